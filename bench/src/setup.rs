@@ -98,7 +98,7 @@ fn sizes(wanted: &[usize], cpus: usize) -> Result<Vec<usize>, BenchError> {
 
 fn build(machine: &Machine, cpus: &CpuSet, folder: Option<PathBuf>) -> Result<Group, BenchError> {
     // As if each had its CPU, on whatever machine this runs.
-    let builder = Group::builder(machine).cpus(cpus.clone()).pin(true).plan_folder(folder);
+    let builder = Group::builder(machine).cpus(cpus.clone()).pin(true).plan_folder(folder).race_folder(None);
     builder.build().map_err(|error| BenchError::Failed(Failure::refused(error)))
 }
 

@@ -69,7 +69,7 @@ impl Raced<'_> {
     /// The group as it chooses for itself, by plans made anew, as those of the race were.
     fn group(&self) -> Option<Group> {
         let cpus = self.problem.cpus().iter().copied().collect();
-        Group::builder(self.machine).cpus(cpus).plan_folder(None).build().ok()
+        Group::builder(self.machine).cpus(cpus).plan_folder(None).race_folder(None).build().ok()
     }
 
     /// A family of barriers is planned by the scheme of its name.

@@ -26,7 +26,8 @@
 //! - [`AtomicStream`]: events from any member, delivered to all members in one order;
 //! - [`Barrier`]: the registry of barrier families;
 //! - [`op`]: operations to combine with, and their properties;
-//! - [`Member::race`], [`Races`]: a live race between barriers and trees, and its result;
+//! - [`Member::race`], [`Races`]: a live race between barriers, trees and forms of an allreduce, and its result;
+//! - [`AllreduceForm`], [`SizeClass`]: the ways in which an allreduce can go, and the sizes that are raced as one;
 //! - [`Order`]: the order in which a reduction combines; [`Member::reduce_records`]: values whose size is known only at run
 //!   time;
 //! - [`acknowledged`]: a broadcast whose root learns how far all other members have got;
@@ -62,7 +63,7 @@ mod two_phase_commit;
 pub use atomic_stream::AtomicStream;
 pub use barrier::Barrier;
 pub use call::{Call, CallKind};
-pub use choice::{Choice, Entry, Race, Races};
+pub use choice::{AllreduceForm, Choice, Entry, Race, Races, SizeClass};
 pub use corecast_channel::Plain;
 pub use error::{BuildError, Error, Loss, RunError};
 pub use group::{Builder, Group};

@@ -8,6 +8,7 @@
 
 use crate::operation::Direction;
 use crate::operation::Operation;
+use crate::parallel;
 use crate::plan::{Plan, Scheme};
 use crate::problem::Problem;
 use crate::search::{Costs, bound};
@@ -49,7 +50,10 @@ impl Plan {
             (Operation::Broadcast, _) => down(root),
             (Operation::Reduce, _) => up(root),
             (Operation::TwoPhaseCommit, _) => 2.0 * down(root) + up(root),
-            (Operation::Barrier | Operation::Allreduce, Scheme::Trees) => down(root) + up(root),
+            (Operation::Barrier | Operation::Allreduce, Scheme::Trees) => {
+                // Side by side, so that a limit of time leaves each phase all of it.
+                parallel::map(2, |phase| if phase == 0 { down(root) } else { up(root) }).into_iter().sum()
+            }
             (Operation::Barrier | Operation::Allreduce, Scheme::ReleaseLine) => up(None),
             (Operation::Barrier | Operation::Allreduce, Scheme::Counter) => self.predicted,
             (Operation::Barrier | Operation::Allreduce, Scheme::Leaders(_) | Scheme::Dissemination(_)) => {

@@ -40,6 +40,7 @@
 
 #![forbid(unsafe_code)]
 
+mod background;
 mod bounding;
 pub mod diamond;
 mod effort;

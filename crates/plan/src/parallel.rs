@@ -24,6 +24,13 @@ pub(crate) fn map<T: Send>(count: usize, item: impl Fn(usize) -> T + Sync) -> Ve
     taken.map(|value| value.expect("every item was computed")).collect()
 }
 
+/// Runs `work` without helpers.
+pub(crate) fn alone(work: impl FnOnce()) {
+    let before = IS_BUSY.replace(true);
+    work();
+    IS_BUSY.set(before);
+}
+
 /// Calls `work` with every number below `count`, once each.
 fn run(count: usize, work: &(dyn Fn(usize) + Sync)) {
     let helpers = if IS_BUSY.get() { 0 } else { helpers(count) };

@@ -13,6 +13,8 @@ use std::path::PathBuf;
 use corecast_base::CpuId;
 use corecast_machine::{read_bounded, write_atomically};
 
+use crate::background;
+use crate::effort::Effort;
 use crate::operation::Operation;
 use crate::plan::{Plan, PlanError};
 use crate::plan_json::PlanJson;
@@ -24,7 +26,7 @@ use crate::service::{PlanRequest, read_plan};
 const MOST_FILES: usize = 256;
 
 /// Raise this with every change of what searches find: plans of before are not found then.
-const SEARCH: u32 = 1;
+const SEARCH: u32 = 2;
 
 /// Many times the length of the longest file written.
 const MAX_LEN_BYTES: u64 = 1 << 20;
@@ -46,6 +48,7 @@ const MAX_LEN_BYTES: u64 = 1 << 20;
 /// assert_eq!(store.load(&request), Some(plan));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
+#[derive(Clone)]
 pub struct PlanStore {
     folder: PathBuf,
     /// The problem with members in place of CPUs, which may be shared.
@@ -57,6 +60,9 @@ pub struct PlanStore {
 impl PlanStore {
     /// Searches among fewer members take some milliseconds, and are not kept.
     pub const FEWEST_MEMBERS: usize = 9;
+
+    /// Among fewer members effort normal takes so little time that nobody need do without.
+    pub const FEWEST_IN_BACKGROUND: usize = 65;
 
     /// The plans in this folder for the members and costs of `problem`; the folder is made when a plan is kept.
     #[must_use]
@@ -76,6 +82,29 @@ impl PlanStore {
         let plan = request.plan(problem)?;
         // A process that cannot keep it searches again.
         let _ = self.keep(request, plan.clone());
+        Ok(plan)
+    }
+
+    /// The best plan that is to be had at once: the one kept that effort normal found, or else that of effort quick. In the
+    /// latter case another thread of this process goes on to search with effort normal, and keeps what it finds for the
+    /// next caller, if there are [`FEWEST_IN_BACKGROUND`](Self::FEWEST_IN_BACKGROUND) members.
+    ///
+    /// # Errors
+    ///
+    /// As [`Request::plan`].
+    pub fn plan_at_once(&self, operation: Operation, problem: &Problem) -> Result<Plan, PlanError> {
+        let better = Request::new(operation).effort(Effort::Normal);
+        if let Some(plan) = self.load(&better) {
+            return Ok(plan);
+        }
+        let plan = self.plan(&Request::new(operation).effort(Effort::Quick), problem)?;
+        if problem.len() >= Self::FEWEST_IN_BACKGROUND {
+            let (store, problem) = (self.clone(), problem.clone());
+            background::search(self.path(&better), move || {
+                // A program that cannot keep it searches again.
+                let _ = store.plan(&better, &problem);
+            });
+        }
         Ok(plan)
     }
 
@@ -156,7 +185,6 @@ impl fmt::Debug for PlanStore {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::effort::Effort;
     use crate::terms::Terms;
     use corecast_machine::{Cpu, Machine, Topology};
     use proptest::prelude::*;
@@ -188,6 +216,26 @@ mod tests {
             assert_eq!(store.load(&request(operation).seed(1)), None);
         }
         assert_eq!(files(folder.path()).len(), Operation::ALL.len());
+    }
+
+    #[test]
+    fn a_better_plan_is_found_in_the_background_and_kept() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let many = problem(PlanStore::FEWEST_IN_BACKGROUND as u32, 4);
+        let store = PlanStore::new(folder.path().to_owned(), &many);
+        let first = store.plan_at_once(Operation::Broadcast, &many).expect("a plan");
+        assert_eq!(first.effort, Some(Effort::Quick));
+        let normal = Request::new(Operation::Broadcast).effort(Effort::Normal);
+        while store.load(&normal).is_none() {
+            std::thread::yield_now();
+        }
+        let second = store.plan_at_once(Operation::Broadcast, &many).expect("a plan");
+        assert_eq!((second.effort, store.load(&normal).as_ref()), (Some(Effort::Normal), Some(&second)));
+        assert!(second.predicted <= first.predicted);
+        let few = problem(PlanStore::FEWEST_MEMBERS as u32, 4);
+        let store = PlanStore::new(folder.path().to_owned(), &few);
+        store.plan_at_once(Operation::Reduce, &few).expect("a plan");
+        assert_eq!(files(folder.path()).len(), 3, "nothing is searched for among few");
     }
 
     #[test]

@@ -83,7 +83,8 @@ enum GroupEnd {
 
 fn of_group(setting: &Setting<'_>, _abort: &Arc<Abort>) -> Bodies {
     let builder = Group::builder(setting.machine).cpus(setting.cpus.clone()).members(setting.participants());
-    let builder = builder.wait(setting.wait).pin(setting.bound).effort(Effort::Quick).plan_folder(None);
+    let builder =
+        builder.wait(setting.wait).pin(setting.bound).effort(Effort::Quick).plan_folder(None).race_folder(None);
     let group = builder.build().map_err(|error| error.to_string())?;
     let join = |rank| group.join(rank).map_err(|error| error.to_string());
     let members = (0..setting.participants()).map(join).collect::<Result<Vec<Member>, String>>()?;

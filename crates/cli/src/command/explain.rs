@@ -1,19 +1,22 @@
 //! `corecast explain`: the algorithms that a group on this machine would use, their alternatives, and the reasons.
 
-use corecast::collective::{Choice, Entry as Racer, Race};
+use corecast::collective::{Choice, Race};
 use corecast::machine::pin;
 use corecast::plan::{self, Effort, Operation, Plan, PlanError, Problem};
 use corecast::{CpuSet, Group, Machine};
 use serde::Serialize;
 
 use crate::bounding::{bounded, certainty};
+use crate::bytes_arg;
 use crate::comparison::{Comparison, Entry};
 use crate::failure::Failure;
+use crate::form::Form;
 use crate::levels;
 use crate::machine_args::{MachineArgs, Model};
 use crate::output::Output;
 use crate::planner_args::{PlannerArgs, Timed, operation_parser};
 use crate::printable;
+use crate::race_json::RaceJson;
 
 /// Options of `explain`.
 #[derive(Clone, Debug, clap::Args)]
@@ -29,6 +32,9 @@ pub(crate) struct Arguments {
     /// The number of members; more than CPUs are dealt out evenly [default: one for each CPU].
     #[arg(long, value_name = "N")]
     members: Option<usize>,
+    /// The bytes that the operation carries, such as 8, 4Ki or 1Mi: says which form is taken for them.
+    #[arg(long, value_name = "BYTES", value_parser = bytes_arg::parse, default_value = "8")]
+    bytes: usize,
     /// Let barriers and trees race on the members' CPUs, as `Builder::race` does, and say what came of it; an earlier result is
     /// taken.
     #[arg(long)]
@@ -48,15 +54,28 @@ pub(super) fn run(arguments: &Arguments, output: &Output) -> Result<(), Failure>
     let operations = arguments.op.or(arguments.operation).map_or(OF_A_GROUP.to_vec(), |op| vec![op]);
     let explained = operations.into_iter().map(|op| Explained::of(op, &problem));
     let explained: Vec<Explained> = explained.collect::<Result<_, _>>()?;
+    let forms = explained.iter().filter_map(|one| Form::of(one.timed.plan.operation, arguments.bytes, group.choice()));
+    let forms: Vec<Form> = forms.collect();
     if output.is_json() {
-        return output.json(&Explanation::of(&model.machine, &model.origin, &problem, &explained, group.choice()));
+        return output.json(&Explanation::of(
+            &model.machine,
+            &model.origin,
+            &problem,
+            &explained,
+            forms,
+            group.choice(),
+        ));
     }
     let heading = format!("{}: {}", model.machine.name, model.origin);
     let mut text = format!("{}\n{}\n", printable::line(&heading), levels::text(&problem));
     for explained in &explained {
         text += &explained.text(&problem);
     }
-    output.text(&format!("{text}a group uses\n{}", group.choice()))
+    text += &format!("a group uses\n{}\n", group.choice());
+    for form in &forms {
+        text += &format!("\n{}", form.text(problem.unit()));
+    }
+    output.text(text.trim_end())
 }
 
 /// Members race on the CPUs that they are dealt to, the first ones of the model, so these have to be ours to run on.
@@ -108,6 +127,7 @@ struct Explanation<'a> {
     members: Vec<u32>,
     levels: Vec<Vec<usize>>,
     operations: Vec<OperationJson>,
+    forms: Vec<Form>,
     trees: [TreeJson<'a>; 2],
     barrier: BarrierJson<'a>,
 }
@@ -144,37 +164,6 @@ struct BarrierJson<'a> {
     race: Option<RaceJson>,
 }
 
-#[derive(Debug, Serialize)]
-struct RaceJson {
-    cached: bool,
-    control: String,
-    p: f64,
-    left_out: usize,
-    entries: Vec<RacerJson>,
-}
-
-#[derive(Debug, Serialize)]
-struct RacerJson {
-    name: String,
-    predicted: f64,
-    median_ns: f64,
-    rounds: usize,
-}
-
-impl RaceJson {
-    fn of<T: ToString>(race: &Race<T>) -> Self {
-        let racer = |entry: &Racer<T>| RacerJson {
-            name: entry.racer.to_string(),
-            predicted: entry.predicted,
-            median_ns: entry.median_ns,
-            rounds: entry.rounds,
-        };
-        let entries = race.entries.iter().map(racer).collect();
-        let (control, left_out) = (race.control.to_string(), race.left_out);
-        Self { cached: race.is_cached, control, p: race.p, left_out, entries }
-    }
-}
-
 impl<'a> TreeJson<'a> {
     fn of(plan: &'a Plan, race: Option<&Race<String>>) -> Self {
         let Plan { operation, planner, predicted, .. } = plan;
@@ -188,6 +177,7 @@ impl<'a> Explanation<'a> {
         origin: &'a str,
         problem: &Problem,
         explained: &[Explained],
+        forms: Vec<Form>,
         choice: &'a Choice,
     ) -> Self {
         let races = choice.races.as_ref();
@@ -200,6 +190,7 @@ impl<'a> Explanation<'a> {
             members: problem.cpus().iter().map(|cpu| cpu.get()).collect(),
             levels: levels::sizes(problem),
             operations: explained.iter().map(OperationJson::of).collect(),
+            forms,
             trees: [TreeJson::of(&choice.broadcast, broadcast), TreeJson::of(&choice.reduce, reduce)],
             barrier: BarrierJson {
                 name: choice.barrier.name(),

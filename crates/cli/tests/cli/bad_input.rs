@@ -59,7 +59,7 @@ fn a_plan_that_nobody_can_make() {
 fn more_than_exact_can_prove() {
     let program = Program::new();
     let model = program.model(0..40);
-    let arguments = ["plan", "--op", "broadcast", "--machine", &model, "--max-depth", "39", "--effort", "exact"];
+    let arguments = ["plan", "--op", "broadcast", "--machine", &model, "--max-children", "1", "--effort", "exact"];
     let run = program.run(&arguments).succeeded();
     assert!(run.stderr.contains("effort exact could not prove this plan for 40 CPUs: "), "{}", run.stderr);
     assert!(run.stderr.contains("the subset programme reaches"), "{}", run.stderr);

@@ -52,6 +52,55 @@ fn explain_shows_a_race_and_then_what_is_kept_of_it() {
 }
 
 #[test]
+fn the_form_of_an_operation_is_told_with_what_a_race_found() {
+    let program = Program::new();
+    let model = program.model(0..8);
+    let allreduce = ["explain", "allreduce", "--machine", &model, "--members", "8", "--bytes", "262144"];
+    let text = program.run(&allreduce).succeeded().stdout;
+    let is_crowded = text.contains("none, as members share CPUs");
+    assert!(text.contains("allreduce of 262144 bytes: ") && text.contains(", predicted "), "{text}");
+    assert!(text.contains(" for one line, as the model knows no longer messages; "), "{text}");
+    assert!(text.contains("\n  race: none"), "{text}");
+    assert!(is_crowded || text.contains("`corecast tune` races on this machine and keeps what it finds"), "{text}");
+    let json = program.json(&[&allreduce[..], &["--json"]].concat());
+    let form = &json["forms"][0];
+    assert_eq!((&form["op"], &form["bytes"], &form["race"]), (&"allreduce".into(), &262_144.into(), &Value::Null));
+    let others = form["others"].as_array().expect("others");
+    let names = [form["form"].as_str(), others[0]["form"].as_str()].map(|name| name.expect("a name"));
+    assert!(others.len() == 1 && names.contains(&"direct") && names.contains(&"trees"), "{form}");
+    assert!(form["predicted"].as_f64() > Some(0.0) && others[0]["predicted"].as_f64() > Some(0.0), "{form}");
+    for (op, form) in [("broadcast", "tree "), ("reduce", "tree "), ("barrier", "")] {
+        let json = program.json(&["explain", op, "--machine", &model, "--bytes", "4Ki", "--json"]);
+        assert!(json["forms"][0]["form"].as_str().is_some_and(|name| name.starts_with(form)), "{json}");
+        let bytes: u64 = if op == "barrier" { 0 } else { 4096 };
+        assert_eq!((&json["forms"][0]["op"], &json["forms"][0]["bytes"]), (&op.into(), &bytes.into()));
+    }
+    assert_eq!(
+        program.json(&["explain", "two-phase-commit", "--machine", &model, "--json"])["forms"],
+        Value::Array(vec![])
+    );
+    program.run(&["explain", "allreduce", "--bytes", "4Kb"]).failed(2, "bytes");
+}
+
+#[test]
+fn explain_shows_what_tune_has_kept() {
+    let program = Program::new();
+    let tuned = program.json(&["tune", "--quick", "--json"]);
+    let Some(kept) = tuned["kept_races"].as_array().and_then(|kept| kept.last()) else {
+        return corecast_testing::skipped("races that tune keeps", &tuned["kept_races"]);
+    };
+    let sizes = kept["allreduce"].as_array().expect("by size class");
+    let members = kept["members"].to_string();
+    for raced in sizes {
+        let bytes = raced["most_bytes"].as_u64().unwrap_or(1 << 20).to_string();
+        let explained = program.json(&["explain", "allreduce", "--members", &members, "--bytes", &bytes, "--json"]);
+        let form = &explained["forms"][0];
+        assert_eq!((&form["race"]["entries"], &form["race"]["cached"]), (&raced["race"]["entries"], &true.into()));
+        assert_eq!(form["raced_up_to_bytes"], raced["most_bytes"], "{form}");
+    }
+}
+
+#[test]
 fn nothing_races_on_the_cpus_of_another_machine() {
     let program = Program::new();
     let model = program.model(4000..4002);

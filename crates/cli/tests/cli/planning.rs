@@ -79,16 +79,35 @@ fn the_least_of_every_effort_is_kept_by_the_next() {
 }
 
 #[test]
-fn every_plan_has_a_bound_that_it_may_be_asked_to_raise() {
+fn a_bound_is_told_if_it_is_near_or_asked_for() {
     let program = Program::new();
     let number = |plan: &Value, field: &str| plan[field].as_f64().unwrap_or_else(|| panic!("no {field} in {plan}"));
     for (cpus, op) in [(14, "broadcast"), (14, "barrier"), (40, "reduce")] {
         let model = program.model(0..cpus);
         let arguments = ["plan", "--machine", &model, "--op", op, "--effort", "quick", "--json"];
         let [plan, asked] = [&[][..], &["--bound"]].map(|more| program.json(&[&arguments[..], more].concat()));
-        let (predicted, bound, raised) = (number(&plan, "predicted"), number(&plan, "bound"), number(&asked, "bound"));
-        assert!(0.0 < bound && bound <= raised && raised <= predicted, "{op}: {bound} {raised} {predicted}");
-        assert!((number(&plan, "gap") - (predicted / bound - 1.0)).abs() < 1e-9, "{plan}");
+        let (predicted, raised) = (number(&plan, "predicted"), number(&asked, "bound"));
+        assert!(0.0 < raised && raised <= predicted, "{op}: {raised} {predicted}");
+        assert!((number(&asked, "gap") - (predicted / raised - 1.0)).abs() < 1e-9, "{asked}");
+        match plan["bound"].as_f64() {
+            Some(bound) => assert!(bound <= raised && number(&plan, "gap") <= 0.15, "{op}: {bound} {raised}"),
+            None => assert_eq!((&plan["bound"], &plan["gap"]), (&Value::Null, &Value::Null), "{plan}"),
+        }
+    }
+}
+
+#[test]
+fn nothing_is_claimed_of_256_cpus_that_a_second_cannot_show() {
+    let program = Program::new();
+    let arguments = ["plan", "--synthetic", "pack:2 numa:4 core:16 pu:2", "--op", "broadcast", "--effort", "quick"];
+    let json = program.run(&[&arguments[..], &["--json"]].concat()).succeeded().json();
+    assert_eq!(json["cpus"].as_array().expect("CPUs").len(), 256);
+    let text = program.run(&arguments).succeeded().stdout;
+    if json["gap"].is_null() {
+        assert!(json["bound"].is_null() && text.contains("no lower bound within 15 % is known"), "{text}");
+        assert!(!text.contains("% above"), "{text}");
+    } else {
+        assert!(json["gap"].as_f64().is_some_and(|gap| gap <= 0.15), "{json}");
     }
 }
 

@@ -1,19 +1,24 @@
 //! The one place where a group chooses trees and a barrier, and gives its reasons.
 
 mod candidates;
+mod forms;
 mod inputs;
 mod races;
 mod searcher;
 
 use std::fmt;
+use std::thread;
 
 use corecast_plan::{AUTO, Effort, Operation, Plan, Problem, Tree};
 
 use crate::barrier::{Barrier, Wants};
 use crate::error::BuildError;
+use crate::operation::in_place;
 #[cfg(all(test, not(loom)))]
 pub(crate) use candidates::TREE_CONTROL;
 pub(crate) use candidates::{CONTROLS, CandidateCounts, Candidates, MOST, PlannedBarrier, edges, is_same};
+pub(crate) use forms::DirectSizes;
+pub use forms::{AllreduceForm, SizeClass};
 pub(crate) use inputs::{PlanInputs, Settings};
 pub(crate) use races::{CandidateResult, Verdict};
 pub use races::{Entry, Race, Races};
@@ -28,6 +33,9 @@ const GIVEN: &str = "given";
 
 /// The planner of barriers that go up one tree and down another.
 const TWO_TREES: &str = "trees";
+
+/// From this number of members on two threads plan, as it takes several milliseconds.
+const MANY: usize = 64;
 
 /// The source of a group's trees.
 #[derive(Clone, Debug, Default)]
@@ -56,6 +64,10 @@ pub struct Choice {
     pub barrier: Barrier,
     /// The predicted cost of the barrier by the machine model, in the unit of `meeting`.
     pub predicted: f64,
+    /// The predicted cost of each form of an allreduce of one line, in the unit of `meeting`.
+    pub allreduce_predicted: [(AllreduceForm, f64); 2],
+    /// The sizes of values that are shown to all by an allreduce.
+    pub(crate) direct: DirectSizes,
     /// The races that decided, if there were any.
     pub races: Option<Races>,
     /// The reason for this barrier, in words; and the planner, if a plan service was named.
@@ -73,11 +85,13 @@ impl Choice {
         is_crowded: bool,
     ) -> Result<Self, BuildError> {
         let planning = Planning { problem, trees, searcher, effort, is_crowded };
-        let (meeting, barrier, why) = planning.barrier(barrier)?;
-        let (broadcast, reduce) = (planning.trees(Operation::Broadcast)?, planning.trees(Operation::Reduce)?);
+        let ((meeting, barrier, why), broadcast, reduce) = planning.all(barrier)?;
         let why = searcher.news().into_iter().fold(why, |why, news| format!("{why}; {news}"));
         let PlannedBarrier { barrier, meeting, predicted } = PlannedBarrier::new(problem, barrier, meeting);
-        Ok(Self { broadcast, reduce, meeting, is_crowded, barrier, predicted, races: None, why })
+        let allreduce_predicted = Self::forms_predicted(problem, &reduce, &broadcast);
+        let direct = DirectSizes::unraced(problem.len(), is_crowded, !matches!(trees, Trees::Cheapest));
+        let races = None;
+        Ok(Self { broadcast, reduce, meeting, is_crowded, barrier, predicted, allreduce_predicted, direct, races, why })
     }
 }
 
@@ -93,7 +107,36 @@ impl Choice {
             let winner = race.as_ref().and_then(|race| candidates.tree(tree.operation, &race.winner));
             winner.into_iter().for_each(|winner| tree.clone_from(winner));
         }
-        Self { races: Some(races), ..choice }
+        Self { direct: choice.direct.raced(&races), races: Some(races), ..choice }
+    }
+
+    /// The same for threads, which read long slices in place: the direct way is as fast for short ones among as many members that
+    /// share CPUs, or nearly so.
+    pub(crate) fn among_threads(&self, members: usize) -> Self {
+        let direct = if in_place::suits(members) && self.is_open() && self.direct.has_values() {
+            self.direct.with_all_slices()
+        } else {
+            self.direct
+        };
+        let direct = self.races.as_ref().map_or(direct, |races| direct.raced(races));
+        Self { direct, ..self.clone() }
+    }
+
+    pub(crate) fn forms_predicted(problem: &Problem, reduce: &Plan, broadcast: &Plan) -> [(AllreduceForm, f64); 2] {
+        AllreduceForm::ALL.map(|form| (form, form.predicted(problem, reduce, broadcast)))
+    }
+
+    /// The form of an allreduce of this many bytes: of a single value up to 512 bytes, of a slice beyond.
+    #[must_use]
+    pub fn allreduce(&self, bytes: usize) -> AllreduceForm {
+        self.direct.form(bytes)
+    }
+
+    /// The race that decided on the form of an allreduce of this many bytes, if there was one.
+    #[must_use]
+    pub fn allreduce_race(&self, bytes: usize) -> Option<&Race<AllreduceForm>> {
+        let class = SizeClass::of(bytes);
+        self.races.as_ref()?.allreduce.iter().find(|(raced, _)| *raced == class).map(|(_, race)| race)
     }
 
     /// True unless the trees were given by the user. The settings of processes do not carry this.
@@ -111,7 +154,25 @@ pub(crate) struct Planning<'a> {
     pub(crate) is_crowded: bool,
 }
 
+/// A barrier's plan, the barrier, and the reason for it.
+type Met = (Plan, Barrier, String);
+
 impl Planning<'_> {
+    /// All plans of a group. The barrier's takes the longest: among many members another thread plans the trees meanwhile.
+    fn all(&self, barrier: Option<Barrier>) -> Result<(Met, Plan, Plan), BuildError> {
+        let trees =
+            || -> Result<_, BuildError> { Ok((self.trees(Operation::Broadcast)?, self.trees(Operation::Reduce)?)) };
+        thread::scope(|scope| {
+            let is_long = self.problem.len() >= MANY && !self.is_crowded;
+            let helper = is_long.then(|| thread::Builder::new().spawn_scoped(scope, trees).ok()).flatten();
+            let met = self.barrier(barrier)?;
+            // A system that refuses a thread leaves all to this one.
+            let (broadcast, reduce) =
+                helper.map_or_else(trees, |helper| helper.join().expect("planning does not panic"))?;
+            Ok((met, broadcast, reduce))
+        })
+    }
+
     /// The trees of an operation as the settings want them.
     fn trees(&self, operation: Operation) -> Result<Plan, BuildError> {
         match self.trees {
@@ -130,8 +191,7 @@ impl Planning<'_> {
         })
     }
 
-    /// The meeting, the barrier, and the reason for it.
-    fn barrier(&self, asked: Option<Barrier>) -> Result<(Plan, Barrier, String), BuildError> {
+    fn barrier(&self, asked: Option<Barrier>) -> Result<Met, BuildError> {
         if let Some(barrier) = asked {
             let meeting = self.meeting_for(barrier)?;
             return Ok((meeting, barrier, "it was asked for".to_owned()));
@@ -216,11 +276,15 @@ mod tests {
     use corecast_base::CpuId;
     use corecast_machine::{Cpu, Machine, Topology};
 
-    fn chosen(members: u32, trees: &Trees, is_crowded: bool) -> Choice {
+    pub(super) fn problem(members: u32) -> Problem {
         let cpu = |id| Cpu { numa: Some(id / 4), ..Cpu::flat(CpuId::new(id)) };
         let machine =
             Machine::from_topology(&Topology { cpus: (0..members).map(cpu).collect(), ..Topology::default() });
-        let problem = Problem::of_machine(&machine).expect("CPUs");
+        Problem::of_machine(&machine).expect("CPUs")
+    }
+
+    pub(super) fn chosen(members: u32, trees: &Trees, is_crowded: bool) -> Choice {
+        let problem = problem(members);
         Choice::make(&problem, trees, &Searcher::default(), None, Effort::Quick, is_crowded).expect("a known shape")
     }
 
@@ -296,9 +360,13 @@ mod tests {
             Race { entries: vec![entry], winner: racer.clone(), control: racer, p: 1.0, left_out: 0, is_cached: false }
         }
         let reduce = Some(race("cluster".to_owned()));
-        let raced = choice.raced(&candidates, Races { barrier: race(Barrier::Flat), broadcast: None, reduce });
+        let allreduce = vec![(SizeClass::of(8), race(AllreduceForm::Trees))];
+        let raced =
+            choice.raced(&candidates, Races { barrier: race(Barrier::Flat), broadcast: None, reduce, allreduce });
         assert_eq!((raced.barrier, raced.reduce.planner.as_str()), (Barrier::Flat, "cluster"));
         assert_eq!(raced.broadcast, choice.broadcast, "it has not raced");
+        assert_eq!([8, 9].map(|bytes| raced.allreduce(bytes)), [AllreduceForm::Trees, AllreduceForm::Direct]);
+        assert!(raced.allreduce_race(5).is_some() && raced.allreduce_race(9).is_none(), "by size class");
         let text = raced.to_string();
         let expected = "; with a barrier behind it, in a race nothing was clearly faster than the control cluster, 7 ns\n  \
                         cluster: 7 ns in 31 rounds, predicted 1\nbarrier: flat (";

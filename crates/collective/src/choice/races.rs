@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use super::{AllreduceForm, SizeClass};
 use crate::barrier::Barrier;
 
 /// The results of the races among the members of a group.
@@ -16,6 +17,9 @@ pub struct Races {
     pub broadcast: Option<Race<String>>,
     /// Between trees to reduce up: a reduction of 8 bytes to the tree's root, and a barrier.
     pub reduce: Option<Race<String>>,
+    /// Between the forms of an allreduce, for each size class in which there was a choice, the smallest first: of single
+    /// values of the most bytes of the class up to 512, of slices beyond. Slices race among threads only.
+    pub allreduce: Vec<(SizeClass, Race<AllreduceForm>)>,
 }
 
 /// The result of one race.

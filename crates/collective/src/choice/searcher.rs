@@ -4,13 +4,13 @@
 //! A service saves each program the search, and is never needed: after the first trouble with it this process searches for
 //! itself, and says so. The service's plans are checked against the group's own costs.
 
-use std::cell::RefCell;
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 use std::time::Duration;
 
 use corecast_machine::Machine;
 use corecast_plan::service::{Client, MachineSource, PlanRequest, RefusalKind, ServiceError, TermsChoice};
-use corecast_plan::{Effort, Operation, Plan, PlanError, PlanStore, Problem, Request, SHAPES};
+use corecast_plan::{AUTO, Effort, Operation, Plan, PlanError, PlanStore, Problem, Request, SHAPES};
 
 /// The longest time a service may take for one plan: several times that of the search it replaces.
 const fn timeout(effort: Effort) -> Duration {
@@ -20,10 +20,13 @@ const fn timeout(effort: Effort) -> Duration {
     })
 }
 
+const UNPOISONED: &str = "asking a service does not panic";
+
 /// Searches for trees.
 #[derive(Debug, Default)]
 pub(crate) struct Searcher {
-    state: RefCell<State>,
+    /// One plan after another comes from a service: it has one connection.
+    state: Mutex<State>,
     /// Plans found earlier, by the problem that is searched for.
     store: Option<PlanStore>,
 }
@@ -57,7 +60,7 @@ impl Searcher {
     pub(crate) fn new(path: Option<&Path>, machine: &Machine) -> Self {
         let state =
             path.map_or(State::Unnamed, |path| Service::open(path, machine).map_or_else(State::Lost, State::Open));
-        Self { state: RefCell::new(state), store: None }
+        Self { state: Mutex::new(state), store: None }
     }
 
     /// Keeps the results for the members of `problem` in this folder, and looks there first.
@@ -83,6 +86,7 @@ impl Searcher {
             return Ok(plan);
         }
         match &self.store {
+            Some(store) if (planner, effort) == (AUTO, Effort::Quick) => store.plan_at_once(operation, problem),
             Some(store) => store.plan(&request, problem),
             None => request.plan(problem),
         }
@@ -90,7 +94,7 @@ impl Searcher {
 
     /// The service's plan; `None` if there is no service, or it has none.
     fn ask(&self, problem: &Problem, operation: Operation, planner: &str, effort: Effort) -> Option<Plan> {
-        let mut state = self.state.borrow_mut();
+        let mut state = self.state.lock().expect(UNPOISONED);
         let State::Open(service) = &mut *state else { return None };
         match service.plan(problem, operation, planner, effort) {
             Ok(plan) => Some(plan),
@@ -105,7 +109,7 @@ impl Searcher {
 
     /// The state of the service, in words; `None` if there was none to ask.
     pub(crate) fn news(&self) -> Option<String> {
-        match &*self.state.borrow() {
+        match &*self.state.lock().expect(UNPOISONED) {
             State::Open(service) if service.plans > 0 => {
                 Some(format!("planned by the service at {}", service.path.display()))
             }
@@ -160,8 +164,8 @@ mod tests {
     use super::*;
     use corecast_base::CpuId;
     use corecast_machine::{Cpu, Topology};
+    use corecast_plan::Plan;
     use corecast_plan::service::{Options, Server};
-    use corecast_plan::{AUTO, Plan};
 
     fn machine(cpus: u32) -> Machine {
         let cpu = |id| Cpu { numa: Some(id / 4), ..Cpu::flat(CpuId::new(id)) };

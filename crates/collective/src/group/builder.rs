@@ -29,7 +29,7 @@ pub struct Builder<'a> {
     barrier: Option<Barrier>,
     effort: Effort,
     pinned: Option<bool>,
-    race: bool,
+    pub(crate) race: bool,
     race_folder: Option<PathBuf>,
     pub(crate) room_bytes: usize,
 }
@@ -125,7 +125,10 @@ impl<'a> Builder<'a> {
     }
 
     /// The effort of the search for trees and the barrier's plan: [`Effort::Normal`] by default, which takes some
-    /// hundredths of a second up to 64 members and under a second beyond. Where members share CPUs there is no search.
+    /// hundredths of a second up to 64 members and under a second beyond. [`Effort::Quick`] takes some hundredths of a second
+    /// among 256: a thread of this process then searches on with effort normal, for a second or so on one CPU, and keeps
+    /// what it finds in the [plan folder](Self::plan_folder), where the next quick group like this one takes it. Where
+    /// members share CPUs there is no search.
     #[must_use]
     pub fn effort(mut self, effort: Effort) -> Self {
         self.effort = effort;
@@ -152,7 +155,9 @@ impl<'a> Builder<'a> {
     }
 
     /// Lets the model's best candidates race beside controls that always run, barriers as well as trees for broadcasts and
-    /// reductions, and takes the fastest if it is clearly so. Off by default, as it takes up to some 60 ms. Threads race
+    /// reductions, and the forms of an allreduce for each [size class](crate::SizeClass), and takes the fastest if it is
+    /// clearly so. Off by default, as it takes up to some 120 ms; without it a group takes the result of an earlier race of
+    /// members like its own, such as `corecast tune` keeps, as it is. Threads race
     /// before the group is built, on the members' CPUs; processes after all have
     /// [joined](crate::processes::Invitation::join). The result is kept for later groups like this one, which race anew if
     /// the barrier that won takes less than half or more than twice as long among them. There is no race if members share
@@ -177,25 +182,32 @@ impl<'a> Builder<'a> {
     /// A [`BuildError`] that names the setting that does not fit.
     pub fn build(self) -> Result<Group, BuildError> {
         let Draft { mut planned, waiters } = self.draft()?;
-        if let Some(candidates) = self.candidates(&planned)? {
-            let records = self.records(&planned.inputs, &candidates, false);
-            planned = planned.raced_by_threads(&waiters, &candidates, &records)?;
+        if let Some(candidates) = self.candidates(&planned, false)? {
+            let records = self.records(&planned.inputs, candidates.trees_digest(), false);
+            planned = match self.race {
+                true => planned.raced_by_threads(&waiters, &candidates, &records)?,
+                false => planned.known(&candidates, &records).unwrap_or(planned),
+            };
         }
         Ok(Group::of_threads(planned, waiters)?)
     }
 
-    /// The candidates of the race; `None` if there is none.
-    pub(crate) fn candidates(&self, planned: &GroupPlan) -> Result<Option<Candidates>, BuildError> {
+    /// The candidates of the race; `None` if there is none, and there is no result of an earlier one.
+    pub(crate) fn candidates(
+        &self,
+        planned: &GroupPlan,
+        are_processes: bool,
+    ) -> Result<Option<Candidates>, BuildError> {
         let GroupPlan { inputs, choice } = planned;
-        let is_wanted = self.race && inputs.is_open();
+        let is_wanted = inputs.is_open() && (self.race || self.records(inputs, 0, are_processes).are_there(inputs));
         is_wanted.then(|| inputs.field_with(choice, &self.searcher(&inputs.problem))).transpose()
     }
 
     /// The place where the results of races among these members are kept.
-    pub(crate) fn records(&self, inputs: &PlanInputs, candidates: &Candidates, are_processes: bool) -> RaceStore {
+    pub(crate) fn records(&self, inputs: &PlanInputs, trees: u64, are_processes: bool) -> RaceStore {
         let cpus = inputs.problem.cpus();
         let cpus = self.machine.cpus.iter().filter(|cpu| cpus.contains(&cpu.id)).cloned().collect();
-        RaceStore { folder: self.race_folder.clone(), cpus, are_processes, trees: candidates.trees_digest() }
+        RaceStore { folder: self.race_folder.clone(), cpus, are_processes, trees }
     }
 
     /// The same settings for another model of the machine.
@@ -292,6 +304,23 @@ mod tests {
             std::fs::write(file.expect("an entry").path(), "{}").expect("written");
         }
         assert_eq!((count(), plan().to_string()), (3, first.to_string()), "damaged files are no matter");
+    }
+
+    #[test]
+    fn a_quick_group_of_many_leaves_better_plans_to_the_next_one() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let cpus = (0..72).map(|id| Cpu { numa: Some(id / 9), ..Cpu::flat(CpuId::new(id)) }).collect();
+        let machine = Machine::from_topology(&Topology { cpus, ..Topology::default() });
+        let plan = || {
+            let builder = Group::builder(&machine).pin(true).effort(Effort::Quick);
+            builder.plan_folder(Some(folder.path().to_owned())).draft().expect("a plan").planned.choice
+        };
+        let efforts =
+            |choice: &crate::Choice| [&choice.broadcast, &choice.reduce, &choice.meeting].map(|plan| plan.effort);
+        assert_eq!(efforts(&plan()), [Some(Effort::Quick); 3]);
+        while efforts(&plan()) != [Some(Effort::Normal); 3] {
+            std::thread::yield_now();
+        }
     }
 
     #[test]

@@ -54,9 +54,9 @@ impl Group {
 
     /// A group of threads of this process, which wait with these waiters.
     pub(crate) fn of_threads(planned: GroupPlan, waiters: Vec<Waiter>) -> Result<Self, ArenaError> {
-        let memory = GroupMemory::new(planned.clone(), Arena::heap(), None, None)?;
+        let memory = GroupMemory::new(planned, Arena::heap(), None, None)?;
         let ends = memory.all_ends(waiters)?;
-        Ok(Self { planned, seats: Arc::new(Seats::of(memory.table, ends)) })
+        Ok(Self { planned: memory.planned.clone(), seats: Arc::new(Seats::of(memory.table, ends)) })
     }
 
     #[cfg(all(test, not(loom)))]

@@ -34,6 +34,13 @@ impl RaceStore {
         Some(RaceCache::new(self.folder.clone()?, self.cpus.clone(), inputs.members(), self.trees, kind))
     }
 
+    /// True if an earlier group may have kept a result.
+    pub(crate) fn are_there(&self, inputs: &PlanInputs) -> bool {
+        // The name of the file takes a look at the whole machine, which a user who never raced need not wait for.
+        self.folder.as_ref().is_some_and(|folder| folder.exists())
+            && self.of(inputs).is_some_and(|cache| cache.is_there())
+    }
+
     /// The result of an earlier group, as far as it concerns these trees and barriers.
     fn load(&self, inputs: &PlanInputs, candidates: &Candidates) -> Option<Races> {
         self.of(inputs)?.load().filter(|races| candidates.has(races))

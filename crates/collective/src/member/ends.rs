@@ -2,7 +2,7 @@
 
 use crate::acknowledged::Routes;
 use crate::barrier::Part;
-use crate::choice::{Choice, PlanInputs, Races};
+use crate::choice::{Choice, DirectSizes, PlanInputs, Races};
 use crate::core::Core;
 use crate::membership::Survivors;
 use crate::operation::all_read::AllRead;
@@ -22,6 +22,8 @@ pub(crate) struct Ends {
     /// The root of the tree planned for reductions.
     pub(crate) reduce_root: usize,
     pub(crate) barrier: Part,
+    /// The sizes of values that allreduces show to all: as planned, or as races found.
+    pub(crate) direct: DirectSizes,
     /// Memory for allreduces of one value; `None` if the group has too many members for it, or trees were asked for.
     pub(crate) all_read: Option<AllRead>,
     /// Memory for allreduces of slices; `None` until the first one, and where there is no room for it.

@@ -68,6 +68,7 @@ impl<'a> Layout<'a> {
             reduce,
             reduce_root: self.reduce_root,
             barrier,
+            direct: self.choice.direct,
             all_read,
             exchange: None,
             in_place,

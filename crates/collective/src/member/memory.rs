@@ -21,7 +21,7 @@ pub(crate) struct GroupPlan {
 /// The plan together with a memory.
 #[derive(Debug)]
 pub(crate) struct GroupMemory {
-    planned: GroupPlan,
+    pub(crate) planned: GroupPlan,
     pub(crate) table: Arc<MemberTable>,
     /// The memory behind the table.
     arena: Arena,
@@ -50,6 +50,10 @@ impl GroupMemory {
         origin: Option<Origin>,
     ) -> Result<Self, ArenaError> {
         let (members, wait) = (planned.inputs.members(), planned.inputs.settings.wait);
+        let planned = match arena.is_shared() {
+            true => planned,
+            false => GroupPlan { choice: std::sync::Arc::new(planned.choice.among_threads(members)), ..planned },
+        };
         let table = MemberTable::lay_out(&mut arena, members, |cell| match &processes {
             Some(processes) => processes.wake_word(cell),
             None => WakeWord::of_threads(wait, cell),

@@ -100,9 +100,10 @@ pub(super) fn allreduce<T: Plain, F: FnMut(T, T) -> T>(
     let (mut reading, mut is_too_long) = (Reading::default(), false);
     let (mut combined, mut reduction, mut progress) = (value, Reduction::default(), Progress::default());
     let steps = move |ends: &mut Ends| {
-        let Ends { core, all_read, broadcast: down, reduce: up, reduce_root: root, .. } = ends;
-        if let Some(all_read) = all_read.as_mut().filter(|_| !is_too_long) {
-            if let Some(result) = all_read.go_on(core, &value, &mut reading, &mut combine)? {
+        let Ends { core, direct, all_read, broadcast: down, reduce: up, reduce_root: root, .. } = ends;
+        if let Some(all_read) = all_read.as_mut().filter(|_| !is_too_long && direct.has_values()) {
+            let is_shown = direct.has_value(size_of::<T>());
+            if let Some(result) = all_read.go_on(core, &value, is_shown, &mut reading, &mut combine)? {
                 return Ok(result);
             }
             is_too_long = true;
@@ -201,26 +202,22 @@ pub(super) fn allreduce_slice<'a, T: Plain, F: FnMut(T, T) -> T>(
     let (mut reduction, mut progress, mut in_place_progress) =
         (Reduction::default(), Progress::default(), InPlaceProgress::default());
     let steps = move |ends: &mut Ends| {
-        let Ends { core, broadcast: down, reduce: up, reduce_root: root, exchange, in_place, inputs, .. } = ends;
-        if exchange.is_none() && (in_place.is_some() || slice_exchange::suits(core.members, inputs.is_crowded)) {
+        let Ends { core, direct, broadcast: down, reduce: up, reduce_root: root, exchange, in_place, .. } = ends;
+        if exchange.is_none() && direct.has_slices() {
             let (rank, members) = (core.rank, core.members);
             *exchange = core.lay_out(|arena| Exchange::lay_out(rank, members, arena))?.map(Box::new);
         }
-        if let Some(exchange) = exchange {
-            if let Some(in_place) = in_place.as_mut().filter(|in_place| in_place.suits_allreduce(bytes)) {
+        if let Some(exchange) = exchange.as_mut().filter(|_| direct.has_slices()) {
+            let is_shown = direct.has_slice(bytes);
+            if let Some(in_place) = in_place.as_mut().filter(|in_place| is_shown && in_place.suits_allreduce(bytes)) {
                 let agree = |core: &mut Core| exchanging.agree(core, exchange, len);
-                return in_place::reduce(
-                    core,
-                    in_place,
-                    None,
-                    slice.values,
-                    &mut combine,
-                    agree,
-                    &mut in_place_progress,
-                );
+                let progress = &mut in_place_progress;
+                return in_place::reduce(core, in_place, None, slice.values, &mut combine, agree, progress);
             }
-            slice_exchange::allreduce(core, exchange, slice.values, &mut exchanging, &mut combine)?;
-            if slice_exchange::fits::<T>() {
+            // No values where trees are faster: so members whose slices are of another size find out.
+            let shown = if is_shown { &mut *slice.values } else { &mut [] };
+            slice_exchange::allreduce(core, exchange, shown, &mut exchanging, &mut combine)?;
+            if is_shown && slice_exchange::fits::<T>() {
                 return Ok(());
             }
         }

@@ -34,11 +34,11 @@ use crate::core::Core;
 use crate::error::{Error, Loss};
 use crate::membership::Site;
 
-/// The largest number of members that read each other's values if each has a CPU. No available machine could try more than
-/// two.
-const MOST_MEMBERS: usize = 8;
-/// The largest number of members that do so if some share a CPU.
-const MOST_IN_CROWD: usize = 16;
+/// The largest number of members for which there is memory.
+pub(crate) const MOST_MEMBERS: usize = 16;
+/// The largest number of members that read each other's values before a race, if each has a CPU. No available machine could
+/// try more than two.
+const MOST_UNRACED: usize = 8;
 /// The longest value that is shown: that of one message of an edge.
 const VALUE_BYTES: usize = if cfg!(loom) { 8 } else { 504 };
 
@@ -50,6 +50,11 @@ const HEAD_WORDS: usize = 2;
 const SLOT_WORDS: usize =
     (HEAD_WORDS + VALUE_BYTES / size_of::<u64>()).next_multiple_of(if cfg!(loom) { 1 } else { 16 });
 const SLOTS: usize = 2;
+
+/// True if members are few enough to do so before they have raced; those that share CPUs never race.
+pub(crate) fn suits(members: usize, is_crowded: bool) -> bool {
+    (2..=if is_crowded { MOST_MEMBERS } else { MOST_UNRACED }).contains(&members)
+}
 
 /// One member's view of the slots of all.
 #[derive(Debug)]
@@ -76,8 +81,7 @@ impl AllRead {
     /// Lays out the slots of all members and returns the view of the member at `site`; `None` if there are too many
     /// members.
     pub(crate) fn lay_out(members: usize, is_crowded: bool, site: &mut Site) -> Result<Option<Self>, ArenaError> {
-        let most = if is_crowded { MOST_IN_CROWD } else { MOST_MEMBERS };
-        if !(2..=most).contains(&members) {
+        if !(2..=MOST_MEMBERS).contains(&members) {
             return Ok(None);
         }
         let words = site.arena.slice(members * SLOTS * SLOT_WORDS)?;
@@ -85,13 +89,14 @@ impl AllRead {
         Ok(Some(Self { words, tickets, rank: site.rank, members, shown: 0, last: LastType::default() }))
     }
 
-    /// The combination of all members' values, the same bits at all of them; `None` if the values are too long to be shown,
-    /// on which all members agree. If a wait ends at a limit, another call goes on where it ended.
+    /// The combination of all members' values, the same bits at all of them; `None` if the values are too long, or are not to
+    /// be shown, on which all members of one type agree. If a wait ends at a limit, another call goes on where it ended.
     #[inline]
     pub(crate) fn go_on<T: Plain>(
         &mut self,
         core: &mut Core,
         value: &T,
+        is_to_be_shown: bool,
         Reading { is_shown, heard }: &mut Reading,
         combine: impl FnMut(T, T) -> T,
     ) -> Result<Option<T>, Error> {
@@ -101,10 +106,10 @@ impl AllRead {
         }
         self.wait(core, heard)?;
         self.compare::<T>(core)?;
-        if size_of::<T>() > VALUE_BYTES {
+        if size_of::<T>() > VALUE_BYTES || !is_to_be_shown {
             return Ok(None);
         }
-        let mut values = [*value; MOST_IN_CROWD];
+        let mut values = [*value; MOST_MEMBERS];
         for (rank, value) in values.iter_mut().enumerate().take(self.members) {
             if rank != self.rank {
                 let words = &self.slot(rank)[HEAD_WORDS..];
@@ -213,7 +218,7 @@ mod tests {
         combine: impl FnMut(T, T) -> T,
     ) -> Result<Option<T>, Error> {
         core.begin(Call::of(CallKind::Allreduce))?;
-        slots.go_on(core, &value, &mut Reading::default(), combine)
+        slots.go_on(core, &value, true, &mut Reading::default(), combine)
     }
 
     const KINDS: [(usize, bool); 9] =
@@ -256,7 +261,8 @@ mod tests {
 
     #[test]
     fn more_are_too_many() {
-        for (members, is_crowded, suits) in [(1, false, false), (8, false, true), (9, false, false), (17, true, false)]
+        for (members, is_crowded, suits) in
+            [(1, false, false), (16, false, true), (17, false, false), (17, true, false)]
         {
             let mut site = sites(members).next().expect("the first");
             let slots = AllRead::lay_out(members, is_crowded, &mut site).expect("the heap has room");

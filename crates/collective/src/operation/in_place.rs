@@ -41,6 +41,11 @@ const MOST_MEMBERS: usize = 8;
 /// slice back in between, as its operation has a limit. Each time takes two atomic additions, some per cent of this copy.
 const PIECE_BYTES: usize = 32 << 10;
 
+/// True if as many members may read each other's slices in place, if they are threads.
+pub(crate) fn suits(members: usize) -> bool {
+    !cfg!(loom) && (2..=MOST_MEMBERS).contains(&members)
+}
+
 /// One member's view of the windows of all.
 #[derive(Debug)]
 pub(crate) struct InPlace {
@@ -62,7 +67,7 @@ impl InPlace {
         is_crowded: bool,
         arena: &mut Arena,
     ) -> Result<Option<Self>, ArenaError> {
-        if cfg!(loom) || !(2..=MOST_MEMBERS).contains(&members) || arena.is_shared() {
+        if !suits(members) || arena.is_shared() {
             return Ok(None);
         }
         let line = |_| CacheLine::new(AtomicU64::new(0));

@@ -18,12 +18,12 @@ use serde_json::value::RawValue;
 
 use crate::MAX_MEMBERS;
 use crate::barrier::{Barrier, Setup};
-use crate::choice::{Choice, PlanInputs, Settings, Trees};
+use crate::choice::{Choice, DirectSizes, PlanInputs, Races, Settings, Trees};
 use crate::group::RaceStore;
 use crate::member::GroupPlan;
 use crate::race::RacesJson;
 
-const SCHEMA: &str = "corecast-group/3";
+const SCHEMA: &str = "corecast-group/4";
 
 /// The fields of the text.
 #[derive(Debug, Serialize, Deserialize)]
@@ -39,6 +39,8 @@ struct Text {
     asked: Asked,
     /// The settings of the race, if members are to race.
     race: Option<Contest>,
+    /// The result of an earlier group, by which this one is planned.
+    known: Option<RacesJson>,
     barrier: String,
     why: String,
     broadcast: Box<RawValue>,
@@ -62,8 +64,6 @@ struct Contest {
     folder: Option<String>,
     /// The trees that race.
     trees: String,
-    /// The result of an earlier group, by which this one is planned.
-    known: Option<RacesJson>,
 }
 
 /// The parsed contents of a text.
@@ -92,7 +92,8 @@ pub(super) fn render(descriptor: &GroupDescriptor, model: String) -> String {
         crowded: inputs.is_crowded,
         wait: inputs.settings.wait.name().to_owned(),
         asked: Asked::of(&inputs.settings),
-        race: records.as_ref().map(|records| Contest::of(records, choice)),
+        race: records.as_ref().map(Contest::of),
+        known: choice.races.as_ref().map(RacesJson::of),
         barrier: choice.barrier.name().to_owned(),
         why: choice.why.clone(),
         broadcast: json(&choice.broadcast),
@@ -128,10 +129,10 @@ fn in_words<E: fmt::Display>(error: E) -> Malformed {
 }
 
 impl Contest {
-    fn of(records: &RaceStore, choice: &Choice) -> Self {
+    fn of(records: &RaceStore) -> Self {
         // A name that is not valid text is left out.
         let folder = records.folder.as_ref().and_then(|folder| folder.to_str()).map(str::to_owned);
-        Self { folder, trees: format!("{:016x}", records.trees), known: choice.races.as_ref().map(RacesJson::of) }
+        Self { folder, trees: format!("{:016x}", records.trees) }
     }
 
     fn records(self, machine: Machine, cpus: &[CpuId]) -> Result<RaceStore, Malformed> {
@@ -168,15 +169,19 @@ fn choice(text: &Text, problem: &Problem) -> Result<Choice, Malformed> {
     let meeting = plan(&text.meeting, Operation::Barrier)?;
     let barrier = text.barrier.parse::<Barrier>().map_err(in_words)?;
     let predicted = barrier.predicted(&Setup::of(problem, &meeting));
-    let known = text.race.as_ref().and_then(|contest| contest.known.as_ref());
-    let known = known.map(|known| known.races().ok_or("the result of an earlier race is impossible"));
+    let known = text.known.as_ref().map(|known| known.races().ok_or("the result of an earlier race is impossible"));
+    let (broadcast, reduce) = (plan(&text.broadcast, Operation::Broadcast)?, plan(&text.reduce, Operation::Reduce)?);
+    let races: Option<Races> = known.transpose()?;
+    let direct = DirectSizes::unraced(problem.len(), text.crowded, text.asked.shape.is_some());
     Ok(Choice {
-        broadcast: plan(&text.broadcast, Operation::Broadcast)?,
-        reduce: plan(&text.reduce, Operation::Reduce)?,
+        allreduce_predicted: Choice::forms_predicted(problem, &reduce, &broadcast),
+        direct: races.iter().fold(direct, DirectSizes::raced),
+        broadcast,
+        reduce,
         is_crowded: text.crowded,
         barrier,
         predicted,
-        races: known.transpose()?,
+        races,
         meeting,
         why: text.why.clone(),
     })

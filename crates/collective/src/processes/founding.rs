@@ -130,12 +130,15 @@ impl fmt::Debug for Founding {
 /// The description that members use, and the memory that a race among them takes.
 fn description_of(builder: &Builder<'_>) -> Result<(GroupDescriptor, usize), BuildError> {
     let Draft { planned, .. } = builder.draft()?;
-    let Some(candidates) = builder.candidates(&planned)? else {
+    let Some(candidates) = builder.candidates(&planned, true)? else {
         return Ok((GroupDescriptor { planned, records: None }, 0));
     };
-    let (race_memory, records) =
-        (candidates.bytes(&planned.inputs)?, builder.records(&planned.inputs, &candidates, true));
+    let records = builder.records(&planned.inputs, candidates.trees_digest(), true);
     let planned = planned.known(&candidates, &records).unwrap_or(planned);
+    if !builder.race {
+        return Ok((GroupDescriptor { planned, records: None }, 0));
+    }
+    let race_memory = candidates.bytes(&planned.inputs)?;
     Ok((GroupDescriptor { planned, records: Some(records) }, race_memory))
 }
 

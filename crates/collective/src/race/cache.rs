@@ -1,4 +1,5 @@
-//! Results of races kept between programs, one file for each machine, set of CPUs, kind of members and way to wait.
+//! Results of races kept between programs, one file for each machine, set of CPUs, kind of members and way to wait; in it one
+//! result for each operation, and for allreduces for each size class.
 //!
 //! `$XDG_CACHE_HOME/corecast/races/`, or below `~/.cache`. A file is only a hint. It is ignored if it cannot be read, was
 //! cut off, is too long, names something unknown, or belongs to another machine, and the next race replaces it.
@@ -14,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use super::file::RacesJson;
 use crate::choice::Races;
 
-const SCHEMA: &str = "corecast-race/2";
+const SCHEMA: &str = "corecast-race/3";
 /// Many times the longest that is written.
 const MAX_LEN_BYTES: u64 = 64 * 1024;
 
@@ -72,6 +73,11 @@ impl RaceCache {
         self.folder.join(format!("{fingerprint}-{members}-{kind}-{wait}-{pinned}.json"))
     }
 
+    /// True if there is a file, which may be of no use.
+    pub(crate) fn is_there(&self) -> bool {
+        self.path().exists()
+    }
+
     /// The result of an earlier race, if there is a credible one.
     pub(crate) fn load(&self) -> Option<Races> {
         let text = read_bounded(&self.path(), MAX_LEN_BYTES).ok()?;
@@ -91,7 +97,7 @@ impl RaceCache {
 mod tests {
     use super::*;
     use crate::barrier::Barrier;
-    use crate::choice::{Entry, Race};
+    use crate::choice::{AllreduceForm, Entry, Race, SizeClass};
     use corecast_base::CpuId;
 
     fn cache(folder: PathBuf, members: usize) -> RaceCache {
@@ -107,7 +113,13 @@ mod tests {
         let entry = Entry { racer: "mst".to_owned(), predicted: 7.0, median_ns: 8.25, rounds: 7 };
         let (winner, control) = (entry.racer.clone(), entry.racer.clone());
         let reduce = Race { entries: vec![entry], winner, control, p: 1.0, left_out: 1, is_cached };
-        Races { barrier, broadcast: None, reduce: Some(reduce) }
+        let form = |class: usize, racer| {
+            let entry = Entry { racer, predicted: 3.0, median_ns: 4.5, rounds: 9 };
+            let race = Race { entries: vec![entry], winner: racer, control: racer, p: 1.0, left_out: 0, is_cached };
+            (SizeClass::of(class), race)
+        };
+        let allreduce = vec![form(8, AllreduceForm::Trees), form(usize::MAX, AllreduceForm::Direct)];
+        Races { barrier, broadcast: None, reduce: Some(reduce), allreduce }
     }
 
     #[test]
@@ -144,11 +156,14 @@ mod tests {
             assert_eq!(cache.load(), None, "cut after {len} bytes");
         }
         let wrong = [
-            ("corecast-race/2", "corecast-race/1"),
+            ("corecast-race/3", "corecast-race/2"),
             ("\"winner\":\"dissemination\"", "\"winner\":\"../../etc/passwd\""),
             ("\"winner\":\"dissemination\"", "\"winner\":\"ticket\""),
             ("\"winner\":\"mst\"", "\"winner\":\"cluster\""),
             ("8.25", "-1"),
+            ("\"winner\":\"trees\"", "\"winner\":\"direct\""),
+            ("\"most_bytes\":8", "\"most_bytes\":9"),
+            ("\"most_bytes\":8", "\"most_bytes\":null"),
             ("80.5", "-1"),
             ("80.5", "1e999"),
             ("\"p\":0.001", "\"p\":7"),

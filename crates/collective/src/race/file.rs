@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use crate::choice::{Entry, Race, Races};
+use crate::choice::{AllreduceForm, Entry, Race, Races, SizeClass};
 
 /// Results of races, in a file or in a group's description.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -13,6 +13,17 @@ pub(crate) struct RacesJson {
     barrier: RaceJson,
     broadcast: Option<RaceJson>,
     reduce: Option<RaceJson>,
+    /// By size class.
+    allreduce: Vec<SizedRaceJson>,
+}
+
+/// A race of one size class.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct SizedRaceJson {
+    /// The most bytes of the class; `null` for the last one.
+    most_bytes: Option<usize>,
+    race: RaceJson,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -36,16 +47,33 @@ struct EntryJson {
 
 impl RacesJson {
     pub(crate) fn of(races: &Races) -> Self {
-        let Races { barrier, broadcast, reduce } = races;
+        let Races { barrier, broadcast, reduce, allreduce } = races;
         let tree = |race: &Option<Race<String>>| race.as_ref().map(RaceJson::of);
-        Self { barrier: RaceJson::of(barrier), broadcast: tree(broadcast), reduce: tree(reduce) }
+        let sized = |(class, race): &(SizeClass, Race<AllreduceForm>)| SizedRaceJson {
+            most_bytes: class.most_bytes(),
+            race: RaceJson::of(race),
+        };
+        let allreduce = allreduce.iter().map(sized).collect();
+        Self { barrier: RaceJson::of(barrier), broadcast: tree(broadcast), reduce: tree(reduce), allreduce }
     }
 
     /// The earlier result, if it is valid.
     pub(crate) fn races(&self) -> Option<Races> {
         // `None` for what is no race, and nothing within for none.
         let tree = |race: &Option<RaceJson>| race.as_ref().map_or(Some(None), |race| race.race().map(Some));
-        Some(Races { barrier: self.barrier.race()?, broadcast: tree(&self.broadcast)?, reduce: tree(&self.reduce)? })
+        let (broadcast, reduce) = (tree(&self.broadcast)?, tree(&self.reduce)?);
+        let allreduce = self.allreduce.iter().map(SizedRaceJson::race).collect::<Option<Vec<_>>>()?;
+        // Each class once, the smallest first.
+        let is_ascending = allreduce.is_sorted_by(|(a, _), (b, _)| a < b);
+        let barrier = self.barrier.race()?;
+        is_ascending.then_some(Races { barrier, broadcast, reduce, allreduce })
+    }
+}
+
+impl SizedRaceJson {
+    fn race(&self) -> Option<(SizeClass, Race<AllreduceForm>)> {
+        let class = SizeClass::of(self.most_bytes.unwrap_or(usize::MAX));
+        (class.most_bytes() == self.most_bytes).then_some((class, self.race.race()?))
     }
 }
 

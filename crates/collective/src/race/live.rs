@@ -141,11 +141,13 @@ impl Member {
         }
         self.agree_to_race(candidates.digest(counts))?;
         let race_memory = RaceMemory::mark_out(self, counts)?;
-        let races = race_memory.parts(self, candidates)?.race(self, candidates)?;
+        let mut races = race_memory.parts(self, candidates)?.race(self, candidates)?;
         // After the rounds no member is in a candidate any more, and after all have met no member has one.
         self.barrier()?;
         race_memory.give_back(self)?;
         self.take(candidates, &races)?;
+        // Over the winning trees.
+        races.allreduce = self.race_forms()?;
         self.ends_mut().races = Some(std::sync::Arc::new(races.clone()));
         Ok(races)
     }
@@ -197,28 +199,51 @@ impl Member {
         parts: &mut [L],
         mut run: impl FnMut(&mut Ends, &mut L) -> Result<(), Error>,
     ) -> Result<(Vec<CandidateResult>, Verdict), Error> {
+        self.rounds_of(controls, parts.len(), LONGEST_NS, |me, candidate| {
+            me.block(|me| run(me.begin(RACE)?, &mut parts[candidate]))
+        })
+    }
+
+    /// Runs a race of this many candidates, the controls first, until the best is decided or the time is over; `block` returns
+    /// the time of one operation of one of them, ns.
+    pub(super) fn rounds_of(
+        &mut self,
+        controls: usize,
+        candidates: usize,
+        longest_ns: f64,
+        mut block: impl FnMut(&mut Self, usize) -> Result<f64, Error>,
+    ) -> Result<(Vec<CandidateResult>, Verdict), Error> {
         let clock = Clock::get();
         let start = clock.ticks();
-        let mut rounds = Rounds::new(parts.len(), controls, SEED);
+        let mut rounds = Rounds::new(candidates, controls, SEED);
         while !rounds.order().is_empty() {
             self.barrier()?;
             let mut told: Told = [0.0; MOST + 1];
-            for (time, &part) in told.iter_mut().zip(rounds.order()) {
-                *time = self.block(|me| run(me.begin(RACE)?, &mut parts[part]))?;
+            for (time, &candidate) in told.iter_mut().zip(rounds.order()) {
+                *time = block(self, candidate)?;
             }
             told[MOST] = clock.ns(clock.ticks().saturating_sub(start));
             let slowest = self.slowest(told)?;
-            rounds.end_round(&slowest[..MOST], slowest[MOST] > LONGEST_NS);
+            rounds.end_round(&slowest[..MOST], slowest[MOST] > longest_ns);
         }
         Ok(rounds.verdict())
     }
 
     /// The time of one operation in a block of them, ns.
-    fn block(&mut self, mut operation: impl FnMut(&mut Self) -> Result<(), Error>) -> Result<f64, Error> {
+    fn block(&mut self, operation: impl FnMut(&mut Self) -> Result<(), Error>) -> Result<f64, Error> {
+        self.block_of(BLOCK, operation)
+    }
+
+    /// The same in a block of this many.
+    pub(super) fn block_of(
+        &mut self,
+        operations: u32,
+        mut operation: impl FnMut(&mut Self) -> Result<(), Error>,
+    ) -> Result<f64, Error> {
         let clock = Clock::get();
         let start = clock.ticks();
-        (0..BLOCK).try_for_each(|_| operation(self))?;
-        Ok(clock.ns(clock.ticks().saturating_sub(start)) / f64::from(BLOCK))
+        (0..operations).try_for_each(|_| operation(self))?;
+        Ok(clock.ns(clock.ticks().saturating_sub(start)) / f64::from(operations))
     }
 
     /// For each of some times, the longest of any member.
@@ -316,7 +341,7 @@ impl CandidateParts {
             let message = &mut Value(&mut value);
             reduce(&mut ends.core, edges, root, Order::Plan, message, &mut Reduction::default(), each)
         })?;
-        Ok(Races { barrier, broadcast: down, reduce: up })
+        Ok(Races { barrier, broadcast: down, reduce: up, allreduce: Vec::new() })
     }
 }
 
@@ -345,7 +370,7 @@ impl Member {
 #[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
-    use crate::choice::TREE_CONTROL;
+    use crate::choice::{SizeClass, TREE_CONTROL};
     use crate::group::Group;
     use crate::member::{GroupMemory, Home};
     use corecast_base::CpuId;
@@ -383,10 +408,16 @@ mod tests {
         };
         let found = group.run(race).expect("nobody panics").into_iter().collect::<Result<Vec<_>, _>>();
         let found = found.expect("no fault");
-        let (Races { barrier, broadcast, reduce }, completed) = &found[0];
+        let (Races { barrier, broadcast, reduce, allreduce }, completed) = &found[0];
         assert!(found.iter().all(|other| *other == found[0]), "{found:?}");
         assert_eq!((barrier.entries.len(), *completed), (MOST, 21));
         assert!(CONTROLS.contains(&barrier.control) && barrier.left_out == 0, "{barrier}");
+        let classes: Vec<SizeClass> = allreduce.iter().map(|(class, _)| *class).collect();
+        assert_eq!(classes, SizeClass::all().skip(1).collect::<Vec<_>>(), "all but that of nothing");
+        assert!(
+            allreduce.iter().all(|(_, race)| race.entries.len() == 2 && race.entries[0].rounds > 0),
+            "{allreduce:?}"
+        );
         for race in [broadcast, reduce] {
             let race = race.as_ref().expect("four members have several trees");
             assert!(race.control == TREE_CONTROL && race.left_out == 0, "{race}");

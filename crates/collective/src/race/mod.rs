@@ -6,11 +6,13 @@
 //! round is a block of operations of each, in an order drawn anew; a block's time is that of its slowest member. The
 //! fastest candidate is used if it beats the fastest control clearly and not by chance; otherwise that control is used.
 //!
-//! `live` lets members race the candidates of their group. `rounds` decides the next round and the winner, `rank_test` what
-//! is chance. `cache` keeps the results for other programs, in the form of `file`.
+//! `live` lets members race the candidates of their group, and `forms` those of an allreduce for each size class. `rounds`
+//! decides the next round and the winner, `rank_test` what is chance. `cache` keeps the results for other programs, in the
+//! form of `file`.
 
 mod cache;
 mod file;
+mod forms;
 mod live;
 mod rank_test;
 mod rounds;

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use corecast_base::CpuId;
-use corecast_collective::{Barrier, Builder, Error, Group, Race, Races};
+use corecast_collective::{AllreduceForm, Barrier, Builder, Error, Group, Loss, Race, Races, SizeClass};
 use corecast_machine::{Cpu, Machine, Topology};
 use corecast_testing::skipped;
 
@@ -69,6 +69,67 @@ fn the_winner_of_a_race_is_used_and_remembered() {
     assert!(!barrier_race(&raced(&machine, None)).expect("raced").is_cached);
 }
 
+/// All of a group's allreduces by size: of a value, and of a slice that is longer.
+fn allreduces_are_right(group: &Group) {
+    let members = group.size() as u64;
+    let results = group.run(|me| {
+        for round in 0..50 {
+            assert_eq!(me.allreduce(round, |a, b| a + b)?, round * members);
+            assert_eq!(me.allreduce([round; 63], |a, b| std::array::from_fn(|i| a[i] + b[i]))?, [round * members; 63]);
+            for len in [1, 512, 513, 9000] {
+                let mut values = vec![round; len];
+                me.allreduce_slice(&mut values, |a, b| a + b)?;
+                assert_eq!(values, vec![round * members; len]);
+            }
+        }
+        Ok::<_, Error>(())
+    });
+    assert!(results.expect("nobody panics").iter().all(Result::is_ok));
+}
+
+#[test]
+fn a_group_takes_what_was_kept_for_each_size_unless_it_is_damaged() {
+    let Some(machine) = this_machine() else { return };
+    let folder = tempfile::tempdir().expect("a folder");
+    let unasked = || Group::builder(&machine).race_folder(Some(folder.path().to_owned())).build().expect("a group");
+    let before = unasked();
+    if before.choice().is_crowded {
+        return skipped("a race of threads", CROWDED);
+    }
+    assert_eq!(before.choice().races, None, "nobody has raced");
+    assert_eq!([8, 4096].map(|bytes| before.choice().allreduce(bytes)), [AllreduceForm::Direct; 2]);
+    let races = raced(&machine, Some(folder.path().to_owned())).choice().races.clone().expect("raced");
+    let classes: Vec<SizeClass> = races.allreduce.iter().map(|(class, _)| *class).collect();
+    assert_eq!(classes, SizeClass::all().skip(1).collect::<Vec<_>>(), "each size class by itself");
+
+    let file = std::fs::read_dir(folder.path()).expect("listed").next().expect("a file").expect("readable").path();
+    let mut kept: serde_json::Value =
+        serde_json::from_str(&std::fs::read_to_string(&file).expect("text")).expect("JSON");
+    for race in kept["races"]["allreduce"].as_array_mut().expect("races") {
+        let is_trees = [8, 4096].contains(&race["most_bytes"].as_u64().unwrap_or(0));
+        race["race"]["winner"] = if is_trees { "trees" } else { "direct" }.into();
+    }
+    std::fs::write(&file, kept.to_string()).expect("written");
+    let group = unasked();
+    let forms = [8, 9, 512, 4096, 4097, 1 << 20].map(|bytes| group.choice().allreduce(bytes).name());
+    assert_eq!(forms, ["trees", "direct", "direct", "trees", "direct", "direct"]);
+    assert!(group.choice().allreduce_race(5).is_some_and(|race| race.is_cached));
+    allreduces_are_right(&group);
+    // 4096 bytes go along trees, more the direct way.
+    let outcomes = unasked().run(|me| me.allreduce_slice(&mut vec![1_u64; 512 + me.rank() % 2], |a, b| a + b));
+    let is_told =
+        |outcome: &Result<(), Error>| matches!(outcome, Err(Error::MemberLost { loss: Loss::OtherLength, .. }));
+    assert!(outcomes.expect("nobody panics").iter().all(is_told), "members of other forms find out");
+
+    for race in kept["races"]["allreduce"].as_array_mut().expect("races") {
+        race["race"]["winner"] = "trees".into();
+    }
+    std::fs::write(&file, kept.to_string()).expect("written");
+    allreduces_are_right(&unasked());
+    std::fs::write(&file, kept.to_string().replace("direct", "nobody's")).expect("written");
+    assert_eq!(unasked().choice().races, None, "what is damaged is ignored");
+}
+
 #[test]
 fn a_kept_result_that_no_longer_holds_is_raced_anew() {
     let Some(machine) = this_machine() else { return };
@@ -101,7 +162,8 @@ fn there_is_no_race_for_what_was_asked_for_or_cannot_be_won() {
     assert_eq!(race(Group::builder(&here).shape("binary")).races, None);
     assert_eq!(race(Group::builder(&here).members(1)).races, None);
     assert_eq!(race(Group::builder(&here).members(64)).races, None, "members share CPUs");
-    assert_eq!(Group::builder(&here).build().expect("a group").choice().races, None, "it was not asked for");
+    let unasked = Group::builder(&here).race_folder(None).build().expect("a group");
+    assert_eq!(unasked.choice().races, None, "it was not asked for");
 }
 
 #[test]
@@ -115,7 +177,7 @@ fn a_race_on_cpus_that_are_not_here_leaves_it_to_the_model() {
 #[test]
 fn members_at_work_race_and_go_on_with_the_winner() {
     let Some(here) = this_machine() else { return };
-    let group = Group::builder(&here).build().expect("a group of the machine's CPUs");
+    let group = Group::builder(&here).race_folder(None).build().expect("a group of the machine's CPUs");
     if group.choice().is_crowded {
         return skipped("a race of threads", CROWDED);
     }
@@ -144,7 +206,7 @@ fn members_at_work_race_and_go_on_with_the_winner() {
 #[test]
 fn a_race_counts_as_one_operation_for_those_who_are_left() {
     let Some(here) = this_machine() else { return };
-    let group = Group::builder(&here).members(2).build().expect("a group of the machine's CPUs");
+    let group = Group::builder(&here).members(2).race_folder(None).build().expect("a group of the machine's CPUs");
     let completed = group.run(|me| {
         (0..3).try_for_each(|_| me.barrier())?;
         let races = me.race()?;
@@ -161,7 +223,7 @@ fn a_race_counts_as_one_operation_for_those_who_are_left() {
 #[test]
 fn a_member_that_panics_in_a_race_is_named_to_the_others() {
     let Some(here) = this_machine() else { return };
-    let group = Group::builder(&here).members(2).build().expect("a group of the machine's CPUs");
+    let group = Group::builder(&here).members(2).race_folder(None).build().expect("a group of the machine's CPUs");
     if group.choice().is_crowded {
         return skipped("a race of threads", CROWDED);
     }

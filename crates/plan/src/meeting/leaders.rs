@@ -7,6 +7,7 @@
 
 use super::exchange::Exchange;
 use super::two_trees::{Greedy, Phases, TwoTrees, greedy_trees, two_trees};
+use crate::effort::Effort;
 use crate::limits::Limits;
 use crate::problem::Problem;
 use crate::search::improve::moves;
@@ -47,7 +48,7 @@ pub(crate) fn led(problem: &Problem, phases: &Phases, groups: &[Vec<usize>], set
         let share = settings.share * share(phases.len(), groups.len(), group.len());
         two_trees(&phases.among(group), Some(leader), &Settings { share, ..*settings })
     };
-    let leaders = chosen(problem, phases, groups);
+    let leaders = chosen(problem, phases, groups, settings.effort);
     let trees = groups.iter().zip(leaders).map(plan).collect::<Option<Vec<TwoTrees>>>()?;
     let of_groups: Vec<usize> =
         groups.iter().zip(&trees).map(|(group, trees)| group[trees.up.best.tree.root()]).collect();
@@ -70,9 +71,9 @@ pub(crate) fn led(problem: &Problem, phases: &Phases, groups: &[Vec<usize>], set
 
 /// The place of each group's leader in it: first the member that reaches its group the cheapest, then, group after
 /// group, any member that makes the whole cheaper by greedy trees and the current exchange, until none does.
-fn chosen(problem: &Problem, phases: &Phases, groups: &[Vec<usize>]) -> Vec<usize> {
+fn chosen(problem: &Problem, phases: &Phases, groups: &[Vec<usize>], effort: Effort) -> Vec<usize> {
     let candidates = |group: &Vec<usize>| {
-        let mut candidates = greedy_trees(&phases.among(group), Limits::default());
+        let mut candidates = greedy_trees(&phases.among(group), Limits::default(), effort);
         candidates.sort_by(|a, b| (a.up + a.down).total_cmp(&(b.up + b.down)));
         candidates
     };

@@ -78,7 +78,7 @@ struct Race<'a> {
     /// Clusters, finest first, and NUMA nodes: each numbered from 0.
     levels: Vec<Vec<u32>>,
     settings: Settings<'a>,
-    /// Two trees, for plans of schemes that need none.
+    /// The two trees that effort quick finds, for the plan of that effort and for schemes that need none.
     trees: TwoTrees,
 }
 
@@ -119,7 +119,7 @@ impl<'a> Race<'a> {
     fn new(problem: &'a Problem, request: &Request<'a>) -> Option<Self> {
         let phases = Phases::of(problem, request.operation);
         let settings = request.settings;
-        let trees = two_trees(&phases, request.root, &Settings { effort: Effort::Quick, ..settings })?;
+        let trees = two_trees(&phases, request.root, &Settings { effort: Effort::Quick, share: 1.0, ..settings })?;
         let (operation, root, levels) = (request.operation, request.root, problem.levels());
         Some(Self { problem, operation, root, phases, levels, settings, trees })
     }
@@ -172,7 +172,10 @@ impl<'a> Race<'a> {
     }
 
     fn trees(&self, settings: &Settings<'_>) -> Option<Meeting> {
-        let TwoTrees { up, down, is_optimal, .. } = two_trees(&self.phases, self.root, settings)?;
+        let TwoTrees { up, down, is_optimal, .. } = match settings.effort {
+            Effort::Quick => self.trees.clone(),
+            _ => two_trees(&self.phases, self.root, settings)?,
+        };
         let by = if up.by == "annealing" { up.by } else { down.by };
         let iterations = up.iterations + down.iterations;
         let (up, down) = (up.best.tree, down.best.tree);

@@ -19,6 +19,8 @@ use crate::settings::Settings;
 const RELAY: f64 = 0.5;
 /// The most roots that are ranked by trees, for 64 members; fewer for more.
 const RANKED: usize = 64;
+/// The same with effort quick.
+const RANKED_QUICKLY: usize = 16;
 /// How many of the best roots are searched.
 const SEARCHED: usize = 3;
 
@@ -69,7 +71,7 @@ impl Phases {
 /// The best two trees that the effort finds, from this root or any; `None` if the limits allow none that a greedy rule
 /// finds. The settings' share is what both directions and all roots have together, as one search would have.
 pub(crate) fn two_trees(phases: &Phases, root: Option<usize>, settings: &Settings<'_>) -> Option<TwoTrees> {
-    let mut roots = ranked(phases, root, settings.limits);
+    let mut roots = ranked(phases, root, settings);
     if let Some(proven) = proven(phases, &roots, settings) {
         return Some(proven);
     }
@@ -87,12 +89,12 @@ pub(crate) fn two_trees(phases: &Phases, root: Option<usize>, settings: &Setting
 }
 
 /// The roots, best first by greedy trees.
-fn ranked(phases: &Phases, root: Option<usize>, limits: Limits) -> Vec<usize> {
+fn ranked(phases: &Phases, root: Option<usize>, settings: &Settings<'_>) -> Vec<usize> {
     if let Some(root) = root {
         return vec![root];
     }
     let cost = |greedy: Greedy| (phases.cost(greedy.up, greedy.down), greedy.root);
-    cheapest_first(greedy_trees(phases, limits).into_iter().map(cost).collect())
+    cheapest_first(greedy_trees(phases, settings.limits, settings.effort).into_iter().map(cost).collect())
 }
 
 /// The cost of greedy trees from a root.
@@ -103,8 +105,8 @@ pub(crate) struct Greedy {
     pub(crate) down: f64,
 }
 
-/// Greedy trees from the roots that are near the others.
-pub(crate) fn greedy_trees(phases: &Phases, limits: Limits) -> Vec<Greedy> {
+/// Greedy trees from the roots that are near the others, fewer with effort quick.
+pub(crate) fn greedy_trees(phases: &Phases, limits: Limits, effort: Effort) -> Vec<Greedy> {
     let len = phases.len();
     let total = |root: usize| {
         let edges = (0..len).map(|other| phases.cost(phases.up.edge(root, other), phases.down.edge(root, other)));
@@ -115,7 +117,8 @@ pub(crate) fn greedy_trees(phases: &Phases, limits: Limits) -> Vec<Greedy> {
     let up = EarliestCompletion::new(&up, &[], limits);
     let down = EarliestCompletion::new(&down, &[], limits);
     let greedy = |root| Some(Greedy { root, up: up.from(root)?.cost, down: down.from(root)?.cost });
-    let most = (RANKED * RANKED / len.max(RANKED)).max(1);
+    let ranked = if effort == Effort::Quick { RANKED_QUICKLY } else { RANKED };
+    let most = (ranked * RANKED / len.max(RANKED)).max(1);
     roots.into_iter().take(most).filter_map(greedy).collect()
 }
 
@@ -136,7 +139,9 @@ fn proven(phases: &Phases, roots: &[usize], settings: &Settings<'_>) -> Option<T
         return None;
     }
     // Neither tree of the best pair exceeds the cost of the pair; roots that do may count as endless.
-    let greedy = greedy_trees(phases, settings.limits).into_iter().filter(|greedy| roots.contains(&greedy.root));
+    let greedy = greedy_trees(phases, settings.limits, settings.effort)
+        .into_iter()
+        .filter(|greedy| roots.contains(&greedy.root));
     let known = greedy.map(|greedy| phases.cost(greedy.up, greedy.down)).reduce(f64::min)?;
     let best_of_each = |costs: &Costs| exact_from_each(costs, known, settings.stop);
     let (up, down) = (best_of_each(&phases.up)?, best_of_each(&phases.down)?);

@@ -21,6 +21,7 @@
 use super::costs::Costs;
 use super::order::Ordered;
 use super::sketch::{Room, Sketch, median, nearest_roots};
+use crate::parallel;
 
 /// The most states of one programme; nearly regular hierarchies have more than members.
 const MOST_STATES: usize = 2048;
@@ -37,17 +38,15 @@ const NEVER: u64 = 1 << 44;
 pub(crate) fn hierarchy(costs: &Costs, root: Option<usize>, levels: &[Vec<u32>]) -> Option<Ordered> {
     let roots = root.map_or_else(|| nearest_roots(costs, 0..costs.len()), |root| vec![root]);
     let levels = &levels[levels.len().saturating_sub(MOST_LEVELS)..];
-    let subsets = (0..1_usize << levels.len()).map(|subset| {
+    let tried = parallel::map(1 << levels.len(), |subset| {
         let chosen = levels.iter().enumerate().filter(|(level, _)| subset >> level & 1 == 1);
-        chosen.map(|(_, level)| level.as_slice()).collect::<Vec<&[u32]>>()
-    });
-    let tried = subsets.filter_map(|levels| {
-        let units = Units::of(costs.len(), &levels);
+        let chosen = chosen.map(|(_, level)| level.as_slice()).collect::<Vec<&[u32]>>();
+        let units = Units::of(costs.len(), &chosen);
         let sketch = StateTable::solved(costs, &units)?.sketch();
         let cost = sketch.fill(costs, &roots[..1], &RoomByUnit::of(&units)).cost;
         Some((cost, sketch, units))
     });
-    let (_, sketch, units) = tried.min_by(|a, b| a.0.total_cmp(&b.0))?;
+    let (_, sketch, units) = tried.into_iter().flatten().min_by(|a, b| a.0.total_cmp(&b.0))?;
     Some(sketch.fill(costs, &roots, &RoomByUnit::of(&units)))
 }
 

@@ -98,7 +98,7 @@ pub(crate) fn search(costs: &Costs, root: Option<usize>, settings: &Settings<'_>
 fn starts(job: &Job<'_>) -> Vec<Found> {
     let Job { costs, root, settings } = *job;
     let levels = levels(costs);
-    let greedy = portfolio::greedy_trees(costs, root, settings.limits, &levels);
+    let greedy = portfolio::greedy_trees(costs, root, settings, &levels);
     let found = |by, best| Found { best, by, iterations: 0, is_optimal: costs.len() <= 2 };
     let mut starts: Vec<Found> = greedy.into_iter().map(|best| found("earliest-completion", best)).collect();
     starts.extend(hierarchy::hierarchy(costs, root, &levels).map(|best| found("hierarchy", best)));
@@ -158,8 +158,7 @@ const NO_TREE: &str = "it finds no tree within the limits";
 
 fn earliest_completion_first(job: &Job<'_>) -> Result<Found, String> {
     let Job { costs, root, settings } = *job;
-    let best =
-        portfolio::greedy_trees(costs, root, settings.limits, &levels(costs)).into_iter().next().ok_or(NO_TREE)?;
+    let best = portfolio::greedy_trees(costs, root, settings, &levels(costs)).into_iter().next().ok_or(NO_TREE)?;
     Ok(Found { best, by: "earliest-completion", iterations: 0, is_optimal: costs.len() <= 2 })
 }
 

@@ -126,7 +126,7 @@ impl Contender for Acknowledged {
         let builder = Group::builder(setting.machine).cpus(setting.cpus.clone()).members(setting.participants());
         // The crew has bound the threads that the members go to; the trees are for opening only, and no race looks at, or
         // adds to, the plans that its user keeps.
-        let builder = builder.wait(setting.wait).pin(true).effort(Effort::Quick).plan_folder(None);
+        let builder = builder.wait(setting.wait).pin(true).effort(Effort::Quick).plan_folder(None).race_folder(None);
         let group = builder.build().map_err(|error| Unfit(error.to_string()))?;
         let join = |rank| group.join(rank).map_err(|error| Unfit(error.to_string()));
         let mut members = (0..group.size()).map(join).collect::<Result<Vec<_>, _>>()?.into_iter();

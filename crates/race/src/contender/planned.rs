@@ -142,6 +142,7 @@ impl Planned {
             .members(setting.participants())
             .wait(setting.wait)
             .plan_folder(None)
+            .race_folder(None)
             .pin(setting.bound);
         Ok(match self.variant {
             Variant::Auto => builder,

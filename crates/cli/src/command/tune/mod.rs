@@ -1,11 +1,12 @@
 //! `corecast tune`, and `corecast` alone: discover, measure or load the model, plan, race, report.
 //!
-//! `costs` gets the model, `race` runs the race, `files` writes report and picture, `conclusion` has the last lines, `outcome` is
-//! all of it as JSON.
+//! `costs` gets the model, `race` runs the race, `kept_races` races for later groups, `files` writes report and picture,
+//! `conclusion` has the last lines, `outcome` is all of it as JSON.
 
 mod conclusion;
 pub(crate) mod costs;
 mod files;
+mod kept_races;
 mod outcome;
 mod race;
 
@@ -61,14 +62,21 @@ pub(super) fn run(arguments: &Arguments, output: &Output) -> Result<(), Failure>
     }
     let raced = race::run(&model.machine, arguments.quick, output, &interrupt)?;
     interrupt.check()?;
+    let kept = match &raced {
+        Ok(_) => kept_races::race(&model.machine, output, &interrupt)?,
+        Err(_) => Vec::new(),
+    };
     if let (false, Ok(race)) = (output.is_json(), &raced) {
         tell(output, &race_text::without_gates(race))?;
+        if !kept.is_empty() {
+            tell(output, &kept_races::text(&kept))?;
+        }
     }
     let disturbed = raced.iter().any(|race| model.check_by(race, "corecast tune --remeasure", output));
     // The results are worth having where a file cannot be written: they are told first, the trouble last.
     let (written, trouble) = arguments.write_files(&model.machine, &trees, &raced);
     if output.is_json() {
-        output.json(&Outcome::of(&model.machine, &trees, raced.as_ref().ok(), &written)?)?;
+        output.json(&Outcome::of(&model.machine, &trees, raced.as_ref().ok(), &kept, &written)?)?;
     } else if !written.is_empty() {
         let lines = written.iter().map(|(what, path)| format!("\n{what} written to {}", path.display()));
         output.text(&lines.collect::<String>())?;

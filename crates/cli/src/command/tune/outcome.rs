@@ -12,6 +12,8 @@ use serde_json::Value;
 use crate::failure::Failure;
 use crate::report::PlannedTree;
 
+use super::kept_races::{KeptRaces, KeptRacesJson};
+
 /// Everything that a run found.
 #[derive(Debug, Serialize)]
 pub(super) struct Outcome<'a> {
@@ -21,6 +23,8 @@ pub(super) struct Outcome<'a> {
     plans: Vec<PlanJson>,
     /// As `bench collectives --json` prints it; `null` if nothing could be raced.
     race: Option<&'a Report>,
+    /// The races whose results groups on this machine take.
+    kept_races: Vec<KeptRacesJson>,
     /// Where the report is; `null` if it could not be written.
     report: Option<String>,
     /// Where the picture is; `null` if there is none.
@@ -32,6 +36,7 @@ impl<'a> Outcome<'a> {
         machine: &Machine,
         trees: &[PlannedTree],
         race: Option<&'a Report>,
+        kept: &[KeptRaces],
         written: &[(&str, &Path)],
     ) -> Result<Self, Failure> {
         let machine = model_file::render(machine).map_err(Failure::environment)?;
@@ -41,6 +46,7 @@ impl<'a> Outcome<'a> {
             let found = written.iter().find(|(written, _)| *written == what);
             found.map(|(_, path)| path.display().to_string())
         };
-        Ok(Self { machine, plans, race, report: path("report"), picture: path("picture") })
+        let kept_races = kept.iter().map(KeptRaces::json).collect();
+        Ok(Self { machine, plans, race, kept_races, report: path("report"), picture: path("picture") })
     }
 }
