@@ -61,6 +61,7 @@ pub mod mcast;
 mod open;
 mod peer;
 mod policy;
+mod prefetch;
 pub mod select;
 mod selectable;
 mod slots;
