@@ -8,6 +8,7 @@ use corecast::base::{Clock, CpuId};
 use super::bodies::{Sink, Source};
 use super::contender::{Carrier, Inlets, Seed};
 use super::member::Proxy;
+use super::memory;
 use super::options::ChannelOptions;
 use super::program;
 use super::report::{ChannelRow, Latency};
@@ -80,6 +81,7 @@ impl Entrant {
     /// Makes the channel.
     pub(super) fn open(&mut self, wanted: &ChannelOptions, cpus: &[Option<CpuId>]) -> Result<(), Failure> {
         let Self { carrier, wire, .. } = *self;
+        memory::check(&wire)?;
         self.participants.make(|abort| match wanted.traffic {
             Traffic::Stream => bodies(carrier, &wire, &wanted.place, cpus, abort),
             traffic => program::nodes(traffic, carrier, &wire, abort).map_err(Failure::Refused),

@@ -119,7 +119,8 @@ impl Rule {
                     return Err(format!("{needed} CPUs"));
                 }
                 let one = sender_ns(fitting(groups, bytes, 1, cpus)?, ours)?;
-                let fits = |group: &&ChannelGroup| group.bytes == bytes && group.receivers < cpus;
+                // Held against itself, the group of one receiver would always hold.
+                let fits = |group: &&ChannelGroup| group.bytes == bytes && (2..cpus).contains(&group.receivers);
                 let widest = groups.iter().filter(fits).max_by_key(|group| group.receivers);
                 Ok(sender_ns(widest.ok_or("more receivers")?, ours)? / one)
             }
@@ -247,6 +248,8 @@ mod tests {
         let groups = [group(64, 1, &[("a", 4.0)]), group(64, 3, &[("a", 2.0)]), group(64, 8, &[("a", 1.0)])];
         assert_eq!(judge(&rule, &groups, 4), (Verdict::Missed, Some(2.0), None));
         assert_eq!(judge(&rule, &groups, 2).2.as_deref(), Some("4 CPUs"));
+        let itself = judge(&rule, &groups[..1], 4);
+        assert_eq!((itself.0, itself.2.as_deref()), (Verdict::NotJudged, Some("more receivers")));
     }
 
     #[test]

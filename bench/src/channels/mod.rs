@@ -34,6 +34,7 @@ mod ends;
 mod entrant;
 mod gates;
 mod member;
+mod memory;
 mod options;
 mod pattern;
 mod program;

@@ -62,6 +62,7 @@ pub mod mcast;
 mod open;
 mod peer;
 mod policy;
+mod prefetch;
 pub mod select;
 mod selectable;
 mod slots;

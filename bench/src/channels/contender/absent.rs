@@ -7,11 +7,30 @@ use super::{Carrier, Ends, Traits};
 use corecast_race::contender::Unfit;
 use corecast_race::harness::Abort;
 
+/// How to build with iceoryx2.
+#[cfg(not(feature = "iceoryx2"))]
+const WITHOUT_ICEORYX2: &str =
+    "built without feature iceoryx2: `cargo build --release -p corecast-cli --features iceoryx2`";
+
 #[cfg(not(feature = "iceoryx2"))]
 pub(super) static ICEORYX2: Absent = Absent {
     name: "iceoryx2",
     about: "crate iceoryx2, publish and subscribe through shared memory; not in this build",
-    reason: "built without feature iceoryx2: `cargo build --release -p corecast-cli --features iceoryx2`",
+    reason: WITHOUT_ICEORYX2,
+};
+
+#[cfg(not(feature = "iceoryx2"))]
+pub(super) static ICEORYX2_COPY: Absent = Absent {
+    name: "iceoryx2-copy",
+    about: "crate iceoryx2, copied in and out; not in this build",
+    reason: WITHOUT_ICEORYX2,
+};
+
+#[cfg(not(feature = "iceoryx2"))]
+pub(super) static ICEORYX2_OVERFLOW: Absent = Absent {
+    name: "iceoryx2-overflow",
+    about: "crate iceoryx2, overwriting what a subscriber is late for; not in this build",
+    reason: WITHOUT_ICEORYX2,
 };
 
 #[cfg(not(feature = "ipc-channel"))]

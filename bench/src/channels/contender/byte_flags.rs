@@ -46,6 +46,11 @@ impl Layout {
         Self { chunks: wire.depth, readers: wire.receivers, len: wire.bytes }
     }
 
+    /// The chunk behind this one, found without a division.
+    fn after(self, chunk: usize) -> usize {
+        if chunk + 1 == self.chunks { 0 } else { chunk + 1 }
+    }
+
     fn written(self, chunk: usize) -> usize {
         chunk * (1 + self.readers)
     }
@@ -107,7 +112,7 @@ impl ByteSend for Out {
         }
         // ORDERING: Release, pairs with the Acquire of the readers [flags-written]
         written.store(true, Ordering::Release);
-        self.chunk = (chunk + 1) % layout.chunks;
+        self.chunk = layout.after(chunk);
         Ok(())
     }
 }
@@ -125,7 +130,7 @@ impl ByteRecv for In {
         reader.read(unsafe { memory.bytes(layout.chunk(chunk), layout.len) });
         // ORDERING: Release, pairs with the Acquire of the sender [flags-read]
         read.store(true, Ordering::Release);
-        self.chunk = (chunk + 1) % layout.chunks;
+        self.chunk = layout.after(chunk);
         Ok(())
     }
 }

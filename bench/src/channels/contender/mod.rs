@@ -53,12 +53,12 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-#[cfg(not(feature = "iceoryx2"))]
-use absent::ICEORYX2;
 #[cfg(not(feature = "ipc-channel"))]
 use absent::IPC_CHANNEL;
+#[cfg(not(feature = "iceoryx2"))]
+use absent::{ICEORYX2, ICEORYX2_COPY, ICEORYX2_OVERFLOW};
 #[cfg(feature = "iceoryx2")]
-use iceoryx2::ICEORYX2;
+use iceoryx2::{ICEORYX2, ICEORYX2_COPY, ICEORYX2_OVERFLOW};
 #[cfg(feature = "ipc-channel")]
 use ipc_channel::IPC_CHANNEL;
 
@@ -205,6 +205,8 @@ const CARRIERS: &[&dyn Carrier] = &[
     &sysv_queue::SysvQueue,
     &posix_queue::PosixQueue,
     &ICEORYX2,
+    &ICEORYX2_COPY,
+    &ICEORYX2_OVERFLOW,
     &IPC_CHANNEL,
     &aeron::AeronIpc,
 ];

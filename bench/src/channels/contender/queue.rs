@@ -20,6 +20,15 @@ pub(super) trait QueueSend<P>: Send + 'static {
 pub(super) trait QueueRecv<P>: Send + 'static {
     /// Takes the next message out, waiting for it.
     fn pop(&mut self, waiting: &Waiting) -> Result<P, Failure>;
+
+    /// Reads at least one message and at most `most`, waiting for the first. For queues in which messages can be read where
+    /// they lie.
+    #[inline(always)]
+    fn read(&mut self, most: u64, waiting: &Waiting, mut read: impl FnMut(&P)) -> Result<(), Failure> {
+        let _ = most;
+        read(&self.pop(waiting)?);
+        Ok(())
+    }
 }
 
 /// A kind of queue, for messages of any type.
@@ -147,9 +156,8 @@ impl<R, P> One<R, P> {
 
 impl<Q: QueueRecv<P>, P: Payload> ByteRecv for One<Q, P> {
     #[inline]
-    fn recv<R: Reader>(&mut self, _most: u64, reader: &mut R) -> Result<(), Failure> {
-        let message = self.queue.pop(&self.waiting)?;
-        reader.read(message.bytes(self.len));
-        Ok(())
+    fn recv<R: Reader>(&mut self, most: u64, reader: &mut R) -> Result<(), Failure> {
+        let Self { queue, len, waiting, .. } = self;
+        queue.read(most, waiting, |message| reader.read(message.bytes(*len)))
     }
 }

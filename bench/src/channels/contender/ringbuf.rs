@@ -26,8 +26,10 @@ impl QueueFamily for Ringbuf {
 impl<P: Payload> QueueSend<P> for HeapProd<P> {
     #[inline]
     fn push(&mut self, message: P, waiting: &Waiting) -> Result<(), Failure> {
-        waiting.until(|| !self.is_full())?;
-        self.try_push(message).map_err(|_| Failure::Refused("full although it was not".to_owned()))
+        match self.try_push(message) {
+            Ok(()) => Ok(()),
+            Err(message) => push_later(self, message, waiting),
+        }
     }
 }
 
@@ -36,4 +38,11 @@ impl<P: Payload> QueueRecv<P> for HeapCons<P> {
     fn pop(&mut self, waiting: &Waiting) -> Result<P, Failure> {
         waiting.some(|| self.try_pop())
     }
+}
+
+/// Puts in a message for which there was no room.
+#[cold]
+fn push_later<P: Payload>(queue: &mut HeapProd<P>, message: P, waiting: &Waiting) -> Result<(), Failure> {
+    waiting.until(|| !queue.is_full())?;
+    queue.try_push(message).map_err(|_| Failure::Refused("full although it was not".to_owned()))
 }

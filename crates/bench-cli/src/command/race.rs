@@ -25,7 +25,7 @@ pub(crate) struct Collectives {
     /// Race these operations [default: barrier,broadcast,reduce,allreduce].
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = collective_parser())]
     op: Vec<Op>,
-    /// The numbers of bytes that operations carry, such as 0,8,4Ki,1Mi [default: a broadcast 56, others 8].
+    /// The numbers of bytes that operations carry, such as 0,8,4Ki,1M [default: a broadcast 56, others 8].
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = bytes_arg::parse)]
     size: Vec<usize>,
     /// The numbers of members [default: the number of CPUs, and for barriers also four times that].

@@ -103,6 +103,13 @@ impl<S: Slots> RecvEnd<S> {
         WakeHandle::new(self.ring.data_wake.clone(), move |word, parker| word.arm_for(&readers[line].forward, parker))
     }
 
+    /// The next ticket, if its message is there; `None` also where a [`poll`](Self::poll) has something else to say.
+    #[inline(always)]
+    pub(super) fn poll_published(&self) -> Option<u64> {
+        let ticket = self.pins.next();
+        (self.ring.look_at(ticket) == self.ring.laps.published(ticket)).then_some(ticket)
+    }
+
     /// Looks whether the next message is there.
     #[inline(always)]
     pub(super) fn poll(&self) -> Seen {

@@ -15,6 +15,11 @@ pub(super) trait Slots {
     /// The word of the slot with this index.
     fn word(&self, index: usize) -> &AtomicU64;
 
+    /// Asks the CPU for the lines of a slot that will be written soon.
+    fn prepare(&self, index: usize) {
+        let _ = index;
+    }
+
     /// Settles the state that a dead sender left besides its claim. Can be repeated.
     fn settle(ring: &Ring<Self>, sender: usize)
     where
@@ -115,13 +120,7 @@ impl<S: Slots> Ring<S> {
     /// Wakes the readers that sleep.
     #[inline(always)]
     pub(super) fn wake_readers(&self) {
-        self.data_wake.notify_all(self.reader_lines_lazily());
-    }
-
-    /// The words that name the parkers of sleeping readers; read only if a reader sleeps.
-    #[inline(always)]
-    fn reader_lines_lazily(&self) -> impl Iterator<Item = &AtomicU32> {
-        std::iter::once(()).flat_map(|()| self.reader_lines()).map(|line| &line.forward)
+        self.data_wake.notify_all(Forwards(self));
     }
 
     /// Gives back a sender's line.
@@ -159,6 +158,18 @@ impl<S: Slots> Ring<S> {
     pub(super) fn waiter(&self) -> Waiter {
         let ends = self.config.senders + 1;
         Waiter::new(self.config.wait, self.owners.cpu_sharing(ends), self.config.wake_cost)
+    }
+}
+
+/// The words that name the parkers of sleeping readers, collected only if a reader sleeps.
+struct Forwards<'a, S>(&'a Ring<S>);
+
+impl<'a, S: Slots> IntoIterator for Forwards<'a, S> {
+    type Item = &'a AtomicU32;
+    type IntoIter = std::iter::Map<std::slice::Iter<'a, ReaderLine>, fn(&'a ReaderLine) -> &'a AtomicU32>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.0.reader_lines().iter().map(|line| &line.forward)
     }
 }
 

@@ -106,7 +106,13 @@ impl Room {
     /// [`NoRoom`] if a reader still needs the ticket's slot; [`Corrupt`] if the ticket is one of the past.
     #[inline(always)]
     pub(super) fn for_ticket<S: Slots>(&mut self, ring: &Ring<S>, ticket: u64) -> Result<(), NoTurn> {
-        if ticket.wrapping_sub(self.known) < ring.laps.slots() { Ok(()) } else { self.look_for(ring, ticket) }
+        if self.is_known_for(ring, ticket) { Ok(()) } else { self.look_for(ring, ticket) }
+    }
+
+    /// True if there is room for the ticket by what this sender knows already.
+    #[inline(always)]
+    pub(super) fn is_known_for<S: Slots>(&self, ring: &Ring<S>, ticket: u64) -> bool {
+        ticket.wrapping_sub(self.known) < ring.laps.slots()
     }
 
     #[cold]

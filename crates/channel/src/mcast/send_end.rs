@@ -19,7 +19,7 @@
 //! find the tail where it was, or further back, and after a few of them reports that the memory is corrupt. After many
 //! turns in vain of any kind it reports that there is no room, so that the caller looks at its time limit.
 
-use corecast_base::sync::{Arc, Ordering, fence, spin_hint};
+use corecast_base::sync::{Arc, AtomicU64, Ordering, fence, spin_hint};
 
 use super::presence::PresenceState;
 use super::ring::{Ring, Slots};
@@ -30,6 +30,10 @@ use super::room::{Corrupt, NoRoom, NoTurn, Room};
 const MOST_STANDING: u32 = 64;
 /// The turns of one claim that may be in vain. Among honest senders, another sender won each of them.
 const MOST_IN_VAIN: u32 = 1024;
+
+/// The slot that a sender which is alone asks the CPU for lies this far ahead, if its readers are known to be done with it:
+/// the lines come while messages before it are written, not one by one when stores wait for them.
+const PREPARED_AHEAD: u64 = 8;
 
 /// The state of one sender, on lines of its own.
 #[derive(Debug)]
@@ -113,13 +117,29 @@ impl<S: Slots> SendEnd<S> {
     /// Publishes the message of the last turn's ticket.
     #[inline(always)]
     pub(super) fn publish(&mut self, ticket: u64) {
-        let Self { ring, tail, .. } = self;
+        Self::publish_in(&self.ring, self.ring.word(ticket), ticket);
+        self.go_on(ticket);
+    }
+
+    /// As [`publish`](Self::publish), in the word of the ticket's slot, and without what comes after: [`go_on`](Self::go_on).
+    #[inline(always)]
+    pub(super) fn publish_in(ring: &Ring<S>, word: &AtomicU64, ticket: u64) {
         // ORDERING: Release, pairs with the Acquire in Ring::look_at: the message is there [slot-full]
-        ring.word(ticket).store(ring.laps.published(ticket).0, Ordering::Release);
+        word.store(ring.laps.published(ticket).0, Ordering::Release);
+    }
+
+    /// Goes on behind the ticket that was published, and wakes readers.
+    #[inline(always)]
+    pub(super) fn go_on(&mut self, ticket: u64) {
+        let Self { ring, tail, room, .. } = self;
         if !ring.is_multi() {
             *tail = ticket.wrapping_add(1);
             // ORDERING: Relaxed, only a number, see Ring::tail
             ring.tail.store(*tail, Ordering::Relaxed);
+            let ahead = ticket.wrapping_add(PREPARED_AHEAD);
+            if room.is_known_for(ring, ahead) {
+                ring.slots.prepare(ring.laps.index(ahead));
+            }
         }
         ring.wake_readers();
     }

@@ -212,7 +212,7 @@ fn parts_take_the_room_that_is_asked_for() {
     assert!(told.len() == 2 && told.iter().all(|words| words.contains("memory")), "{told:?}");
     let program = Program::new();
     let refused = |room| program.run(&["run", "-n", "2", "--room", room, "--", "true"]);
-    refused("4k").failed(2, "'4k' is no number of bytes such as 56, 4Ki or 1Mi").failed(2, "--room <BYTES>");
+    refused("4K").failed(2, "'4K' is no number of bytes such as 56, 4Ki, 1Mi or 1M").failed(2, "--room <BYTES>");
     refused("65537Mi").failed(2, "expected 65536Mi at most").failed(2, "--room <BYTES>");
 }
 

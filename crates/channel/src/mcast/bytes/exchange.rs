@@ -107,6 +107,11 @@ impl Slots for ByteSlots {
         Self::word(self, index)
     }
 
+    #[inline(always)]
+    fn prepare(&self, index: usize) {
+        Self::prepare(self, index);
+    }
+
     fn settle(ring: &Ring<Self>, sender: usize) {
         settle(ring, sender);
     }

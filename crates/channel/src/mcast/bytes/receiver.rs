@@ -83,10 +83,13 @@ impl Receiver {
     /// [`RecvError`]; `Closed` or `Died` once all that was sent has been received and no sender is left.
     #[inline(always)]
     pub fn recv(&self) -> Result<Msg<'_>, RecvError> {
-        self.recv_within(None).map_err(|error| match error {
-            RecvTimeoutError::Failed(error) => error,
-            RecvTimeoutError::Timeout => unreachable!("a wait without a limit does not time out"),
-        })
+        match self.recv_at_once() {
+            Some(message) => Ok(message),
+            None => self.recv_later(None).map_err(|error| match error {
+                RecvTimeoutError::Failed(error) => error,
+                RecvTimeoutError::Timeout => unreachable!("a wait without a limit does not time out"),
+            }),
+        }
     }
 
     /// Receives, waiting for at most `timeout`.
@@ -94,12 +97,25 @@ impl Receiver {
     /// # Errors
     /// [`RecvTimeoutError::Timeout`], or as [`recv`](Self::recv).
     pub fn recv_timeout(&self, timeout: Duration) -> Result<Msg<'_>, RecvTimeoutError> {
-        self.recv_within(Some(timeout))
+        self.recv_at_once().map_or_else(|| self.recv_later(Some(timeout)), Ok)
     }
 
-    // Always inlined: through memory, the message would keep the next look waiting until this line is here.
+    /// The next message, if it is there and needs nothing but to be taken.
+    // Always inlined, and made in one place, so that the message stays in registers: through memory it would be moved by
+    // wider loads than the stores it was made by. Such a load waits until those have reached the cache, which they do after
+    // this message's lines have come, so that the next look would not begin before (38 ns a message instead of 12).
     #[inline(always)]
-    fn recv_within(&self, timeout: Option<Duration>) -> Result<Msg<'_>, RecvTimeoutError> {
+    fn recv_at_once(&self) -> Option<Msg<'_>> {
+        if self.end.policy != Policy::Reliable || self.end.ring.owners.is_forked() {
+            return None;
+        }
+        let ticket = self.end.poll_published()?;
+        self.open_in_place(ticket)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn recv_later(&self, timeout: Option<Duration>) -> Result<Msg<'_>, RecvTimeoutError> {
         self.check_fork()?;
         let ticket = match outcome(self.end.poll()) {
             Some(seen) => seen?,
@@ -159,12 +175,18 @@ impl Receiver {
         if self.end.policy != Policy::Reliable {
             return self.copy_message(ticket);
         }
+        self.open_in_place(ticket).map(Some).ok_or(RecvError::Corrupt(NO_LENGTH))
+    }
+
+    /// Takes the message where it lies; `None` if it does not fit its place.
+    #[inline(always)]
+    fn open_in_place(&self, ticket: u64) -> Option<Msg<'_>> {
         let slots = &self.end.ring.slots;
         let index = self.end.ring.laps.index(ticket);
         let head = slots.head(index);
-        let words = slots.message(index, head).ok_or(RecvError::Corrupt(NO_LENGTH))?;
+        let words = slots.message(index, head)?;
         self.end.pins.pin();
-        Ok(Some(Msg { end: &self.end, buffers: &self.buffers, len: head.len, body: Body::Pinned(ticket, words) }))
+        Some(Msg { end: &self.end, buffers: &self.buffers, len: head.len, body: Body::Pinned(ticket, words) })
     }
 
     /// Copies a message that a sender may overwrite at any time.

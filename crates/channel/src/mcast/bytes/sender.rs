@@ -30,15 +30,15 @@ pub struct Sender {
     block: usize,
 }
 
-/// A message that is about to be sent, and its length.
-#[derive(Debug, Clone, Copy)]
+/// The place of a message that is about to be sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Staged {
     /// In the next slot, which belongs to this sender already.
-    Slot(usize),
+    Slot,
     /// In the draft.
-    Draft(usize),
+    Draft,
     /// In the block that the sender owns.
-    Block(usize),
+    Block,
 }
 
 impl Sender {
@@ -108,7 +108,7 @@ impl Sender {
         self.check(message.len())?;
         if message.len() > self.inline() {
             self.stage(message);
-            return self.post(Staged::Block(message.len()), timeout);
+            return self.post(Staged::Block, message.len(), timeout);
         }
         match self.post_short(message) {
             Ok(()) => Ok(()),
@@ -121,17 +121,17 @@ impl Sender {
     ///
     /// # Errors
     /// [`SendError`].
-    #[inline]
+    #[inline(always)]
     pub fn reserve(&mut self, len: usize) -> Result<Loan<'_>, SendError<()>> {
         self.check(len)?;
-        let message = if len > self.inline() {
-            Staged::Block(len)
+        let place = if len > self.inline() {
+            Staged::Block
         } else if self.end.owns_next_slot() {
-            Staged::Slot(len)
+            Staged::Slot
         } else {
-            Staged::Draft(len)
+            Staged::Draft
         };
-        Ok(Loan { sender: self, message })
+        Ok(Loan { sender: self, place, len })
     }
 
     /// Another sender of the same channel.
@@ -194,27 +194,31 @@ impl Sender {
 
     /// Puts a long message into the block.
     fn stage(&mut self, message: &[u8]) {
-        self.staged(Staged::Block(message.len())).copy_from(message);
+        self.staged_elsewhere(Staged::Block, message.len()).copy_from(message);
     }
 
-    /// The memory in which a message is put together.
-    #[inline]
-    fn staged(&mut self, message: Staged) -> BytesMut<'_> {
+    /// The memory in which a message of `len` bytes is put together.
+    #[inline(always)]
+    fn staged(&mut self, place: Staged, len: usize) -> BytesMut<'_> {
+        if place != Staged::Slot {
+            return self.staged_elsewhere(place, len);
+        }
         let ring = &self.end.ring;
-        let len = match message {
-            Staged::Slot(len) => {
-                let words = ring.slots.inline(ring.laps.index(self.end.next_ticket()));
-                if !ring.slots.is_trusted {
-                    return BytesMut::shared(words, len);
-                }
-                // SAFETY: readers of a gated ring are done with the slot, as there was room for its ticket, and come back
-                // to it when it is published, which needs the sender that is borrowed here.
-                return unsafe { BytesMut::own(words, len) };
-            }
+        let words = ring.slots.inline(ring.laps.index(self.end.next_ticket()));
+        if !ring.slots.is_trusted {
+            return BytesMut::shared(words, len);
+        }
+        // SAFETY: readers of a gated ring are done with the slot, as there was room for its ticket, and come back to it when
+        // it is published, which needs the sender that is borrowed here.
+        unsafe { BytesMut::own(words, len) }
+    }
+
+    fn staged_elsewhere(&mut self, place: Staged, len: usize) -> BytesMut<'_> {
+        if place == Staged::Draft {
             // SAFETY: the draft is this sender's own and borrowed with it.
-            Staged::Draft(len) => return unsafe { BytesMut::own(&self.draft, len) },
-            Staged::Block(len) => len,
-        };
+            return unsafe { BytesMut::own(&self.draft, len) };
+        }
+        let ring = &self.end.ring;
         let words = ring.slots.block(self.block).expect("checked when the sender got it");
         if ring.overwrites() {
             fence_before_overwrite();
@@ -227,25 +231,24 @@ impl Sender {
     }
 
     /// Sends the staged message, waiting for room if there is none.
-    #[inline]
-    fn post(&mut self, message: Staged, timeout: Option<Duration>) -> Result<(), SendTimeoutError<()>> {
-        match self.try_post(message) {
+    #[inline(always)]
+    fn post(&mut self, place: Staged, len: usize, timeout: Option<Duration>) -> Result<(), SendTimeoutError<()>> {
+        match self.try_post(place, len) {
             Ok(()) => Ok(()),
-            Err(_) => self.wait_until(timeout, |sender| sender.try_post(message)),
+            Err(_) => self.wait_until(timeout, |sender| sender.try_post(place, len)),
         }
     }
 
     /// Sends the staged message, if there is room now.
-    #[inline]
-    fn try_post(&mut self, message: Staged) -> Result<(), NoTurn> {
-        match message {
-            Staged::Slot(len) => {
-                let ticket = self.end.try_turn(|_, _| {})?;
-                self.finish_short(ticket, len);
+    #[inline(always)]
+    fn try_post(&mut self, place: Staged, len: usize) -> Result<(), NoTurn> {
+        match place {
+            Staged::Slot => {
+                self.finish_short(self.end.next_ticket(), len);
                 Ok(())
             }
-            Staged::Draft(len) => self.post_draft(len),
-            Staged::Block(len) => self.post_block(len),
+            Staged::Draft => self.post_draft(len),
+            Staged::Block => self.post_block(len),
         }
     }
 
@@ -258,7 +261,6 @@ impl Sender {
         Ok(())
     }
 
-    #[inline]
     fn post_draft(&mut self, len: usize) -> Result<(), NoTurn> {
         let ticket = self.end.try_turn(|_, _| {})?;
         let slot = self.end.ring.slots.inline(self.end.ring.laps.index(ticket));
@@ -275,10 +277,15 @@ impl Sender {
     fn finish_short(&mut self, ticket: u64, len: usize) {
         let slots = &self.end.ring.slots;
         let index = self.end.ring.laps.index(ticket);
-        // The slot keeps its block. Without blocks, the line that readers poll need not be fetched to be read first.
-        let block = if slots.sizes().blocks == 0 { index } else { slots.head(index).block };
-        slots.set_head(index, Head { len, block, is_in_block: false });
-        self.end.publish(ticket);
+        if slots.sizes().blocks > 0 {
+            // The slot keeps its block.
+            slots.set_head(index, Head { len, block: slots.head(index).block, is_in_block: false });
+            return self.end.publish(ticket);
+        }
+        // Without blocks, the line that readers poll need not be fetched to be read first.
+        let word = slots.fill_blockless(index, len);
+        SendEnd::publish_in(&self.end.ring, word, ticket);
+        self.end.go_on(ticket);
     }
 
     fn post_block(&mut self, len: usize) -> Result<(), NoTurn> {
@@ -316,14 +323,15 @@ impl Sender {
 /// nothing.
 pub struct Loan<'a> {
     sender: &'a mut Sender,
-    message: Staged,
+    place: Staged,
+    len: usize,
 }
 
 impl Loan<'_> {
     /// The bytes to write. At first they hold the bytes of earlier messages.
-    #[inline]
+    #[inline(always)]
     pub fn bytes(&mut self) -> BytesMut<'_> {
-        self.sender.staged(self.message)
+        self.sender.staged(self.place, self.len)
     }
 
     /// Sends it without waiting.
@@ -333,7 +341,7 @@ impl Loan<'_> {
     /// won every turn that this one tried for; or [`SendError`].
     #[inline]
     pub fn try_commit(self) -> Result<(), TrySendError<Self>> {
-        match self.sender.try_post(self.message) {
+        match self.sender.try_post(self.place, self.len) {
             Ok(()) => Ok(()),
             Err(NoTurn::NoRoom(_)) => Err(TrySendError::Full(self)),
             Err(NoTurn::Corrupt(corrupt)) => Err(corrupt.unsent(self).into()),
@@ -344,9 +352,9 @@ impl Loan<'_> {
     ///
     /// # Errors
     /// [`SendError`].
-    #[inline]
+    #[inline(always)]
     pub fn commit(self) -> Result<(), SendError<()>> {
-        match self.sender.post(self.message, None) {
+        match self.sender.post(self.place, self.len, None) {
             Ok(()) => Ok(()),
             Err(SendTimeoutError::Failed(error)) => Err(error),
             Err(SendTimeoutError::Timeout(())) => unreachable!("a wait without a limit does not time out"),
@@ -358,13 +366,13 @@ impl Loan<'_> {
     /// # Errors
     /// [`SendTimeoutError::Timeout`], or [`SendError`].
     pub fn commit_timeout(self, timeout: Duration) -> Result<(), SendTimeoutError<()>> {
-        self.sender.post(self.message, Some(timeout))
+        self.sender.post(self.place, self.len, Some(timeout))
     }
 }
 
 impl fmt::Debug for Loan<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Loan({:?})", self.message)
+        write!(f, "Loan({:?}, {})", self.place, self.len)
     }
 }
 

@@ -10,6 +10,7 @@ use corecast_base::sync::{AtomicU64, Ordering};
 use corecast_base::{LINE_BYTES, PlaceSlice};
 
 use crate::mcast::config::Config;
+use crate::prefetch::prefetch_for_write;
 
 const WORD_BYTES: usize = size_of::<u64>();
 const LINE_WORDS: usize = LINE_BYTES / WORD_BYTES;
@@ -97,6 +98,15 @@ impl Words {
     }
 }
 
+impl Head {
+    /// The head of slot `index` as a word.
+    #[inline(always)]
+    fn encoded(self, index: usize) -> u64 {
+        let kind = if self.is_in_block { IN_BLOCK } else { 0 };
+        self.len as u64 | kind | ((self.block ^ index) as u64) << BLOCK
+    }
+}
+
 impl ByteSlots {
     pub(super) fn on_heap(config: &Config) -> Self {
         let sizes = Sizes::of(config);
@@ -139,6 +149,32 @@ impl ByteSlots {
         &self.slots.at(index * self.slot_words, 1)[0]
     }
 
+    /// The words of a slot: its word, its head, its payload.
+    #[inline(always)]
+    fn slot(&self, index: usize) -> &[AtomicU64] {
+        self.slots.at(index * self.slot_words, self.slot_words)
+    }
+
+    /// Writes the head of a slot without a block, which belongs to the caller, and returns its word.
+    #[inline(always)]
+    pub(super) fn fill_blockless(&self, index: usize, len: usize) -> &AtomicU64 {
+        // Found once: after each store to an atomic the compiler would look anew where the slots lie.
+        let slot = self.slot(index);
+        // ORDERING: Relaxed, released by the publication
+        slot[1].store(Head { len, block: index, is_in_block: false }.encoded(index), Ordering::Relaxed);
+        &slot[0]
+    }
+
+    /// Asks the CPU for the first two lines of a slot that will be written soon.
+    #[inline(always)]
+    pub(super) fn prepare(&self, index: usize) {
+        let slot = self.slot(index);
+        prefetch_for_write(&slot[0]);
+        if let Some(second) = slot.get(LINE_WORDS) {
+            prefetch_for_write(second);
+        }
+    }
+
     #[inline(always)]
     fn head_word(&self, index: usize) -> &AtomicU64 {
         &self.slots.at(index * self.slot_words + 1, 1)[0]
@@ -155,10 +191,8 @@ impl ByteSlots {
     /// Writes the head of a slot that belongs to the caller.
     #[inline(always)]
     pub(super) fn set_head(&self, index: usize, head: Head) {
-        let kind = if head.is_in_block { IN_BLOCK } else { 0 };
-        let word = head.len as u64 | kind | ((head.block ^ index) as u64) << BLOCK;
         // ORDERING: Relaxed, released by the publication
-        self.head_word(index).store(word, Ordering::Relaxed);
+        self.head_word(index).store(head.encoded(index), Ordering::Relaxed);
     }
 }
 
