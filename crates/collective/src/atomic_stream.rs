@@ -236,6 +236,13 @@ impl AtomicStream<'_> {
         outcome
     }
 
+    /// True if nothing is kept here that others wait for: no part of an own event, and no event that is still to be delivered or
+    /// passed on. Until then a member that calls nothing may hold up the others.
+    #[must_use]
+    pub fn is_passed_on(&self) -> bool {
+        self.rest.is_empty() && self.kept() == 0
+    }
+
     /// Ends the stream: returns when all members have called it and this one has delivered all that was published.
     ///
     /// # Errors

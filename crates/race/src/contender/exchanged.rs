@@ -199,8 +199,8 @@ impl AtomicStreamEnd for Streaming {
         let mut inbox = Inbox { round, early };
         stream.publish(bytes, |_, origin, bytes| inbox.deliver(origin, bytes)).map_err(Failure::refused)?;
         let mut spinner = Spinner::new();
-        // To deliver does not wait.
-        while !inbox.is_full() {
+        // To deliver does not wait. Who left with parts that a child had no room for would hold up that child.
+        while !(inbox.is_full() && stream.is_passed_on()) {
             let delivered = stream.deliver(|_, origin, bytes| inbox.deliver(origin, bytes));
             if delivered.map_err(Failure::refused)? == 0 {
                 spinner.pause();
