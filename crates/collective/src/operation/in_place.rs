@@ -148,6 +148,9 @@ pub(crate) fn reduce<T: Plain>(
     agree: impl FnOnce(&mut Core) -> Result<(), Error>,
     progress: &mut InPlaceProgress<T>,
 ) -> Result<(), Error> {
+    if let Some(root) = root.filter(|_| core.members == 2) {
+        return reduce_pair(core, in_place, root, values, combine, agree, progress);
+    }
     let (own, len) = (core.rank, values.len());
     let takes = |rank| root.is_none_or(|root| root == rank);
     let kept = part::<T>(len, own, core.members);
@@ -170,6 +173,38 @@ pub(crate) fn reduce<T: Plain>(
         }
         wait_for(core, done, Part::Kept, &mut progress.place.heard, |rank| rank != own && takes(rank))
     })
+}
+
+/// Combines the values of two members: the root reads those of the other one. With a part for each, both would read as much one
+/// after the other, and the root would write over lines that the other one has read.
+fn reduce_pair<T: Plain>(
+    core: &mut Core,
+    in_place: &mut InPlace,
+    root: usize,
+    values: &mut [T],
+    mut combine: impl FnMut(T, T) -> T,
+    agree: impl FnOnce(&mut Core) -> Result<(), Error>,
+    progress: &mut InPlaceProgress<T>,
+) -> Result<(), Error> {
+    if core.rank != root {
+        return in_place.expose(core, values, 0..0, progress, |core, done, _, progress| {
+            agree(core)?;
+            wait_for(core, done, Part::Rest, &mut progress.place.heard, |rank| rank == root)
+        });
+    }
+    agree(core)?;
+    let len = values.len();
+    let source = Source { window: in_place.window(), rank: 1 - root, part: Part::Rest, len };
+    source.read_on(core, 0..len, &mut progress.place.values, |place, theirs| {
+        let pairs = values[place].iter_mut().zip(theirs);
+        if root == 0 {
+            pairs.for_each(|(own, their)| *own = combine(*own, *their));
+        } else {
+            pairs.for_each(|(own, their)| *own = combine(*their, *own));
+        }
+    })?;
+    say_done(core, &in_place.done, Part::Rest);
+    Ok(())
 }
 
 impl InPlace {

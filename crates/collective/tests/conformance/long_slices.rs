@@ -53,6 +53,9 @@ fn plain_limited_and_polled_members_meet() {
                 }
                 assert!(me.rank() != root || values == total(members, round), "reduce to {root} of {members}");
                 let mut values = given(me.rank(), round);
+                me.reduce_slice(root, &mut values, |left, _| left)?;
+                assert!(me.rank() != root || values == given(0, round), "the lowest rank is the first operand");
+                let mut values = given(me.rank(), round);
                 match way {
                     3 => me.allreduce_slice(&mut values, |a, b| a + b)?,
                     _ => finish(me.start().allreduce_slice(&mut values, |a, b| a + b)?, way)?,
