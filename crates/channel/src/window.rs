@@ -11,13 +11,14 @@
 //! comes too early, or too late, finds nothing. How they learn that something is exposed, and the owner that all have read it, is
 //! up to them.
 //!
-//! [`Window::expose_owned`] exposes values for as long as their owner likes, and takes them over for that: a borrowed slice has to
-//! be back when a call returns, whatever happens.
+//! [`Window::expose_owned`] exposes values for as long as their owner likes, and takes them over for that: a borrowed slice
+//! has to be back when a call returns, whatever happens.
 //!
 //! A reader that panics has left. A reader that is stopped holds up the owner, as the memory is the owner's to free.
 //!
-//! **Progress:** exposing and reading never wait; taking back waits for the readers that are inside. **Memory ordering:** what the
-//! owner wrote before it exposed a part is visible to its readers, and their reads come before what it does after taking it back.
+//! **Progress:** exposing and reading never wait; taking back waits for the readers that are inside. **Memory ordering:**
+//! what the owner wrote before it exposed a part is visible to its readers, and their reads come before what it does after
+//! taking it back.
 //!
 //! ```
 //! use corecast_channel::window::{Part, Windows};
@@ -183,8 +184,8 @@ impl Window {
         OwnedExposure { window: self, values: ManuallyDrop::new(values), address, kept, stage: Stage::RestExposed }
     }
 
-    /// Describes a slice and exposes the rest of it. No gate is open and nobody is inside, as the last exposure has ended and this
-    /// is the only window here.
+    /// Describes a slice and exposes the rest of it. No gate is open and nobody is inside, as the last exposure has ended and
+    /// this is the only window here.
     fn describe<T: Plain>(&self, tag: u64, address: *mut T, len: usize, kept: &Range<usize>) {
         assert!(kept.start <= kept.end && kept.end <= len, "{kept:?} is kept of {len} values");
         let exposed =
@@ -366,8 +367,8 @@ impl<T: Plain> OwnedExposure<T> {
     pub fn end(self) -> (Window, Vec<T>) {
         let mut this = ManuallyDrop::new(self);
         close_all(&this.window.place().gates, this.stage);
-        // SAFETY: nobody reads the values any more; both are moved out once, as what they are moved from is not dropped. The range
-        // that stays there has nothing to drop.
+        // SAFETY: nobody reads the values any more; both are moved out once, as what they are moved from is not dropped. The
+        // range that stays there has nothing to drop.
         unsafe { (ptr::read(&raw const this.window), ManuallyDrop::take(&mut this.values)) }
     }
 }

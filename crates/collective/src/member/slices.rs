@@ -11,9 +11,10 @@
 //! on before it receives the next, so all levels of the tree work at once, whatever the length. A message is written once
 //! for each child; a chunk is written once, and all children read it in place.
 //!
-//! Among up to eight threads no long slice is copied on its way: all read it where it lies. A slice is long from 32 KiB on for an
-//! allreduction; for a broadcast and a reduction from 256 KiB on where members share CPUs, and from 1 MiB on elsewhere. The root of such
-//! a broadcast returns when all have read its values, and the members of such a reduction when the root has.
+//! Among up to eight threads no long slice is copied on its way: all read it where it lies. A slice is long from 32 KiB on
+//! for an allreduction; for a broadcast and a reduction from 256 KiB on where members share CPUs, and from 1 MiB on
+//! elsewhere. The root of such a broadcast returns when all have read its values, and the members of such a reduction when
+//! the root has.
 //!
 //! Slices that are gathered or scattered stay apart: they travel in the depth-first order of their members, each behind its
 //! length and in messages of up to 504 bytes. A member keeps the slices that it gathers until they have been passed on, so

@@ -1,10 +1,11 @@
 //! Long slices among threads: the members read each other's values where they lie, in no order of a tree.
 //!
-//! Every member [exposes](corecast_channel::window) its slice while it is in the operation. Of a broadcast only the root does, and
-//! each other member copies the values. Of a reduction each member combines a part of the values of all, in the order of the ranks,
-//! in its own slice, where nobody else reads that part. Then it exposes the result, and those that take the whole result copy the
-//! parts of the others. No value is copied to anywhere in between, and members meet three times however long the slice is. In
-//! chunks they meet once for each, which costs a turn of the scheduler each time where members share CPUs.
+//! Every member [exposes](corecast_channel::window) its slice while it is in the operation. Of a broadcast only the root
+//! does, and each other member copies the values. Of a reduction each member combines a part of the values of all, in the
+//! order of the ranks, in its own slice, where nobody else reads that part. Then it exposes the result, and those that take
+//! the whole result copy the parts of the others. No value is copied to anywhere in between, and members meet three times
+//! however long the slice is. In chunks they meet once for each, which costs a turn of the scheduler each time where members
+//! share CPUs.
 //!
 //! A member whose operation may be interrupted exposes a copy of its values, as its slice is the caller's in between.
 //!
@@ -25,15 +26,15 @@ use super::part::part;
 use crate::core::Core;
 use crate::error::{Error, Loss};
 
-/// The shortest slices of allreductions. On 2 CPUs of a virtual machine (AMD EPYC, Zen 4) 32 KiB took 0.77, 0.43 and 1.05 of the time
-/// of chunks among 2, 4 and 8 members, 256 KiB 0.73, 0.56 and 0.55, and 4 MiB 0.23, 0.34 and 0.38.
+/// The shortest slices of allreductions. On 2 CPUs of a virtual machine (AMD EPYC, Zen 4) 32 KiB took 0.77, 0.43 and 1.05 of
+/// the time of chunks among 2, 4 and 8 members, 256 KiB 0.73, 0.56 and 0.55, and 4 MiB 0.23, 0.34 and 0.38.
 const LEAST_OF_ALLREDUCE: usize = 32 << 10;
 /// The shortest slices of the others where members share CPUs: 128 KiB took 0.9 of the time of chunks for broadcasts and 1.0 for
 /// reductions there, 256 KiB 0.8 and 0.7, 4 MiB 0.5 and less.
 const LEAST_IN_CROWD: usize = 256 << 10;
-/// The same where each member has a CPU: 256 KiB took twice the time of chunks, 1 MiB 0.7 for broadcasts and 0.9 for reductions, 4 MiB
-/// half. A slice that fits into its owner's cache is read from there, line by line, while the processor's copy instruction puts
-/// a chunk where both reach it.
+/// The same where each member has a CPU: 256 KiB took twice the time of chunks, 1 MiB 0.7 for broadcasts and 0.9 for
+/// reductions, 4 MiB half. A slice that fits into its owner's cache is read from there, line by line, while the processor's
+/// copy instruction puts a chunk where both reach it.
 const LEAST: usize = 1 << 20;
 /// The largest number of members.
 const MOST_MEMBERS: usize = 8;
@@ -98,7 +99,7 @@ pub(crate) struct InPlaceProgress<T: Plain> {
     combined: Vec<T>,
 }
 
-/// What was reached in a stage.
+/// The progress within a stage.
 #[derive(Debug, Default)]
 struct Reached {
     /// Values done, of those of one member.

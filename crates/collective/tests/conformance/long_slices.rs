@@ -121,7 +121,7 @@ fn a_panic_while_values_are_combined_is_told_by_name() {
                 left = left.saturating_sub(1);
                 a.wrapping_add(b)
             };
-            let seen = me.reduce_slice(0, &mut given(me.rank(), 0), combine).and_then(|()| me.barrier());
+            let seen = me.reduce_slice(1, &mut given(me.rank(), 0), combine).and_then(|()| me.barrier());
             assert_eq!(seen, Err(Error::MemberLost { rank: 1, loss: Loss::Panicked }));
         });
         assert!(matches!(outcome, Err(RunError::Panicked { rank: 1, .. })), "{members}: {outcome:?}");

@@ -167,8 +167,8 @@ fn fastest_ns(group: &Group, names: &[&str]) -> Result<f64, String> {
     timed.min_by(f64::total_cmp).map_or_else(|| median_ns(group, names[0]), Ok)
 }
 
-/// The time of the chosen plan divided by the control's, which is that of the row that has its tree if it is not its own; `None` if
-/// that row is the chosen plan's, which would be compared with itself.
+/// The time of the chosen plan divided by the control's, which is that of the row that has its tree if it is not its own;
+/// `None` if that row is the chosen plan's, which would be compared with itself.
 fn over_control(group: &Group) -> Result<Option<f64>, String> {
     let skipped = row(group, CONTROL)?.skipped.as_deref().unwrap_or_default();
     let twin = skipped.strip_prefix(TWIN[0]).and_then(|rest| rest.strip_suffix(TWIN[1]));

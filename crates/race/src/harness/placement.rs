@@ -42,8 +42,8 @@ fn agree(a: f64, b: f64) -> bool {
     a.max(b) <= FACTOR * a.min(b)
 }
 
-/// Which of the rounds between these probes count: those during which the cost did not change, at the cost that most rounds had. All
-/// count if none would.
+/// Which of the rounds between these probes count: those during which the cost did not change, at the cost that most rounds
+/// had. All count if none would.
 pub(crate) fn steady_rounds(probes_ns: &[f64]) -> Vec<bool> {
     let rounds: Vec<(f64, f64)> = probes_ns.windows(2).map(|pair| (pair[0], pair[1])).collect();
     let alike = |at: f64| rounds.iter().filter(|&&(before, after)| agree(before, at) && agree(after, at)).count();
