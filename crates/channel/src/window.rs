@@ -240,7 +240,7 @@ impl Window {
             );
             // SAFETY: the places lie within a slice of this type, which outlives the exposure; the owner does not write this part
             // before this reader has left. Plain values may be shared among threads.
-            Ok(Some(f(unsafe { slice::from_raw_parts(address.cast::<T>().add(start), end - start) })))
+            Ok(Some(f(unsafe { slice::from_raw_parts(address.cast::<T>().wrapping_add(start), end - start) })))
         })
     }
 
@@ -322,7 +322,7 @@ impl<'a, T: Plain> Exposure<'a, T> {
         assert_eq!(*self.stage, Stage::RestExposed, "the kept part is the owner's until it is exposed");
         let Range { start, end } = self.kept;
         // SAFETY: within the slice that was lent to `expose`; its gate is closed, so nobody else reads it.
-        unsafe { slice::from_raw_parts_mut(self.address.add(start), end - start) }
+        unsafe { slice::from_raw_parts_mut(self.address.wrapping_add(start), end - start) }
     }
 
     /// The values before and behind the kept part, after they were taken back.
@@ -332,12 +332,12 @@ impl<'a, T: Plain> Exposure<'a, T> {
     pub fn rest(&mut self) -> [&mut [T]; 2] {
         assert_eq!(*self.stage, Stage::KeptExposed, "the rest is the owner's once it was taken back");
         let Range { start, end } = self.kept;
-        // SAFETY: within the slice that was lent to `expose`; the gate of the rest was closed behind its last reader. The two do
-        // not overlap, nor do they overlap the kept part.
-        unsafe {
-            let behind = slice::from_raw_parts_mut(self.address.add(end), self.len - end);
-            [slice::from_raw_parts_mut(self.address, start), behind]
-        }
+        // SAFETY: within the slice that was lent to `expose`; the gate of the rest was closed behind its last reader.
+        let before = unsafe { slice::from_raw_parts_mut(self.address, start) };
+        let first = self.address.wrapping_add(end);
+        // SAFETY: as above; these values and those before the kept part do not overlap.
+        let behind = unsafe { slice::from_raw_parts_mut(first, self.len - end) };
+        [before, behind]
     }
 }
 
@@ -367,9 +367,11 @@ impl<T: Plain> OwnedExposure<T> {
     pub fn end(self) -> (Window, Vec<T>) {
         let mut this = ManuallyDrop::new(self);
         close_all(&this.window.place().gates, this.stage);
-        // SAFETY: nobody reads the values any more; both are moved out once, as what they are moved from is not dropped. The
-        // range that stays there has nothing to drop.
-        unsafe { (ptr::read(&raw const this.window), ManuallyDrop::take(&mut this.values)) }
+        // SAFETY: moved out once, as what it is moved from is not dropped. The range that stays there has nothing to drop.
+        let window = unsafe { ptr::read(&raw const this.window) };
+        // SAFETY: nobody reads the values any more, and they are moved out once, as the window.
+        let values = unsafe { ManuallyDrop::take(&mut this.values) };
+        (window, values)
     }
 }
 

@@ -21,14 +21,19 @@ fn total(members: usize, salt: usize) -> Vec<u64> {
 
 /// In one of the ways to finish an operation.
 fn finish<T>(mut started: Started<'_, T>, way: usize) -> Result<T, Error> {
-    while way == 1 {
-        match started.finish_timeout(Duration::from_micros(50)) {
-            Err(Error::Timeout { .. }) => {}
-            other => return other,
+    match way {
+        1 => loop {
+            match started.finish_timeout(Duration::from_micros(50)) {
+                Err(Error::Timeout { .. }) => {}
+                other => return other,
+            }
+        },
+        2 => {
+            while !started.try_finish()? {
+                std::thread::yield_now();
+            }
         }
-    }
-    while way == 2 && !started.try_finish()? {
-        std::thread::yield_now();
+        _ => {}
     }
     started.finish()
 }
