@@ -65,7 +65,7 @@ impl LineProbe {
         median(&self.probes_ns)
     }
 
-    /// Which of the rounds count, where a probe was taken before and after each: [`steady_rounds`].
+    /// Which of the rounds count, where a probe was taken before and after each: those in which the line cost what it mostly did.
     pub fn steady_rounds(&self) -> Vec<bool> {
         steady_rounds(&self.probes_ns)
     }
