@@ -73,7 +73,7 @@ fn figure((what, whom): (&str, &str), words: &str, situations: &[&Situation<'_>]
         title: &title,
         description: "A curve for each contender, logarithmic.",
         steps,
-        note: format!("{whom}{}", if is_any_shared { "; *: more of them than CPUs" } else { "" }),
+        note: format!("{whom}{}", if is_any_shared { "; *: more participants than CPUs" } else { "" }),
         lines: lines.collect(),
         write: significant,
     };
@@ -103,6 +103,6 @@ mod tests {
         assert_eq!(page.matches("<svg").count(), 2, "one number of threads is no curve");
         let at = |words: &str| page.find(words).unwrap_or_else(|| panic!("{words} is not in {page}"));
         assert!(at("1 lock: millions of acquisitions") < at("4 locks: millions of acquisitions"));
-        assert!(page.contains("16*") && page.contains("more of them than CPUs"));
+        assert!(page.contains("16*") && page.contains("more participants than CPUs"));
     }
 }
