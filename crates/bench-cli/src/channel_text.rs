@@ -15,7 +15,7 @@ pub(crate) fn describe(report: &ChannelReport) -> String {
     for group in &report.groups {
         text += &format!("{}\n{}\n", headline(group, report), rows(group));
     }
-    text += &published_text::describe(&found_here(report));
+    text += &published_beside(report);
     text += &gate_text::describe(&report.gates);
     if let Some(raw_line_ns) = report.raw_line_ns {
         text += &format!("\none bare cache line, one way: {} ns\n", table::cost(raw_line_ns));
@@ -29,9 +29,10 @@ pub(crate) fn describe(report: &ChannelReport) -> String {
     text + &own_failures(report).text()
 }
 
-/// The published figures of groups that were run: others would be lines without a number.
-fn found_here(report: &ChannelReport) -> Vec<PublishedFigure> {
-    report.published.iter().filter(|figure| figure.here.is_some()).cloned().collect()
+/// The published figures of groups that were run, and an empty line: other figures would be lines without a number.
+fn published_beside(report: &ChannelReport) -> String {
+    let found: Vec<PublishedFigure> = report.published.iter().filter(|figure| figure.here.is_some()).cloned().collect();
+    if found.is_empty() { String::new() } else { published_text::describe(&found) + "\n" }
 }
 
 /// The situation of a group in words.

@@ -19,7 +19,7 @@ use crate::columns::channels::{columns, timed};
 pub(crate) fn render_channels(report: &ChannelReport, created_at: &str, version: &str, command: &str) -> String {
     let heading = "Channels from one sender to many receivers";
     let frame = Frame { kind: "corecast bench channels", heading, machine: &report.machine, created_at, version };
-    let what = if report.traffic == Traffic::Stream { "messages" } else { "requests" };
+    let what = if report.traffic == Traffic::Stream { "thousands of messages" } else { "thousands of requests" };
     let main = html! {
         section {
             h2 { "Throughput" }
@@ -80,7 +80,7 @@ fn rates(group: &ChannelGroup) -> Vec<Rate<'_>> {
     let rate = |row: &ChannelRow| Rate {
         contender: row.contender,
         is_ours: row.ours,
-        mops: row.messages_per_s.map(|rate| rate / 1e6),
+        rate: row.messages_per_s.map(|rate| rate / 1e3),
     };
     group.rows.iter().map(rate).collect()
 }
@@ -159,9 +159,9 @@ mod tests {
         assert!(["<script>", "<b>", "<i>"].iter().all(|tag| !page.contains(tag)), "{page}");
         assert_eq!(page.matches("<svg").count(), 4, "two numbers of receivers, two lengths");
         for words in [
-            "1 receiver, threads: millions of messages in a second, against bytes",
-            "2 receivers, threads, more participants than CPUs: millions of messages in a second, against bytes",
-            "64 bytes: millions of messages in a second, against receivers",
+            "1 receiver, threads: thousands of messages in a second, against bytes",
+            "2 receivers, threads, more participants than CPUs: thousands of messages in a second, against bytes",
+            "64 bytes: thousands of messages in a second, against receivers",
             "2*",
             "64 bytes to 1 thread, 64 under way",
             "* mcast",
@@ -181,7 +181,7 @@ mod tests {
             render_channels(&report, "today", "0.0.0", "")
         };
         let paxos = page(groups);
-        assert!(paxos.contains("paxos, 3 receivers") && paxos.contains("millions of requests"), "{paxos}");
+        assert!(paxos.contains("paxos, 3 receivers") && paxos.contains("thousands of requests"), "{paxos}");
         assert_eq!(page(Vec::new()).matches("<svg").count(), 0);
     }
 }
