@@ -8,6 +8,7 @@ use corecast::machine::Machine;
 use super::contender::Carrier;
 use super::gates;
 use super::options::{ChannelOptions, Seating};
+use super::published;
 use super::race::Race;
 use super::report::{ChannelGroup, ChannelReport};
 use super::traffic::Traffic;
@@ -51,8 +52,7 @@ pub fn race(
     let heats: Vec<_> = crowds.iter().flat_map(|&crowd| lengths.iter().map(move |&bytes| (bytes, crowd))).collect();
     let mut groups = Vec::new();
     for (i, &(bytes, receivers)) in heats.iter().enumerate() {
-        let mut part = Part::of(progress, i, heats.len());
-        groups.push(campaign.heat(bytes, receivers, &carriers, &mut part)?);
+        groups.push(campaign.heat(bytes, receivers, &carriers, &mut Part::of(progress, i, heats.len()))?);
     }
     progress.step(1.0, "done");
     Ok(ChannelReport {
@@ -70,6 +70,7 @@ pub fn race(
         raw_line_ns: median(&campaign.probes_ns),
         placement_changes: groups.iter().map(|group| group.placement_changes).sum(),
         warnings: warnings(clock_offset_ns, &groups),
+        published: published::beside(wanted.traffic, &groups),
         gates: gates::judge(wanted.traffic, &groups, cpus.len()),
         groups,
     })

@@ -182,12 +182,12 @@ fn slowest_lead(groups: &[ChannelGroup], ours: &str, rivals: &[&str]) -> Result<
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use crate::channels::contender::Fan;
     use corecast_race::gate::Verdict;
 
-    fn group(bytes: usize, receivers: usize, rates: &[(&'static str, f64)]) -> ChannelGroup {
+    pub(in super::super) fn group(bytes: usize, receivers: usize, rates: &[(&'static str, f64)]) -> ChannelGroup {
         let row = |&(contender, rate): &(&'static str, f64)| ChannelRow {
             contender,
             ours: false,

@@ -5,6 +5,7 @@
 //!
 //! - [`ChannelOptions`]: what to race; [`list`]: the contenders; [`member`]: what a receiving process does;
 //! - [`ChannelReport`] and its parts: what was found, with documented JSON; `gates`: what is asked of corecast's own;
+//!   `published`: what ZIMP's authors found;
 //! - `contender`: the contenders, one file each, over the ends in `ends`;
 //! - [`Traffic`]: a stream, or the messages of a program;
 //! - `bodies`, `entrant`, `race`, `campaign`: the loops around them, one contender, all of them in turns, and every row.
@@ -38,6 +39,7 @@ mod memory;
 mod options;
 mod pattern;
 mod program;
+mod published;
 mod race;
 mod report;
 mod traffic;

@@ -5,6 +5,7 @@ use serde::Serialize;
 use super::contender::Fan;
 use super::options::Seating;
 use super::traffic::Traffic;
+use crate::published::PublishedFigure;
 use corecast_race::contender_rows;
 use corecast_race::gate::Gate;
 use corecast_race::harness::Summary;
@@ -45,6 +46,8 @@ pub struct ChannelReport {
     pub warnings: Vec<String>,
     /// One entry for each length and number of receivers.
     pub groups: Vec<ChannelGroup>,
+    /// The lead of ZIMP as published, and the same here.
+    pub published: Vec<PublishedFigure>,
     /// The demands on corecast's channels, and whether they hold here.
     pub gates: Vec<Gate>,
 }

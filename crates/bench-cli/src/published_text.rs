@@ -38,6 +38,7 @@ mod tests {
         };
         agree_with_json(PUBLISHED, &figure, "bench atomics", "published[]");
         agree_with_json(PUBLISHED, &figure, "cc", "published[]");
+        agree_with_json(PUBLISHED, &figure, "bench channels", "published[]");
         agree_with_json(LINES, &transfer, "bench atomics", "lines[]");
         let text = lines(&[transfer]);
         assert!(text.contains("same package") && text.contains("0, 3") && text.trim_end().ends_with('-'), "{text}");

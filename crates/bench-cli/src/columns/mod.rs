@@ -5,6 +5,7 @@
 //! only the terminal shows is beside the code that prints it.
 
 pub(crate) mod atomics;
+pub(crate) mod channels;
 pub(crate) mod coherence;
 #[cfg(test)]
 mod documentation;

@@ -8,6 +8,8 @@ use corecast_bench::channels::{self, ChannelOptions, PAPER_PER_ROW, PER_ROW, Pla
 use corecast_race::Options;
 
 use crate::channel_text;
+use crate::html_arg::HtmlArg;
+use crate::page::render_channels;
 use corecast_cli::bytes_arg;
 use corecast_cli::failure::Failure;
 use corecast_cli::meter::Meter;
@@ -26,7 +28,7 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     shared: Shared,
     /// List the contenders and race none.
-    #[arg(long)]
+    #[arg(long, conflicts_with = "html")]
     list: bool,
     /// Race these contenders only [default: all].
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
@@ -65,6 +67,8 @@ pub(crate) struct Arguments {
     /// The seed of all random choices [default: drawn, and reported].
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
+    #[command(flatten)]
+    html: HtmlArg,
 }
 
 fn traffic_parser() -> impl TypedValueParser<Value = Traffic> {
@@ -89,11 +93,12 @@ impl Arguments {
         if self.list {
             return tell(output, &channels::list()[..], channel_text::list);
         }
+        self.html.check()?;
         let wanted = self.wanted()?;
         let (model, options) = self.shared.prepare(output)?;
         let options = Options { quick: self.quick, seed: self.seed, ..options };
         let report = channels::race(&model.machine, &options, &wanted, &mut Meter::start(output))?;
-        tell(output, &report, channel_text::describe)?;
+        self.html.tell(output, (&report, report.seed), channel_text::describe, render_channels)?;
         channel_text::own_failures(&report).check()
     }
 

@@ -51,7 +51,9 @@ pub(crate) enum Benchmark {
     #[command(after_help = "Example:\n  corecast bench select --quick")]
     Select(race::Select),
     /// Race every channel from one sender to many receivers, at many lengths of messages.
-    #[command(after_help = "Example:\n  corecast bench channels --quick --sizes 8,64 --receivers 1")]
+    #[command(
+        after_help = "Examples:\n  corecast bench channels --quick --sizes 8,64 --receivers 1\n  corecast bench channels --sizes 1,64,4k,1M --html channels.html"
+    )]
     Channels(channels::Arguments),
     /// A receiver of `channels --processes`.
     #[command(hide = true)]

@@ -24,7 +24,7 @@ pub(crate) fn render_atomics(report: &AtomicReport, created_at: &str, version: &
                 "All threads go for the same line, and pause for " (report.pause_ns) " ns after each call. Further up is "
                 "better. Medians of " (report.rounds) " blocks of " (report.block_ms) " ms."
             }
-            (pictures(("calls", "threads"), &report.cells.iter().map(situation).collect::<Vec<_>>()))
+            (pictures(("millions of calls", "threads"), &report.cells.iter().map(situation).collect::<Vec<_>>()))
             @for cell in &report.cells { (table_of_cell(cell)) }
         }
         (lines(&report.lines))
@@ -35,7 +35,7 @@ pub(crate) fn render_atomics(report: &AtomicReport, created_at: &str, version: &
 }
 
 fn situation(cell: &AtomicCell) -> Situation<'_> {
-    let rates = cell.rows.iter().map(|row| Rate { contender: row.contender, is_ours: false, mops: row.mops });
+    let rates = cell.rows.iter().map(|row| Rate { contender: row.contender, is_ours: false, rate: row.mops });
     Situation {
         words: "one word".to_owned(),
         participants: cell.threads,

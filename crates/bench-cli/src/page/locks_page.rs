@@ -31,7 +31,7 @@ pub(crate) fn render_locks(report: &LockReport, created_at: &str, version: &str,
         section {
             h2 { "In a crowd" }
             p { "Threads take locks at random, write the line behind, and free them. Further up is better." }
-            (pictures(("acquisitions", "threads"), &report.cells.iter().map(situation).collect::<Vec<_>>()))
+            (pictures(("millions of acquisitions", "threads"), &report.cells.iter().map(situation).collect::<Vec<_>>()))
             @for cell in &report.cells { (table_of_cell(cell)) }
         }
         (combining(&report.combining))
@@ -106,7 +106,7 @@ fn situation(cell: &LockCell) -> Situation<'_> {
         rates: cell
             .rows
             .iter()
-            .map(|row| Rate { contender: &row.contender, is_ours: row.ours, mops: row.mops })
+            .map(|row| Rate { contender: &row.contender, is_ours: row.ours, rate: row.mops })
             .collect(),
     }
 }
@@ -126,7 +126,7 @@ fn combining(cells: &[LockCell]) -> Markup {
                     "Threads want one piece of data for moments: they lock it, or send closures to the thread that has it. "
                     "Of the threads of delegate one is its server."
                 }
-                (pictures(("accesses", "threads"), &cells.iter().map(situation).collect::<Vec<_>>()))
+                (pictures(("millions of accesses", "threads"), &cells.iter().map(situation).collect::<Vec<_>>()))
                 @for cell in cells { (table_of_cell(cell)) }
             }
         }

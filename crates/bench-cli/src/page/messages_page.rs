@@ -20,13 +20,13 @@ pub(crate) fn render_messages(report: &MessageReport, created_at: &str, version:
         section {
             h2 { "Pairs" }
             p { "One sends and one receives; every message is checked. Lower times are better." }
-            (pictures(("messages", "pairs"), &report.pairs.iter().map(situation_of_pairs).collect::<Vec<_>>()))
+            (pictures(("millions of messages", "pairs"), &report.pairs.iter().map(situation_of_pairs).collect::<Vec<_>>()))
             @for cell in &report.pairs { (table_of_pairs(cell)) }
         }
         section {
             h2 { "Servers" }
             p { "Clients send to a server of theirs. Further up is better." }
-            (pictures(("messages", "clients"), &report.servers.iter().map(situation_of_servers).collect::<Vec<_>>()))
+            (pictures(("millions of messages", "clients"), &report.servers.iter().map(situation_of_servers).collect::<Vec<_>>()))
             @for cell in &report.servers { (table_of_servers(cell)) }
         }
         (published::section(&report.published))
@@ -48,7 +48,7 @@ fn words_of_pairs(cell: &PairCell) -> String {
 }
 
 fn situation_of_pairs(cell: &PairCell) -> Situation<'_> {
-    let rates = cell.rows.iter().map(|row| Rate { contender: row.contender, is_ours: row.ours, mops: row.mops });
+    let rates = cell.rows.iter().map(|row| Rate { contender: row.contender, is_ours: row.ours, rate: row.mops });
     Situation {
         words: words_of_pairs(cell),
         participants: cell.pairs,
@@ -72,7 +72,7 @@ fn words_of_servers(cell: &ServerCell) -> String {
 }
 
 fn situation_of_servers(cell: &ServerCell) -> Situation<'_> {
-    let rates = cell.rows.iter().map(|row| Rate { contender: row.contender, is_ours: row.ours, mops: row.mops });
+    let rates = cell.rows.iter().map(|row| Rate { contender: row.contender, is_ours: row.ours, rate: row.mops });
     Situation {
         words: words_of_servers(cell),
         participants: cell.clients,

@@ -1,11 +1,12 @@
 //! The HTML pages that benchmarks write about their results: each is one file that needs no other.
 //!
-//! - `locks_page` with `flips_section` and `readers_section`, `table_page`, `atomics_page`, `messages_page`, `coherence_page`
-//!   with `coherence_map`: a page for each benchmark;
-//! - `column_table`: the tables of the terminal; `throughput`: curves against the number of threads; `published`: figures that
-//!   others have published.
+//! - `locks_page` with `flips_section` and `readers_section`, `table_page`, `atomics_page`, `messages_page`,
+//!   `channels_page`, `coherence_page` with `coherence_map`: a page for each benchmark;
+//! - `column_table`: the tables of the terminal; `throughput`: curves against the number of participants or a length;
+//!   `published`: figures that others have published.
 
 mod atomics_page;
+mod channels_page;
 mod coherence_map;
 mod coherence_page;
 mod column_table;
@@ -18,6 +19,7 @@ mod table_page;
 mod throughput;
 
 pub(crate) use atomics_page::render_atomics;
+pub(crate) use channels_page::render_channels;
 pub(crate) use coherence_page::render_coherence;
 pub(crate) use locks_page::render_locks;
 pub(crate) use messages_page::render_messages;

@@ -16,7 +16,7 @@ pub(super) fn section(report: &ReaderReport) -> Markup {
                 h2 { "Readers and writers" }
                 p { "Each thread goes from one access of 32 bytes to the next; what it does is drawn. Further up is better." }
                 (table("for one thread alone", PAIR, &report.pairs))
-                (pictures(("accesses", "threads"), &report.cells.iter().map(situation).collect::<Vec<_>>()))
+                (pictures(("millions of accesses", "threads"), &report.cells.iter().map(situation).collect::<Vec<_>>()))
                 @for cell in &report.cells { (folded_contenders(&readers_text::words(cell), CELL, &cell.rows)) }
             }
         }
@@ -24,7 +24,7 @@ pub(super) fn section(report: &ReaderReport) -> Markup {
 }
 
 fn rate(row: &ReaderRow) -> Rate<'_> {
-    Rate { contender: &row.contender, is_ours: row.ours, mops: row.mops }
+    Rate { contender: &row.contender, is_ours: row.ours, rate: row.mops }
 }
 
 fn situation(cell: &ReaderCell) -> Situation<'_> {

@@ -22,7 +22,7 @@ pub(crate) fn render_table(report: &TableReport, created_at: &str, version: &str
                 "Threads get, put and remove keys of a hash table at random; every try counts. Further up is better. "
                 "`messages` has servers that own the buckets, and fewer threads that try."
             }
-            (pictures(("tries", "threads"), &report.cells.iter().map(situation).collect::<Vec<_>>()))
+            (pictures(("millions of tries", "threads"), &report.cells.iter().map(situation).collect::<Vec<_>>()))
             @for cell in &report.cells { (table_of_cell(cell)) }
         }
         (published(report.published))
@@ -37,7 +37,7 @@ fn words(cell: &TableCell) -> String {
 }
 
 fn situation(cell: &TableCell) -> Situation<'_> {
-    let rates = cell.rows.iter().map(|row| Rate { contender: &row.contender, is_ours: row.ours, mops: row.mops });
+    let rates = cell.rows.iter().map(|row| Rate { contender: &row.contender, is_ours: row.ours, rate: row.mops });
     Situation {
         words: words(cell),
         participants: cell.threads,

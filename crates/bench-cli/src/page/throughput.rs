@@ -23,13 +23,13 @@ pub(super) struct Situation<'a> {
 pub(super) struct Rate<'a> {
     pub(super) contender: &'a str,
     pub(super) is_ours: bool,
-    /// Millions in a second; `None` if it was skipped.
-    pub(super) mops: Option<f64>,
+    /// In a second, in the unit that the picture's title tells; `None` if it was skipped.
+    pub(super) rate: Option<f64>,
 }
 
 /// A picture for each set of enough situations with the same words, in the order in which these come.
 ///
-/// `what` is done, by `whom`.
+/// `what` is done, such as millions of messages, by `whom`.
 pub(super) fn pictures((what, whom): (&str, &str), situations: &[Situation<'_>]) -> Markup {
     let mut words: Vec<&str> = situations.iter().map(|situation| situation.words.as_str()).collect();
     let mut seen = std::collections::BTreeSet::new();
@@ -58,7 +58,7 @@ fn figure((what, whom): (&str, &str), words: &str, situations: &[&Situation<'_>]
         return html! {};
     }
     let rate = |situation: &Situation<'_>, name: &str| {
-        situation.rates.iter().find(|rate| rate.contender == name).and_then(|rate| rate.mops)
+        situation.rates.iter().find(|rate| rate.contender == name).and_then(|rate| rate.rate)
     };
     let lines = situations[0].rates.iter().map(|first| Line {
         name: first.contender.to_owned(),
@@ -68,12 +68,12 @@ fn figure((what, whom): (&str, &str), words: &str, situations: &[&Situation<'_>]
     let mark = |situation: &&Situation<'_>| if situation.is_oversubscribed { "*" } else { "" };
     let steps = situations.iter().map(|situation| format!("{}{}", situation.participants, mark(situation))).collect();
     let is_any_shared = situations.iter().any(|situation| situation.is_oversubscribed);
-    let title = format!("{words}: millions of {what} in a second, against {whom}");
+    let title = format!("{words}: {what} in a second, against {whom}");
     let chart = LineChart {
         title: &title,
         description: "A curve for each contender, logarithmic.",
         steps,
-        note: format!("{whom}{}", if is_any_shared { "; *: more of them than CPUs" } else { "" }),
+        note: format!("{whom}{}", if is_any_shared { "; *: more participants than CPUs" } else { "" }),
         lines: lines.collect(),
         write: significant,
     };
@@ -85,7 +85,7 @@ mod tests {
     use super::*;
 
     fn situation(words: &str, participants: usize, mops: Option<f64>) -> Situation<'static> {
-        let rates = vec![Rate { contender: "tas", is_ours: true, mops }];
+        let rates = vec![Rate { contender: "tas", is_ours: true, rate: mops }];
         Situation { words: words.to_owned(), participants, is_oversubscribed: participants > 2, rates }
     }
 
@@ -99,10 +99,10 @@ mod tests {
             situation("9 locks", 1, Some(1.0)),
             situation("9 locks", 1, Some(2.0)),
         ];
-        let page = pictures(("acquisitions", "threads"), &situations).into_string();
+        let page = pictures(("millions of acquisitions", "threads"), &situations).into_string();
         assert_eq!(page.matches("<svg").count(), 2, "one number of threads is no curve");
         let at = |words: &str| page.find(words).unwrap_or_else(|| panic!("{words} is not in {page}"));
         assert!(at("1 lock: millions of acquisitions") < at("4 locks: millions of acquisitions"));
-        assert!(page.contains("16*") && page.contains("more of them than CPUs"));
+        assert!(page.contains("16*") && page.contains("more participants than CPUs"));
     }
 }

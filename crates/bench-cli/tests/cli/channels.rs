@@ -29,7 +29,7 @@ const ROW: [&str; 20] = [
 ];
 const GROUP: [&str; 9] =
     ["bytes", "receivers", "cpus", "oversubscribed", "depth", "raw_line_ns", "placement_changes", "reference", "rows"];
-const REPORT: [&str; 16] = [
+const REPORT: [&str; 17] = [
     "machine",
     "kernel",
     "commit",
@@ -45,6 +45,7 @@ const REPORT: [&str; 16] = [
     "placement_changes",
     "warnings",
     "groups",
+    "published",
     "gates",
 ];
 
@@ -118,6 +119,24 @@ fn participants_need_not_be_bound() {
     assert_eq!(report["seating"], "unpinned");
     assert_eq!(report["groups"][0]["cpus"], Value::Array(Vec::new()));
     assert!(report["groups"][0]["reference"].is_null(), "none of ours was raced");
+}
+
+#[test]
+fn a_page_has_the_pictures_of_the_paper() {
+    let program = Program::new();
+    let more = ["--contenders", "mcast,zimp,tcp", "--sizes", "1,64", "--receivers", "1,2", "--html", "channels.html"];
+    let report = race(&program, &more);
+    let page = std::fs::read_to_string(program.path("channels.html")).expect("written");
+    for words in ["against bytes", "against receivers", "1 bytes to 1 thread", "--receivers 1,2", "Aublin et al."] {
+        assert!(page.contains(words), "'{words}' is not in {page}");
+    }
+    assert_eq!(page.matches("<svg").count(), 4, "two numbers of receivers, two lengths");
+    let published = report["published"].as_array().expect("published");
+    assert_eq!((published.len(), &published[0]["least"], &published[0]["most"]), (12, &12.5.into(), &12.5.into()));
+    let is_fitting = report["groups"][0]["oversubscribed"] == false;
+    assert_eq!(published[0]["here"].is_number(), is_fitting, "{report}");
+    program.run(&["channels", "--list", "--html", "channels.html"]).failed(2, "cannot be used with");
+    program.run(&["channels", "--html", "none/channels.html"]).failed(1, "cannot write the page to none/");
 }
 
 #[test]
