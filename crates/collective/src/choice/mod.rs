@@ -110,16 +110,12 @@ impl Choice {
         Self { direct: choice.direct.raced(&races), races: Some(races), ..choice }
     }
 
-    /// The same for threads, which read long slices in place: the direct way is as fast for short ones among as many members that
-    /// share CPUs, or nearly so.
-    pub(crate) fn among_threads(&self, members: usize) -> Self {
-        let direct = if in_place::suits(members) && self.is_open() && self.direct.has_values() {
-            self.direct.with_all_slices()
-        } else {
-            self.direct
-        };
-        let direct = self.races.as_ref().map_or(direct, |races| direct.raced(races));
-        Self { direct, ..self.clone() }
+    /// The sizes that go the direct way among as many threads, if they are others than among processes: threads read long slices in
+    /// place, and where members share CPUs the direct way is as fast for short ones, or nearly so.
+    pub(crate) fn direct_among_threads(&self, members: usize) -> Option<DirectSizes> {
+        let is_other = in_place::suits(members) && self.is_open() && self.direct.has_values();
+        let direct = is_other.then(|| self.direct.with_all_slices())?;
+        Some(self.races.as_ref().map_or(direct, |races| direct.raced(races)))
     }
 
     pub(crate) fn forms_predicted(problem: &Problem, reduce: &Plan, broadcast: &Plan) -> [(AllreduceForm, f64); 2] {

@@ -30,7 +30,7 @@ pub(crate) struct Ends {
     pub(crate) exchange: Option<Box<Exchange>>,
     /// The members' windows for long slices; `None` if there are too many members for it, they are processes, or trees were asked
     /// for.
-    pub(crate) in_place: Option<InPlace>,
+    pub(crate) in_place: Option<Box<InPlace>>,
     /// The ways of acknowledged broadcasts, worked out once for all members in this process.
     pub(crate) routes: std::sync::Arc<Routes>,
     /// The inputs from which parts of the group are planned.

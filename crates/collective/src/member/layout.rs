@@ -53,7 +53,7 @@ impl<'a> Layout<'a> {
         let (all_read, in_place) = match self.inputs.settings.trees {
             Trees::Cheapest if self.choice.is_open() => (
                 AllRead::lay_out(members, is_crowded, &mut site)?,
-                InPlace::lay_out(site.rank, members, is_crowded, &mut site.arena)?,
+                InPlace::lay_out(site.rank, members, is_crowded, &mut site.arena)?.map(Box::new),
             ),
             _ => (None, None),
         };

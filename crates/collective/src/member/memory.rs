@@ -50,9 +50,12 @@ impl GroupMemory {
         origin: Option<Origin>,
     ) -> Result<Self, ArenaError> {
         let (members, wait) = (planned.inputs.members(), planned.inputs.settings.wait);
-        let planned = match arena.is_shared() {
-            true => planned,
-            false => GroupPlan { choice: std::sync::Arc::new(planned.choice.among_threads(members)), ..planned },
+        let planned = match planned.choice.direct_among_threads(members).filter(|_| !arena.is_shared()) {
+            Some(direct) => {
+                let choice = std::sync::Arc::new(Choice { direct, ..(*planned.choice).clone() });
+                GroupPlan { choice, ..planned }
+            }
+            None => planned,
         };
         let table = MemberTable::lay_out(&mut arena, members, |cell| match &processes {
             Some(processes) => processes.wake_word(cell),
