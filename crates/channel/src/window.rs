@@ -120,7 +120,7 @@ unsafe impl Send for Place {}
 unsafe impl Sync for Place {}
 
 impl Windows {
-    /// As many windows, of threads 0 and up.
+    /// A window for each of this number of threads, which are numbered from 0.
     #[must_use]
     pub fn new(threads: usize) -> Self {
         let nothing = Exposed { tag: 0, address: ptr::null_mut(), len: 0, kept: (0, 0), of: TypeId::of::<()>() };

@@ -27,7 +27,7 @@ pub struct Report {
     pub place: &'static str,
     /// The median over all probes of one bare line transfer; `null` with one CPU.
     pub raw_line_ns: Option<f64>,
-    /// How often the bare line changed its cost for longer than one probe: then medians mix two machines.
+    /// How often the bare line changed its cost for longer than one probe: then the groups are of two machines.
     pub placement_changes: u32,
     /// Warnings that the reader should know before believing the numbers.
     pub warnings: Vec<String>,

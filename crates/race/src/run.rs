@@ -134,8 +134,8 @@ fn report(machine: &Machine, options: &Options, seed: u64, mut warnings: Vec<Str
     let placement_changes = groups.iter().map(|group| group.placement_changes).sum();
     if placement_changes > 0 {
         warnings.push(format!(
-            "a bare line transfer changed its cost {placement_changes} times: the virtual CPUs were moved, and medians \
-             of before and after are mixed"
+            "a bare line transfer changed its cost {placement_changes} times: the virtual CPUs were moved, so groups may be of \
+             different costs; within a group, rounds of another cost than most are left out"
         ));
     }
     if groups.iter().any(|group| group.timing == Timing::Separated) && warnings.is_empty() {

@@ -110,7 +110,7 @@ impl Choice {
         Self { direct: choice.direct.raced(&races), races: Some(races), ..choice }
     }
 
-    /// The sizes that go the direct way among as many threads, if they are others than among processes: threads read long
+    /// The sizes that go the direct way among this number of threads, if they are others than among processes: threads read long
     /// slices in place, and where members share CPUs the direct way is as fast for short ones, or nearly so.
     pub(crate) fn direct_among_threads(&self, members: usize) -> Option<DirectSizes> {
         let is_other = in_place::suits(members) && self.is_open() && self.direct.has_values();

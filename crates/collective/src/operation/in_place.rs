@@ -29,12 +29,12 @@ use crate::error::{Error, Loss};
 /// The shortest slices of allreductions. On 2 CPUs of a virtual machine (AMD EPYC, Zen 4) 32 KiB took 0.77, 0.43 and 1.05 of
 /// the time of chunks among 2, 4 and 8 members, 256 KiB 0.73, 0.56 and 0.55, and 4 MiB 0.23, 0.34 and 0.38.
 const LEAST_OF_ALLREDUCE: usize = 32 << 10;
-/// The shortest slices of the others where members share CPUs: 128 KiB took 0.9 of the time of chunks for broadcasts and 1.0 for
-/// reductions there, 256 KiB 0.8 and 0.7, 4 MiB 0.5 and less.
+/// The shortest slices of the others where members share CPUs. Among 4 and 8 on 2 CPUs 128 KiB took 0.9 of the time of chunks for
+/// broadcasts, and 1.1 and 0.9 for reductions; 256 KiB 0.8 and 0.7, and 1.0 and 0.3; 4 MiB 0.55 and 0.15, and 0.6 and 0.25.
 const LEAST_IN_CROWD: usize = 256 << 10;
 /// The same where each member has a CPU: 256 KiB took twice the time of chunks, 1 MiB 0.7 for broadcasts and 0.9 for
-/// reductions, 4 MiB half. A slice that fits into its owner's cache is read from there, line by line, while the processor's
-/// copy instruction puts a chunk where both reach it.
+/// reductions, 4 MiB less than half. A slice that fits into its owner's cache is read from there, line by line, while the
+/// processor's copy instruction puts a chunk where both reach it.
 const LEAST: usize = 1 << 20;
 /// The largest number of members.
 const MOST_MEMBERS: usize = 8;
@@ -42,7 +42,7 @@ const MOST_MEMBERS: usize = 8;
 /// slice back in between, as its operation has a limit. Each time takes two atomic additions, some per cent of this copy.
 const PIECE_BYTES: usize = 32 << 10;
 
-/// True if as many members may read each other's slices in place, if they are threads.
+/// True if this number of members may read each other's slices in place, if they are threads.
 pub(crate) fn suits(members: usize) -> bool {
     !cfg!(loom) && (2..=MOST_MEMBERS).contains(&members)
 }

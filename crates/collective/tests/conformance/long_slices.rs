@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use corecast_base::sync::{AtomicBool, Ordering::SeqCst};
 use corecast_base::wait::Wait;
-use corecast_collective::{Error, Loss, Member, Plain, RunError, Started};
+use corecast_collective::{AllreduceForm, Error, Loss, Member, Plain, RunError, Started};
 
 use crate::group;
 
@@ -36,6 +36,14 @@ fn finish<T>(mut started: Started<'_, T>, way: usize) -> Result<T, Error> {
         _ => {}
     }
     started.finish()
+}
+
+#[test]
+fn long_allreductions_of_threads_go_the_direct_way_whoever_shares_cpus() {
+    for members in [2, 5, 8] {
+        assert_eq!(group(members, |builder| builder).choice().allreduce(LEN * 8), AllreduceForm::Direct, "{members}");
+    }
+    assert_eq!(group(8, |builder| builder.shape("binary")).choice().allreduce(8), AllreduceForm::Trees);
 }
 
 #[test]

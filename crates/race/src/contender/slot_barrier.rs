@@ -1,7 +1,6 @@
 //! A contender of the standard library alone: shared slots, and `std::sync::Barrier` between writing and reading.
 //!
-//! Two sets of slots take turns, so that one barrier per operation is enough: nobody can be writing a set that somebody
-//! still reads, because the barrier of the operation between lies between them.
+//! Usual values go through atomic words of a line, all others through [`Slots`]; as there, two sets take turns.
 
 use std::sync::{Arc, Barrier};
 
@@ -9,8 +8,11 @@ use corecast::base::CacheLine;
 use corecast::base::sync::{AtomicU64, Ordering};
 
 use super::bodies::{
-    AllreduceEnd, BroadcastEnd, ReduceEnd, SliceEnd, allreduce_bodies, broadcast_bodies, reduce_bodies, slice_bodies,
+    AllreduceEnd, AtomicStreamEnd, BroadcastEnd, CommitEnd, GatherEnd, ReduceEnd, Round, ScatterEnd, SliceEnd,
+    allreduce_bodies, atomic_stream_body, broadcast_bodies, commit_body, gather_body, reduce_bodies, scatter_body,
+    slice_body,
 };
+use super::slots::Slots;
 use super::{Contender, Setting, Unfit};
 use crate::failure::Failure;
 use crate::harness::{Abort, Body};
@@ -35,20 +37,12 @@ struct End {
     shared: Arc<Shared>,
 }
 
-/// A member's slot of one set, of as many words as values have; written and read as those above.
-type LongSlot = Box<[AtomicU64]>;
-
-struct LongShared {
-    barrier: Barrier,
-    sets: [Vec<LongSlot>; 2],
-}
-
+/// The end of an operation that carries any number of words.
 struct LongEnd {
     op: Op,
     rank: usize,
     root: usize,
-    operation: usize,
-    shared: Arc<LongShared>,
+    slots: Slots,
 }
 
 impl Contender for SlotBarrier {
@@ -61,8 +55,8 @@ impl Contender for SlotBarrier {
     }
 
     fn build(&self, setting: &Setting<'_>, _abort: &Arc<Abort>) -> Result<Vec<Box<dyn Body>>, Unfit> {
-        if !setting.is_usual() {
-            return Ok(long_bodies(setting));
+        if !setting.is_usual() || Op::EXCHANGES.contains(&self.0) {
+            return Ok(long_bodies(self.0, setting));
         }
         let (members, root) = (setting.participants(), setting.root);
         let set = || (0..members).map(|_| Slot::default()).collect();
@@ -130,39 +124,77 @@ impl AllreduceEnd for End {
     }
 }
 
-fn long_bodies(setting: &Setting<'_>) -> Vec<Box<dyn Body>> {
+fn long_bodies(op: Op, setting: &Setting<'_>) -> Vec<Box<dyn Body>> {
     let task = setting.slice_task();
-    let slot = || (0..task.words).map(|_| AtomicU64::new(0)).collect();
-    let set = || (0..task.members).map(|_| slot()).collect();
-    let shared = Arc::new(LongShared { barrier: Barrier::new(task.members), sets: [set(), set()] });
-    let end = |rank| {
-        let shared = Arc::clone(&shared);
-        LongEnd { op: task.op, rank, root: task.root, operation: 0, shared }
+    let words = if op == Op::Scatter { task.words * task.members } else { task.words };
+    let all = Slots::of_all(task.members, words.max(1)).into_iter().enumerate();
+    let body = |(rank, slots)| {
+        let end = LongEnd { op, rank, root: task.root, slots };
+        match op {
+            Op::Gather => gather_body(task, rank, end),
+            Op::Scatter => scatter_body(task, rank, end),
+            Op::Commit => commit_body(task, rank, end),
+            Op::AtomicStream => atomic_stream_body(task, rank, end),
+            _ => slice_body(task, rank, end),
+        }
     };
-    slice_bodies(task, (0..task.members).map(end).collect())
+    all.map(body).collect()
+}
+
+impl LongEnd {
+    fn is_root(&self) -> bool {
+        self.rank == self.root
+    }
 }
 
 impl SliceEnd for LongEnd {
     fn perform(&mut self, values: &mut [u64]) -> Result<(), Failure> {
-        let (is_broadcast, is_root) = (self.op == Op::Broadcast, self.rank == self.root);
-        self.operation += 1;
-        let set = &self.shared.sets[self.operation % 2];
-        if !is_broadcast || is_root {
-            // ORDERING: Relaxed, the barrier that follows publishes it
-            set[self.rank].iter().zip(&*values).for_each(|(word, value)| word.store(*value, Ordering::Relaxed));
-        }
-        self.shared.barrier.wait();
+        let (is_broadcast, is_root) = (self.op == Op::Broadcast, self.is_root());
+        let shown = self.slots.show(if is_broadcast && !is_root { &[] } else { values });
         if is_broadcast && !is_root {
-            // ORDERING: Relaxed, written before the barrier that this member has passed
-            values.iter_mut().zip(&set[self.root]).for_each(|(value, word)| *value = word.load(Ordering::Relaxed));
+            values.copy_from_slice(&shown.of(self.root)[..values.len()]);
         }
         if self.op == Op::Allreduce || (self.op == Op::Reduce && is_root) {
-            for slot in set.iter().enumerate().filter(|(rank, _)| *rank != self.rank).map(|(_, slot)| slot) {
-                // ORDERING: Relaxed, written before the barrier that this member has passed
-                let add = |value: &mut u64, word: &AtomicU64| *value = value.wrapping_add(word.load(Ordering::Relaxed));
-                values.iter_mut().zip(slot).for_each(|(value, word)| add(value, word));
+            for rank in (0..shown.members()).filter(|&rank| rank != self.rank) {
+                values.iter_mut().zip(shown.of(rank)).for_each(|(value, word)| *value = value.wrapping_add(*word));
             }
         }
+        Ok(())
+    }
+}
+
+impl GatherEnd for LongEnd {
+    fn gather(&mut self, own: &[u64], all: &mut Vec<Vec<u64>>) -> Result<(), Failure> {
+        let shown = self.slots.show(own);
+        all.iter_mut().enumerate().for_each(|(rank, part)| part.copy_from_slice(&shown.of(rank)[..own.len()]));
+        Ok(())
+    }
+}
+
+impl ScatterEnd for LongEnd {
+    fn scatter(&mut self, all: &[u64], own: &mut [u64]) -> Result<(), Failure> {
+        let shown = self.slots.show(if self.rank == self.root { all } else { &[] });
+        own.copy_from_slice(&shown.of(self.root)[self.rank * own.len()..][..own.len()]);
+        Ok(())
+    }
+}
+
+impl CommitEnd for LongEnd {
+    fn agree(&mut self, proposal: &mut [u64], is_for: bool) -> Result<bool, Failure> {
+        let is_root = self.is_root();
+        let shown = self.slots.show(if is_root { proposal } else { &[] });
+        if !is_root {
+            proposal.copy_from_slice(&shown.of(self.root)[..proposal.len()]);
+        }
+        let votes = self.slots.show(&[u64::from(is_for)]);
+        Ok((0..votes.members()).all(|rank| votes.of(rank)[0] == 1))
+    }
+}
+
+impl AtomicStreamEnd for LongEnd {
+    fn exchange(&mut self, own: &[u64], round: &mut Round) -> Result<(), Failure> {
+        let shown = self.slots.show(own);
+        (0..round.events.len()).for_each(|rank| round.deliver(rank, shown.of(rank)[..own.len()].iter().copied()));
         Ok(())
     }
 }

@@ -1,8 +1,9 @@
 //! Notices when the cost of a line transfer between the same two CPUs changes.
 //!
 //! A hypervisor moves virtual CPUs between core complexes without telling: a transfer then takes five times as long, for
-//! tens of seconds. Numbers from before and after must not be compared, so a probe runs beside every round and this counts
-//! the changes it shows. One odd probe is no change: it takes two in a row that agree.
+//! tens of seconds. Numbers from before and after must not be compared, so a probe runs beside every round. This counts
+//! the changes it shows, and says which rounds count. One odd probe is no change, but its rounds do not count: a change takes
+//! two probes in a row that agree.
 
 /// A probe that differs from the level by more than this factor begins a change.
 const FACTOR: f64 = 1.6;

@@ -42,7 +42,9 @@ fn gain(group: &Group) -> Option<String> {
     let (rival, rival_ns) = rivals.min_by(|(_, a), (_, b)| a.total_cmp(b))?;
     let (op, times) = (group.op, rival_ns / own_ns);
     let word = if times >= 1.0 { "as fast as" } else { "as fast as, so slower than," };
-    Some(format!("{op} {times:.1} times {word} {rival}"))
+    // One digit would call a rival that is a little faster equally fast.
+    let digits = if (0.95..1.05).contains(&times) { 2 } else { 1 };
+    Some(format!("{op} {times:.digits$} times {word} {rival}"))
 }
 
 fn next(disturbed: bool) -> &'static str {

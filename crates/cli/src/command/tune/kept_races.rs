@@ -2,7 +2,7 @@
 //!
 //! `corecast tune` runs them for as many members as CPUs, and for 2, 4, 8, .. below: groups of other sizes go by the model.
 
-use corecast::collective::{BuildError, Races};
+use corecast::collective::{AllreduceForm, BuildError, Race, Races, SizeClass};
 use corecast::{Group, Machine};
 use serde::Serialize;
 
@@ -84,22 +84,31 @@ pub(super) fn text(kept: &[KeptRaces]) -> String {
     let mut winners = table::table(&headings);
     for KeptRaces { members, races: Races { barrier, broadcast, reduce, allreduce, .. } } in kept {
         let tree = |race: &Option<_>| race.as_ref().map_or_else(|| "-".to_owned(), winner);
-        let by_size = allreduce.iter().map(|(class, race)| {
-            let bytes = class.most_bytes().map_or_else(|| "more".to_owned(), |bytes| bytes.to_string());
-            format!("{bytes} {}", race.winner)
-        });
         winners.add_row([
             members.to_string(),
             barrier.winner.to_string(),
             tree(broadcast),
             tree(reduce),
-            by_size.collect::<Vec<_>>().join(", "),
+            by_size(allreduce),
         ]);
     }
     format!("kept for groups on this machine, as races found:\n{}\n", table::text(&winners))
 }
 
-fn winner(race: &corecast::collective::Race<String>) -> String {
+/// The winner of each size class, or of all.
+fn by_size(races: &[(SizeClass, Race<AllreduceForm>)]) -> String {
+    let first = races.first().map(|(_, race)| race.winner);
+    if let Some(all) = first.filter(|&first| races.iter().all(|(_, race)| race.winner == first)) {
+        return format!("{all}, all sizes");
+    }
+    let winners = races.iter().map(|(class, race)| {
+        let bytes = class.most_bytes().map_or_else(|| "more".to_owned(), |bytes| bytes.to_string());
+        format!("{bytes} {}", race.winner)
+    });
+    winners.collect::<Vec<_>>().join(", ")
+}
+
+fn winner(race: &Race<String>) -> String {
     race.winner.clone()
 }
 

@@ -21,7 +21,7 @@ pub use commit::{CommitEnd, commit_body};
 pub use gather::{GatherEnd, gather_body};
 pub use reduce::{ReduceEnd, reduce_bodies, reduce_body};
 pub use scatter::{ScatterEnd, scatter_body};
-pub use slice::{SliceEnd, SliceTask, slice_bodies, slice_body};
+pub use slice::{SliceEnd, SliceTask, slice_body};
 
 use crate::failure::Failure;
 

@@ -53,11 +53,6 @@ pub fn slice_body<E: SliceEnd>(task: SliceTask, rank: usize, end: E) -> Box<dyn 
     Box::new(SliceBody { task, rank, end, values: vec![0; task.words], number: 0 })
 }
 
-/// A body for each end, by rank.
-pub fn slice_bodies<E: SliceEnd>(task: SliceTask, ends: Vec<E>) -> Vec<Box<dyn Body>> {
-    ends.into_iter().enumerate().map(|(rank, end)| slice_body(task, rank, end)).collect()
-}
-
 impl<E: SliceEnd> SliceBody<E> {
     #[inline(always)]
     fn next(&mut self) -> Result<(), Failure> {
