@@ -65,7 +65,7 @@ pub enum BenchError {
         most: f64,
     },
     /// No operation carries that number of bytes.
-    #[error("a broadcast or reduction carries whole words of 8 bytes, up to {most} bytes, not {bytes}")]
+    #[error("an operation carries whole words of 8 bytes, up to {most} bytes, not {bytes}")]
     Size {
         /// The length asked for.
         bytes: usize,
