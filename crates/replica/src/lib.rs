@@ -2,7 +2,8 @@
 //!
 //! - [`StateMachine`], [`Wire`]: the state, and how operations become bytes;
 //! - [`NodeId`], [`Command`], [`Configuration`]: the words of the protocol;
-//! - [`one_paxos`]: the protocol, as one function without threads, clocks or memory of its own.
+//! - [`one_paxos`]: the protocol, as one function without threads, clocks or memory of its own;
+//! - [`segment`]: the shared memory of the nodes of one machine.
 
 #![forbid(unsafe_code)]
 
@@ -10,6 +11,7 @@ mod command;
 mod configuration;
 mod node_id;
 pub mod one_paxos;
+pub mod segment;
 mod state_machine;
 
 pub use command::{Command, LeaveReason, Op, SessionId};
