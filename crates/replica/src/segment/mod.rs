@@ -9,6 +9,7 @@
 //! - [`SegmentLayout`], [`SegmentWriter`], [`SegmentReader`], [`ReadWords`]: a segment, the owner's and the readers' ends;
 //! - [`Body`], [`BulkPlace`], [`BulkWriter`], [`BulkError`]: bodies of operations, in their slot or in an arena;
 //! - [`SlotRead`], [`RunRead`], [`CellRead`], [`Held`], [`NodeState`]: what readers find;
+//! - [`create_segment`], [`open_segment`], [`OpenSegmentError`]: segments of processes;
 //! - [`LayoutError`], [`ControlError`]: memory that is not what it should be.
 //!
 //! Every method is wait-free. `docs/design/replication.md` has the argument.
@@ -22,6 +23,8 @@ mod error;
 mod header;
 mod held;
 mod layout;
+#[cfg(not(loom))]
+mod open;
 mod reader;
 mod record;
 mod ring;
@@ -37,6 +40,8 @@ pub use control::{ConfigurationWord, Control, NodeRecord};
 pub use error::{ControlError, LayoutError};
 pub use held::Held;
 pub use layout::{CELLS, SegmentLayout};
+#[cfg(not(loom))]
+pub use open::{OpenSegmentError, create_segment, open_segment};
 pub use reader::{RunRead, SegmentReader};
 pub use slot::SlotRead;
 pub use state::NodeState;
