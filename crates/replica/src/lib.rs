@@ -2,7 +2,8 @@
 //!
 //! - [`StateMachine`], [`Wire`]: the state, and how operations become bytes;
 //! - [`NodeId`], [`Command`], [`Configuration`]: the words of the protocol;
-//! - [`one_paxos`]: the protocol, as one function without threads, clocks or memory of its own.
+//! - [`one_paxos`]: the protocol, as one function without threads, clocks or memory of its own;
+//! - [`system`]: sessions and members, as the log changes them.
 
 #![forbid(unsafe_code)]
 
@@ -11,6 +12,7 @@ mod configuration;
 mod node_id;
 pub mod one_paxos;
 mod state_machine;
+pub mod system;
 
 pub use command::{Command, LeaveReason, Op, SessionId};
 pub use configuration::{Configuration, RoleChange};
