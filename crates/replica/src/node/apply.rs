@@ -30,17 +30,12 @@ impl<S: StateMachine> Driver<S> {
             let (end, stop) = self.apply_run(inner, first);
             inner.publish_applied(end);
             self.shm.writer.set_applied(end, Some(self.system.prefix()));
-            self.note_applied(inner, end);
-            self.counters.applied = end;
+            self.note_applied(end);
             match stop {
                 None => {}
                 Some(Stop::Panicked(index)) => return self.panicked(inner, index),
                 Some(Stop::Damaged(slot)) => return inner.ending.set(End::Corrupt(slot)),
             }
-        }
-        let configuration = *self.core.configuration();
-        if configuration.leader != self.shm.me && configuration.leader != configuration.acceptor {
-            // The leader trims by what all members have applied; it looks when it has something to order.
         }
         self.shm.bulk.free_below(self.core.stable());
     }
@@ -51,7 +46,7 @@ impl<S: StateMachine> Driver<S> {
         let end = self.core.learned_end().min(first + RUN);
         for index in first..end {
             let Some(command) = self.core.decided(index).copied() else { return (index, None) };
-            if let Err(stop) = self.apply_one(&mut applied, index, &command) {
+            if let Err(stop) = self.apply_one(inner, &mut applied, index, &command) {
                 return (index, Some(stop));
             }
             applied.count = index + 1;
@@ -59,7 +54,13 @@ impl<S: StateMachine> Driver<S> {
         (end, None)
     }
 
-    fn apply_one(&mut self, applied: &mut Applied<S>, index: Index, command: &Command<Body>) -> Result<(), Stop> {
+    fn apply_one(
+        &mut self,
+        inner: &Inner<S>,
+        applied: &mut Applied<S>,
+        index: Index,
+        command: &Command<Body>,
+    ) -> Result<(), Stop> {
         let (session, rid) = (command.session, command.rid);
         match self.system.begin(index, command) {
             Outcome::Run(body) => {
@@ -77,12 +78,12 @@ impl<S: StateMachine> Driver<S> {
             Outcome::SessionEnded(ended) => self.expire(ended, rid),
             Outcome::Joined(node) => self.joined(node),
             Outcome::JoinRefused(node, _) => self.settled(SessionId::SYSTEM, node.to_bits()),
-            Outcome::Left(node, reason) => self.left(node, reason),
-            Outcome::Barrier(id) => self.cut(&applied.machine, index, id),
+            Outcome::Left(node, reason) => self.left(inner, node, reason),
+            Outcome::Barrier(id) => self.cut(inner, &applied.machine, index, id),
             Outcome::Noop => {}
         }
         if let Op::User(Body::Bulk(place)) = command.op {
-            self.shm.bulk.ordered(&place, index);
+            self.shm.ordered_bulk(&place, index);
         }
         Ok(())
     }
@@ -134,11 +135,10 @@ impl<S: StateMachine> Driver<S> {
         self.settled(SessionId::SYSTEM, node.to_bits());
     }
 
-    fn left(&mut self, node: NodeId, reason: LeaveReason) {
+    fn left(&mut self, inner: &Inner<S>, node: NodeId, reason: LeaveReason) {
         self.settled(SessionId::SYSTEM, node.to_bits());
         if node == self.shm.me {
-            self.show_state(NodeState::Left);
-            self.patience.left(reason);
+            self.was_let_go(inner, reason);
         }
     }
 }

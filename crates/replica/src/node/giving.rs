@@ -18,6 +18,8 @@ use crate::{NodeId, StateMachine};
 #[derive(Debug, Default)]
 pub(super) struct Given {
     gift: Option<(Gift, SealedMemory)>,
+    /// The number of gifts so far.
+    count: u64,
     /// The last asking of each node that was answered.
     answered: std::collections::HashMap<NodeId, u32>,
 }
@@ -51,8 +53,8 @@ impl<S: StateMachine> Driver<S> {
         let memory = SealedMemory::create(bytes.len().max(8)).map_err(io::Error::other)?;
         let crc = fill(&memory.words().map_err(io::Error::other)?, &bytes);
         let at = memory.announcement();
-        let number = self.given.gift.as_ref().map_or(self.gifts, |(gift, _)| gift.number) + 1;
-        self.gifts = number;
+        let number = self.given.count + 1;
+        self.given.count = number;
         let (index, bytes) = (self.system.applied(), bytes.len() as u64);
         let gift = Gift { number, index, bytes, crc, fd: at.fd, identity: at.identity };
         self.shm.writer.set_gift(&gift);

@@ -1,20 +1,22 @@
 //! A node, as the threads of its process use it.
 
 use std::fmt;
+use std::io;
 use std::os::fd::OwnedFd;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use corecast_base::region::SharedRegion;
 use corecast_base::rendezvous::HostedRegion;
 use corecast_base::sync::Ordering;
 
+use super::cut::{Checkpoint, CheckpointError};
 use super::inner::{Errand, Inner};
 use super::level::Level;
 use super::session::Session;
 use super::status::Status;
-use crate::error::{ExecuteError, ForkedNode, ReadError};
+use crate::error::{ExecuteError, ForkedNode, OpenError, ReadError};
 use crate::{Index, NodeId, StateMachine};
 
 /// How long a read waits for its replica unless it is told.
@@ -125,12 +127,36 @@ impl<S: StateMachine> Node<S> {
         found.unwrap_or_else(|| Err(ReadError::Lagging { applied: inner.applied(), wanted }))
     }
 
+    /// Waits until the group has taken this node in.
+    pub(super) fn await_membership(&self, until: Instant, limit: Duration) -> Result<(), OpenError> {
+        let inner = &self.0.inner;
+        let left = until.saturating_duration_since(Instant::now());
+        let is_member = || {
+            let mut driver = inner.driver.try_lock()?;
+            if inner.ending.get().is_some() || driver.is_member() {
+                return Some(());
+            }
+            driver.ask_to_join_now_and_then(inner);
+            None
+        };
+        inner.wait_for(Some(left), is_member).ok_or(OpenError::NotTakenIn(limit))
+    }
+
     /// How the node and its group are.
     #[must_use]
     pub fn status(&self) -> Status {
         let inner = &self.0.inner;
         let driver = inner.driver.lock();
         Status::of(inner, &driver)
+    }
+
+    /// Writes the state of this replica at one place of the log, and compares its digest with those of the other members there.
+    /// Members whose digest is not that of most are put out.
+    ///
+    /// # Errors
+    /// [`CheckpointError`]; `Unknown` if the cut was not reached within `limit`.
+    pub fn checkpoint(&self, to: &mut dyn io::Write, limit: Duration) -> Result<Checkpoint, CheckpointError> {
+        self.0.checkpoint(to, limit)
     }
 
     /// Leaves the group, and waits until the others know. Sessions of this node end.

@@ -1,14 +1,16 @@
 //! What all threads of a node share.
 
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use corecast_base::CacheLine;
+use corecast_base::region::{Forked, SharedRegion};
 use corecast_base::sync::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use corecast_base::wait::{LONGEST_SLEEP, WakeWord};
 use corecast_lock::{RwLock, RwSpread};
 
+use super::cut::Wanted;
 use super::driver::Driver;
 use super::ending::Ending;
 use super::mailbox::Mailbox;
@@ -30,13 +32,17 @@ pub(super) enum Errand {
     Submit(Command<Body>),
     /// Results of this session go to this mailbox from now on.
     Open(SessionId, Arc<Mailbox>),
-    /// No more results are wanted.
-    Close(SessionId),
+    /// No more results are wanted; the number is for the request that says so.
+    Close(SessionId, u32),
+    /// Ask the others to let this node go.
+    Leave,
 }
 
 /// The part of a node that its threads share.
 pub(super) struct Inner<S: StateMachine> {
-    pub(super) me: NodeId,
+    /// This incarnation, as bits. Written by the node's thread when it comes back.
+    pub(super) me: AtomicU32,
+    pub(super) region: SharedRegion,
     pub(super) control: Control,
     pub(super) state: RwLock<Applied<S>, RwSpread>,
     /// The count of applied commands, published behind the state. Written by the thread that has the driver, read by readers.
@@ -53,11 +59,48 @@ pub(super) struct Inner<S: StateMachine> {
     /// Woken by this node's threads only: where the driver's thread sleeps while callers poll.
     pub(super) nap: WakeWord,
     pub(super) waiters: Waiters,
+    pub(super) naps: Waiters,
+    /// The longest body of an operation, in bytes.
+    pub(super) largest_body: usize,
     pub(super) is_stopping: AtomicBool,
     pub(super) next_session: AtomicU64,
+    pub(super) next_cut: AtomicU32,
+    pub(super) cuts: Mutex<Vec<Wanted>>,
 }
 
 impl<S: StateMachine> Inner<S> {
+    /// This incarnation.
+    pub(super) fn me(&self) -> NodeId {
+        // ORDERING: Relaxed, the word says everything
+        NodeId::from_bits(self.me.load(Ordering::Relaxed)).expect("it was made of a node")
+    }
+
+    /// The cuts that threads of this node wait for.
+    pub(super) fn cuts(&self) -> MutexGuard<'_, Vec<Wanted>> {
+        self.cuts.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A number for a cut that this node has not used before.
+    pub(super) fn next_cut(&self) -> u32 {
+        // ORDERING: Relaxed, each cut gets a number of its own
+        self.next_cut.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// The node is another incarnation now, with another state.
+    pub(super) fn replace_state(&self, me: NodeId, machine: S, count: Index) {
+        *self.state.write() = Applied { machine, count };
+        self.publish_applied(count);
+        // ORDERING: Relaxed, the word says everything
+        self.me.store(me.to_bits(), Ordering::Relaxed);
+    }
+
+    /// # Errors
+    /// [`Forked`] in a forked child.
+    #[inline(always)]
+    pub(super) fn check_fork(&self) -> Result<(), Forked> {
+        self.region.check_fork()
+    }
+
     /// Gives the driver an errand.
     pub(super) fn send(&self, errand: Errand) {
         self.errands.lock().unwrap_or_else(PoisonError::into_inner).push(errand);
@@ -120,6 +163,6 @@ impl<S: StateMachine> Inner<S> {
 
 impl<S: StateMachine> fmt::Debug for Inner<S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "node {} with {} commands applied", self.me, self.applied())
+        write!(f, "node {} with {} commands applied", self.me(), self.applied())
     }
 }

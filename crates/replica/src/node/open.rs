@@ -8,7 +8,7 @@ use std::thread;
 use std::time::Instant;
 
 use corecast_base::CacheLine;
-use corecast_base::region::{Liveness, ParticipantId, RegionPlan, SharedRegion};
+use corecast_base::region::{Liveness, ParticipantId, RegionPlan, SealedMemory, SharedRegion};
 use corecast_base::rendezvous::{self, HostedRegion, SocketDir};
 use corecast_base::sync::{AtomicBool, AtomicU32, AtomicU64};
 use corecast_base::wait::{Wait, WakeWord};
@@ -19,7 +19,6 @@ use super::driver::Driver;
 use super::ending::Ending;
 use super::handle::{Handle, Node};
 use super::inner::{Applied, Inner};
-use super::patience::Patience;
 use super::state_bytes::GroupState;
 use super::waiters::Waiters;
 use super::{giving, thread as node_thread};
@@ -214,9 +213,7 @@ pub(super) struct Place {
 impl Place {
     fn take(config: &Config, region: SharedRegion, control: Control, me: NodeId) -> Result<Self, OpenError> {
         let boot = boot_number(&region, me);
-        let layout = *control.layout();
-        let failed = |error: &dyn std::fmt::Display| OpenError::Segment { node: me.slot, cause: error.to_string() };
-        let (mut writer, memory) = create_segment(layout, me).map_err(|error| failed(&error))?;
+        let (mut writer, memory) = segment(config, me)?;
         let bulk = writer.take_bulk().expect("it is the first time");
         let at = memory.announcement();
         let record = NodeRecord {
@@ -229,7 +226,6 @@ impl Place {
         };
         control.publish(usize::from(me.slot), &record);
         let peers = Peers::new(region.clone(), control.clone(), writer.reader(), record);
-        let _ = config;
         let shm = Shm::new(me, control, memory, writer, bulk, peers);
         Ok(Self { region, shm, boot, asked: 0 })
     }
@@ -245,12 +241,10 @@ impl Place {
     ) -> Result<Node<S>, OpenError> {
         let Self { region, shm, boot, asked } = self;
         let count = system.applied();
-        let cpus = thread::available_parallelism().map_or(1, std::num::NonZero::get);
-        let patience = Patience::new(config.patience, system.members().len(), cpus);
         let (control, me) = (shm.control.clone(), shm.me);
         let wake = control.wake_word(usize::from(me.slot)).clone();
         let largest = shm.bulk.max_bytes();
-        let driver = Driver::new(core, system, shm, boot, asked, patience, config.clone());
+        let driver = Driver::new(core, system, shm, config.clone(), boot, asked);
         let sharing = region.cpu_sharing(2);
         let inner = Arc::new(Inner {
             me: AtomicU32::new(me.to_bits()),
@@ -269,6 +263,8 @@ impl Place {
             naps: Waiters::new(Wait::Park, sharing),
             is_stopping: AtomicBool::new(false),
             next_session: AtomicU64::new(1),
+            next_cut: AtomicU32::new(1),
+            cuts: Mutex::default(),
             largest_body: largest,
         });
         let theirs = Arc::clone(&inner);
@@ -286,5 +282,11 @@ fn boot_number(region: &SharedRegion, me: NodeId) -> u64 {
     hasher.finish()
 }
 
-/// The owner's end of a new segment, for a node that comes back.
-pub(super) type NewSegment = (SegmentWriter, corecast_base::region::SealedMemory);
+/// The owner's end of a segment, and its memory.
+pub(super) type NewSegment = (SegmentWriter, SealedMemory);
+
+/// A fresh segment of a node.
+pub(super) fn segment(config: &Config, me: NodeId) -> Result<NewSegment, OpenError> {
+    let layout = SegmentLayout::new(config.slots, config.window, config.bulk_bytes);
+    create_segment(layout, me).map_err(|error| OpenError::Segment { node: me.slot, cause: error.to_string() })
+}

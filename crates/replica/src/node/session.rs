@@ -118,7 +118,7 @@ impl<S: StateMachine> Session<S> {
         let write = || match inner.driver.lock().shm.write_body(&self.bytes) {
             Err(BulkError::Full) => inner.ending.get().map(|end| Err(end.of_execute(inner.me()))),
             Err(_) => {
-                let most = inner.largest_body();
+                let most = inner.largest_body;
                 Some(Err(ExecuteError::TooLarge { bytes: self.bytes.len(), most }))
             }
             Ok(body) => Some(Ok(body)),

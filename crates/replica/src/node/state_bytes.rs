@@ -21,7 +21,8 @@ pub(crate) type GroupState = System<Arc<[u8]>>;
 /// # Errors
 /// Those of the state machine.
 pub(crate) fn write<S: StateMachine>(system: &GroupState, machine: &S, to: &mut dyn io::Write) -> io::Result<()> {
-    let group = system.encode();
+    let mut group = Vec::new();
+    system.encode(&mut group);
     for word in [MAGIC, VERSION, system.applied(), group.len() as u64] {
         to.write_all(&word.to_le_bytes())?;
     }

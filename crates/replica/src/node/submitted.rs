@@ -25,8 +25,8 @@ impl Submitted {
 
     /// Removes the requests of a session.
     pub(super) fn drop_session(&mut self, session: SessionId) -> Vec<Command<Body>> {
-        let (gone, kept) = self.0.drain(..).partition(|one| one.session == session);
-        self.0 = kept;
+        let (gone, kept): (Vec<_>, Vec<_>) = self.0.drain(..).partition(|one| one.session == session);
+        self.0 = kept.into();
         gone
     }
 

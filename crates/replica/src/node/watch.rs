@@ -1,5 +1,7 @@
 //! Watching the other nodes, and showing them that this one runs.
 
+use std::time::Duration;
+
 use corecast_base::Clock;
 
 use super::driver::Driver;
@@ -8,8 +10,8 @@ use super::inner::Inner;
 use crate::one_paxos::Input;
 use crate::{NodeId, StateMachine};
 
-/// Housekeepings between two looks at nodes from which nothing is expected.
-const IDLE_LOOKS: u32 = 40;
+/// The time between two looks at nodes from which nothing is expected.
+const IDLE_LOOK: Duration = Duration::from_millis(20);
 
 impl<S: StateMachine> Driver<S> {
     /// Shows that this node runs, and suspects those that do not.
@@ -17,10 +19,13 @@ impl<S: StateMachine> Driver<S> {
         if let Some(index) = inner.control.poisoned() {
             return inner.ending.set(End::Poisoned(index));
         }
+        if self.panicked_at.is_some() {
+            return self.judge_panic(inner);
+        }
         self.shm.writer.beat();
-        self.looks = self.looks.wrapping_add(1);
-        let expects = self.expects_something();
-        if expects || self.looks % IDLE_LOOKS == 0 {
+        let (clock, expects) = (Clock::get(), self.expects_something());
+        if expects || now.saturating_sub(self.looked) > clock.ticks_in(IDLE_LOOK) {
+            self.looked = now;
             self.shm.refresh_peers();
             self.suspect_dead(inner, now);
         }
@@ -32,7 +37,7 @@ impl<S: StateMachine> Driver<S> {
 
     /// True if this node waits for others.
     pub(super) fn expects_something(&self) -> bool {
-        !self.submitted.is_empty() || self.core.waiting() > 0 || self.core.has_outstanding() || !self.is_member()
+        !self.submitted.is_empty() || self.core.waiting() > 0 || self.core.has_outstanding() || !self.is_member() || self.is_leaving
     }
 
     pub(super) fn is_member(&self) -> bool {
@@ -45,7 +50,7 @@ impl<S: StateMachine> Driver<S> {
         let roles = [configuration.leader, configuration.acceptor];
         let mut dead: Vec<NodeId> = self.core.members().iter().filter(|&node| node != self.shm.me).collect();
         dead.extend(roles.into_iter().filter(|&node| node != self.shm.me && !self.core.members().contains(node)));
-        dead.retain(|&node| self.shm.peers.is_dead(node));
+        dead.retain(|&node| self.shm.is_gone(node));
         for node in dead {
             let is_leader = node == self.core.configuration().leader;
             let turn = self.core.rank().unwrap_or(0);
@@ -84,9 +89,13 @@ impl<S: StateMachine> Driver<S> {
     fn resubmit_late(&mut self, inner: &Inner<S>, now: u64) {
         let clock = Clock::get();
         let since = clock.duration(now.saturating_sub(self.resubmitted));
-        if !self.submitted.is_empty() && since > self.patience.limit() * 4 {
+        if since > self.patience.limit() * 4 {
             self.resubmitted = now;
             self.resubmit(inner);
+            self.ask_to_join(inner);
+            if self.is_leaving {
+                self.ask_to_leave(inner, crate::LeaveReason::Asked);
+            }
         }
     }
 }

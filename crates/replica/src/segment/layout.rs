@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! a line of 128 B each   header | beat | applied and prefix hash | state | accepted {commit, stable, promised}
-//!                        | proposals {tail, stable} | relayed | requests {tail, head} | gift | ask
+//!                        | proposals {tail, stable} | relayed | requests {tail, head} | gift | ask | cut
 //! then                   cells[64], 64 B | accepted ring[L] | proposal ring[L] | request ring, 64 B a slot
 //!                        | held[slots], 32 B | bulk arena
 //! ```
@@ -44,7 +44,9 @@ pub(super) const REQUEST_HEAD: usize = REQUEST_TAIL + 1;
 pub(super) const GIFT: usize = 8 * LINE;
 /// The number of the asking, and the node that is asked.
 pub(super) const ASK: usize = 9 * LINE;
-const PARTS: usize = 10 * LINE;
+/// The last cut.
+pub(super) const CUT: usize = 10 * LINE;
+const PARTS: usize = 11 * LINE;
 
 /// The most commands of a log window.
 const MAX_LOG: u64 = 1 << 24;

@@ -71,6 +71,11 @@ impl SegmentWriter {
         SegmentReader::trusted(self.layout, self.node, ReadWords::from(&self.words))
     }
 
+    /// The words, for the other parts of this module.
+    pub(super) fn words(&self) -> &[AtomicU64] {
+        &self.words
+    }
+
     /// The owner's end of the arena for long bodies, which may belong to another thread. `None` after the first time.
     #[must_use]
     pub fn take_bulk(&mut self) -> Option<BulkWriter> {

@@ -13,7 +13,7 @@ impl Shm {
                 self.propose(epoch, stable, first, &commands);
             }
             Effect::Write { epoch, stable, first, commands } => {
-                let _ = stable;
+                self.writer.set_stable(stable);
                 self.writer.write_accepted(epoch, first, &commands);
             }
             Effect::CheckEpoch { epoch, end } => {
@@ -22,7 +22,7 @@ impl Shm {
             }
             Effect::Commit { end, stable, .. } => {
                 self.writer.commit(end, stable);
-                self.peers.wake_all();
+                self.peers.wake_others(self.me);
             }
             Effect::Erase { first, end } => self.writer.erase(first..end),
             Effect::RaiseVisible(count) => self.control.raise_visible(count),
@@ -37,11 +37,10 @@ impl Shm {
     }
 
     fn propose(&mut self, epoch: crate::Epoch, stable: Index, first: Index, commands: &[Command<Body>]) {
+        self.writer.set_proposal_stable(stable);
         self.writer.write_proposals(epoch, first, commands);
         self.writer.set_proposal_tail(first + commands.len() as u64, stable);
-        let acceptor = self.control.configuration();
-        let _ = acceptor;
-        self.peers.wake_all();
+        self.peers.wake(self.acceptor);
     }
 
     fn propose_configuration(&mut self, configuration: &Configuration) -> Input<Body> {
@@ -50,13 +49,13 @@ impl Shm {
             let cell = self.writer.write_cell(configuration);
             let new = ConfigurationWord::new(configuration.epoch, self.me, cell);
             if self.control.swap(old, new).is_ok() {
-                self.peers.wake_all();
+                self.peers.wake_others(self.me);
                 return Input::ConfigurationWon(*configuration);
             }
         }
-        let known = Configuration { epoch: configuration.epoch - 1, ..*configuration };
-        let newest = self.newer_configuration(&known);
-        Input::ConfigurationSeen(newest.unwrap_or(known))
+        // If it cannot be read, the protocol hears of it when it looks next.
+        let newest = self.newest_configuration();
+        Input::ConfigurationSeen(newest.unwrap_or(Configuration { epoch: 0, ..*configuration }))
     }
 
     /// U and the acceptor's log, dead or alive.
@@ -88,7 +87,7 @@ impl Shm {
     }
 
     /// Puts requests where the leader finds them. Those that do not fit are sent again by the caller.
-    fn forward(&mut self, leader: NodeId, commands: &[Command<Body>]) {
+    pub(crate) fn forward(&mut self, leader: NodeId, commands: &[Command<Body>]) {
         for command in commands {
             if let Some(position) = self.writer.push_request(command) {
                 let (session, rid) = request_key(command);

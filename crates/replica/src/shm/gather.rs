@@ -22,20 +22,18 @@ pub(crate) struct View {
 }
 
 impl Shm {
-    /// The newest configuration, if it is newer than `known`.
-    pub(crate) fn newer_configuration(&mut self, known: &Configuration) -> Option<Configuration> {
+    /// The newest configuration; `None` if it cannot be read, as its node is dead and unknown here.
+    pub(crate) fn newest_configuration(&mut self) -> Option<Configuration> {
         loop {
             let word = self.control.configuration();
-            if word.epoch() <= known.epoch {
-                return None;
-            }
-            if self.segment(word.node()).is_none() {
+            let node = word.node()?;
+            if self.segment(node).is_none() {
                 self.refresh_peers();
             }
-            match self.segment(word.node())?.cell(word.cell(), word.epoch()) {
+            match self.segment(node)?.cell(word.cell(), word.epoch()) {
                 CellRead::Configuration(found) => return Some(found),
                 // The word has changed meanwhile.
-                CellRead::Overwritten if self.control.configuration().epoch() != word.epoch() => {}
+                CellRead::Overwritten if self.control.configuration() != word => {}
                 CellRead::Overwritten | CellRead::Corrupt => return None,
             }
         }
@@ -43,11 +41,9 @@ impl Shm {
 
     /// Looks at all that others may have written.
     pub(crate) fn gather(&mut self, view: &View, inputs: &mut Vec<Input<Body>>) {
-        if self.peers.are_stale(&self.control) {
-            self.refresh_peers();
-        }
-        if let Some(found) = self.newer_configuration(&view.configuration) {
-            inputs.push(Input::ConfigurationSeen(found));
+        self.acceptor = view.configuration.acceptor;
+        if self.control.configuration().epoch() != view.configuration.epoch {
+            inputs.extend(self.newest_configuration().map(Input::ConfigurationSeen));
             return;
         }
         if let Some(from) = view.pulls_from {
@@ -127,6 +123,6 @@ impl Shm {
 
     /// Opens the segments of nodes that have come, and tells others which segments this process holds.
     pub(crate) fn refresh_peers(&mut self) {
-        self.peers.refresh(&self.control, &mut self.writer);
+        self.peers.refresh(&mut self.writer);
     }
 }

@@ -1,8 +1,8 @@
 //! The transport through memory: what other nodes have done, as inputs of the protocol, and its effects, as words that the
 //! others read.
 //!
-//! - [`Peers`]: the segments of all nodes, dead ones included;
-//! - [`Shm`]: one node's end.
+//! - `Peers`: the segments of all nodes, dead ones included;
+//! - `Shm`: one node's end.
 
 mod effects;
 mod gather;
@@ -10,20 +10,22 @@ mod peers;
 mod requests;
 
 pub(crate) use gather::View;
-pub(crate) use peers::{Peer, Peers};
+pub(crate) use peers::Peers;
 pub(crate) use requests::Requests;
 
 use std::collections::HashMap;
 
 use corecast_base::region::SealedMemory;
 
-use crate::segment::{Body, BulkError, BulkWriter, Control, SegmentReader, SegmentWriter};
+use crate::segment::{Body, BulkError, BulkPlace, BulkWriter, Control, NodeState, SegmentReader, SegmentWriter};
 use crate::{Command, Epoch, Index, NodeId};
 
 /// One node's end of the group's memory.
 #[derive(Debug)]
 pub(crate) struct Shm {
     pub(crate) me: NodeId,
+    /// The acceptor of the newest configuration that the protocol knows.
+    acceptor: NodeId,
     pub(crate) control: Control,
     pub(crate) writer: SegmentWriter,
     pub(crate) bulk: BulkWriter,
@@ -54,7 +56,7 @@ impl Shm {
         peers: Peers,
     ) -> Self {
         let (progress, run) = (HashMap::new(), Vec::new());
-        Self { me, control, writer, bulk, peers, requests: Requests::default(), memory, progress, run }
+        Self { me, acceptor: me, control, writer, bulk, peers, requests: Requests::default(), memory, progress, run }
     }
 
     /// The segment of a node, the own one included.
@@ -78,9 +80,34 @@ impl Shm {
             Body::Bulk(place) => {
                 let damaged = Damaged { slot: place.node.slot };
                 let segment = self.segment(place.node).ok_or(damaged)?;
-                segment.read_bulk(place, to).map_err(|_| damaged)?;
+                segment.bulk(place, to).map_err(|_| damaged)?;
             }
         }
         Ok(())
+    }
+
+    /// Notes that an operation whose bytes lie in an arena was ordered at this index.
+    pub(crate) fn ordered_bulk(&mut self, place: &BulkPlace, index: Index) {
+        if place.node == self.me {
+            self.bulk.set_index(place.offset, index);
+        }
+    }
+
+    /// True if a node's process is dead, or it says that it does no more.
+    pub(crate) fn is_gone(&self, node: NodeId) -> bool {
+        let has_left = self.segment(node).is_some_and(|one| one.state() == Some(NodeState::Left));
+        has_left || self.peers.is_dead(node)
+    }
+
+    /// This node is another incarnation now, with a segment of its own.
+    pub(crate) fn move_to(&mut self, me: NodeId, mut writer: SegmentWriter, memory: SealedMemory, boot: u64) {
+        self.bulk = writer.take_bulk().expect("it is the first time");
+        self.me = me;
+        self.peers.add_own(writer.reader(), &memory, boot);
+        self.writer = writer;
+        self.memory = memory;
+        self.requests = Requests::default();
+        self.progress.clear();
+        self.peers.tell_held(&mut self.writer);
     }
 }

@@ -1,6 +1,6 @@
 //! The segments of all nodes, as one node reads them.
 
-use corecast_base::region::{Announcement, Liveness, ParticipantId, SealedReader, SharedRegion};
+use corecast_base::region::{Liveness, ParticipantId, SealedMemory, SealedReader, SharedRegion};
 
 use crate::NodeId;
 use crate::segment::{Control, Held, NodeRecord, SegmentReader, SegmentWriter};
@@ -92,13 +92,9 @@ impl Peers {
     fn open(&mut self, slot: usize, record: NodeRecord, writer: &mut SegmentWriter) {
         let node = NodeId::new(slot as u16, record.inc);
         let Some(memory) = self.find(slot, &record) else { return };
-        let words = match memory.words() {
-            Ok(words) => words,
-            Err(_) => return,
-        };
+        let Ok(words) = memory.words() else { return };
         let Ok(segment) = SegmentReader::new(*self.control.layout(), node, words) else { return };
-        let announced = memory.announcement();
-        writer.set_held(slot, Some(Held { inc: record.inc, fd: announced.fd, identity: announced.identity }));
+        writer.set_held(slot, Some(Held::of(record.inc, &memory)));
         let participant = ParticipantId::from_word(record.participant);
         let peers = &mut self.slots[slot];
         peers.push(Peer { segment, record, participant, requests_from: 0, memory: Some(memory) });
@@ -109,19 +105,32 @@ impl Peers {
 
     /// The memory of a node: at its own process, or at another one that holds it.
     fn find(&self, slot: usize, record: &NodeRecord) -> Option<SealedReader> {
-        let own = Announcement { pid: record.pid, fd: record.fd, identity: record.identity };
-        if let Ok(memory) = SealedReader::open_announced(own) {
+        if let Ok(memory) = SealedReader::open_announced(record.place()) {
             return Some(memory);
         }
         self.iter().find_map(|holder| {
             let held = holder.segment.held(slot).filter(|held| held.inc == record.inc)?;
-            let at = Announcement { pid: holder.record.pid, fd: held.fd, identity: held.identity };
-            SealedReader::open_announced(at).ok()
+            SealedReader::open_announced(held.place(holder.record.pid)).ok()
         })
     }
 
-    /// True if this process can hand out the memory of the node to others.
-    pub(crate) fn holds(&self, node: NodeId) -> bool {
-        self.get(node).is_some_and(|peer| peer.memory.is_some())
+    /// This process has another incarnation now.
+    pub(crate) fn add_own(&mut self, segment: SegmentReader, memory: &SealedMemory, boot: u64) {
+        let at = memory.announcement();
+        let (node, participant) = (segment.node(), self.region.me());
+        let (inc, pid, fd, identity) = (node.inc, at.pid, at.fd, at.identity);
+        let record = NodeRecord { inc, participant: participant.to_word(), pid, fd, identity, boot };
+        let slot = usize::from(node.slot);
+        self.slots[slot].push(Peer { segment, record, participant: Some(participant), requests_from: 0, memory: None });
+        self.control.publish(slot, &record);
+    }
+
+    /// Tells in a new segment which segments this process holds.
+    pub(crate) fn tell_held(&self, writer: &mut SegmentWriter) {
+        for (slot, peer) in self.slots.iter().enumerate().filter_map(|(slot, peers)| Some((slot, peers.last()?))) {
+            if let Some(memory) = &peer.memory {
+                writer.set_held(slot, Some(Held::of(peer.record.inc, memory)));
+            }
+        }
     }
 }
