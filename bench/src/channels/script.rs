@@ -25,7 +25,7 @@ pub(super) struct Lane {
     pub(super) receivers: usize,
 }
 
-/// What a node does with one message.
+/// A step of a node: one message, sent or received.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Turn {
     /// Sends to this lane.
