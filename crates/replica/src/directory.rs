@@ -1,12 +1,14 @@
 //! A directory of files that survive power loss, which one process owns at a time.
 //!
 //! A file appears in it whole or not at all: [`publish`](Directory::publish) makes the contents of a temporary file durable,
-//! renames it, and makes the name durable. The owner holds a lock of the kernel, which ends with its process.
+//! renames it, and makes the name durable. The owner holds a lock of the kernel, which ends with its process and the copies that
+//! it has forked.
 
 use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+use std::process;
 
 use rustix::fs::{FlockOperation, flock};
 
@@ -40,6 +42,7 @@ impl FileError {
 pub(crate) struct Directory {
     path: PathBuf,
     file: File,
+    owner: u32,
 }
 
 impl Directory {
@@ -52,7 +55,7 @@ impl Directory {
             let source = if used { io::Error::new(io::ErrorKind::ResourceBusy, "it is in use") } else { error.into() };
             FileError { action: "lock", path: path.to_owned(), source }
         })?;
-        let directory = Self { path: path.to_owned(), file };
+        let directory = Self { path: path.to_owned(), file, owner: process::id() };
         for name in directory.names()?.iter().filter(|name| name.ends_with(TEMPORARY)) {
             directory.remove(name)?;
         }
@@ -110,6 +113,16 @@ impl Directory {
 
     fn temporary(&self, name: &str) -> PathBuf {
         self.path_of(&format!("{name}{TEMPORARY}"))
+    }
+}
+
+impl Drop for Directory {
+    /// Gives up the lock, which a process that was forked a moment ago would hold until it starts its program. A forked copy
+    /// of the owner must not give it up.
+    fn drop(&mut self) {
+        if process::id() == self.owner {
+            let _ = flock(&self.file, FlockOperation::Unlock);
+        }
     }
 }
 

@@ -4,3 +4,8 @@ mod crash;
 mod snapshot;
 mod toy;
 mod wal;
+
+/// A directory in memory where there is one: many files are damaged here, and none has to survive the machine.
+fn dir() -> tempfile::TempDir {
+    tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).expect("a temporary directory")
+}

@@ -8,14 +8,11 @@ use corecast_replica::snapshot::{MANIFEST_BYTES, Newest, SnapshotError, Snapshot
 use corecast_replica::wal::{Wal, WalOptions};
 use proptest::prelude::*;
 
+use crate::dir;
 use crate::toy::{Toy, op};
 use crate::wal::crc32c;
 
 const GROUP: u64 = 7;
-
-fn dir() -> tempfile::TempDir {
-    tempfile::tempdir().expect("a temporary directory")
-}
 
 fn open(path: &Path) -> SnapshotStore {
     SnapshotStore::open(path, GROUP).expect("nobody has it")

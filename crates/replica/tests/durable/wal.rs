@@ -7,13 +7,10 @@ use std::path::{Path, PathBuf};
 use corecast_replica::wal::{Fsync, Record, Wal, WalError, WalOptions};
 use proptest::prelude::*;
 
+use crate::dir;
 use crate::toy::op;
 
 const SMALL: WalOptions = WalOptions { segment_bytes: 600, ..WalOptions::new(7) };
-
-fn dir() -> tempfile::TempDir {
-    tempfile::tempdir().expect("a temporary directory")
-}
 
 /// Appends the records `from..to`, each of which is synced.
 fn fill(wal: &mut Wal, from: u64, to: u64) {
