@@ -8,14 +8,20 @@
 //! - [`NodeId`], [`Command`], [`Configuration`]: the words of the protocol;
 //! - [`one_paxos`]: the protocol, as one function without threads, clocks or memory of its own;
 //! - [`system`]: the replicated part of the group itself;
-//! - [`segment`]: the shared memory of the nodes of one machine.
+//! - [`segment`]: the shared memory of the nodes of one machine;
+//! - [`wal`], [`snapshot`]: files that survive power loss;
+//! - [`linearizability`], [`crash_point`]: for tests of what is built on this crate.
 
 #![forbid(unsafe_code)]
 
 mod command;
 mod configuration;
+pub mod crash_point;
+mod crc32c;
+mod directory;
 #[cfg(not(loom))]
 mod error;
+pub mod linearizability;
 #[cfg(not(loom))]
 mod node;
 mod node_id;
@@ -23,15 +29,19 @@ pub mod one_paxos;
 pub mod segment;
 #[cfg(not(loom))]
 mod shm;
+pub mod snapshot;
 mod state_machine;
 pub mod system;
+pub mod wal;
 
 pub use command::{Command, LeaveReason, Op, SessionId};
 pub use configuration::{Configuration, RoleChange};
 #[cfg(not(loom))]
 pub use error::{ExecuteError, ForkedNode, OpenError, ReadError};
 #[cfg(not(loom))]
-pub use node::{Checkpoint, CheckpointError, Config, Counters, Level, Node, Placement, Replicated, Rid, Session, Status};
+pub use node::{
+    Checkpoint, CheckpointError, Config, Counters, Level, Node, Placement, Replicated, Rid, Session, Status,
+};
 pub use node_id::{MAX_SLOTS, NodeId};
 pub use state_machine::{StateMachine, Wire};
 
