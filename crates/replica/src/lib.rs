@@ -2,12 +2,14 @@
 //!
 //! - [`StateMachine`], [`Wire`]: the state, and how operations become bytes;
 //! - [`NodeId`], [`Command`], [`Configuration`]: the words of the protocol;
+//! - [`kv`]: key-value stores to replicate;
 //! - [`one_paxos`]: the protocol, as one function without threads, clocks or memory of its own.
 
 #![forbid(unsafe_code)]
 
 mod command;
 mod configuration;
+pub mod kv;
 mod node_id;
 pub mod one_paxos;
 mod state_machine;
