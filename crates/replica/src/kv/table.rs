@@ -96,6 +96,11 @@ mod tests {
     }
 
     #[test]
+    fn the_keys_of_the_model_share_a_line() {
+        assert_eq!([1, 6, 8].map(|key| hash(key) & 3), [0; 3]);
+    }
+
+    #[test]
     fn one_chain_takes_all_entries() {
         for capacity in [1, 2, 3, 7, 64] {
             let (table, mut taken) = (Table::with_capacity(capacity).expect("small"), Taken::default());
