@@ -337,7 +337,10 @@ mod tests {
         assert_eq!(error("HSET"), "ERR unknown command 'HSET', with args beginning with: ");
         assert_eq!(error("averylongname"), "ERR unknown command 'averylongname', with args beginning with: ");
         let long = "x".repeat(200);
-        assert_eq!(error(&format!("FOO {long} y")).len(), "ERR unknown command 'FOO', with args beginning with: ".len() + 131);
+        assert_eq!(
+            error(&format!("FOO {long} y")).len(),
+            "ERR unknown command 'FOO', with args beginning with: ".len() + 131
+        );
         assert_eq!(error("GET"), "ERR wrong number of arguments for 'get' command");
         assert_eq!(error("SET a"), "ERR wrong number of arguments for 'set' command");
         assert_eq!(error("DEL"), "ERR wrong number of arguments for 'del' command");

@@ -44,10 +44,12 @@ pub(crate) struct BoundListener {
 
 impl BoundListener {
     /// Listens at a path where nobody does; the socket of a dead process is replaced.
-    pub(crate) fn bind(path: &Path) -> Result<Self, ListenError> {
+    ///
+    /// `may_be_link`: a link that leads to nobody is replaced, too.
+    pub(crate) fn bind(path: &Path, may_be_link: bool) -> Result<Self, ListenError> {
         let failed = |error| ListenError::Io { path: path.to_owned(), error };
         let _lock = lock(path).map_err(failed)?;
-        remove_dead(path)?;
+        remove_dead(path, may_be_link)?;
         let listener = bind_private(path).map_err(failed)?;
         let identity = identity(path).map_err(failed)?;
         Ok(Self { listener, path: path.to_owned(), identity })
@@ -75,6 +77,34 @@ impl Drop for BoundListener {
     fn drop(&mut self) {
         // A socket that cannot be removed is found to be dead by the next process that wants its name.
         let _ = self.remove();
+    }
+}
+
+/// A link by which the socket of a store is found by the store's name, which goes with it.
+#[derive(Debug)]
+pub(crate) struct PublishedName {
+    link: PathBuf,
+    socket: PathBuf,
+}
+
+impl PublishedName {
+    /// Makes the link at `link`; one that leads to nobody is replaced.
+    pub(crate) fn publish(link: &Path, socket: &Path) -> Result<Self, ListenError> {
+        let failed = |error| ListenError::Io { path: link.to_owned(), error };
+        let socket = std::path::absolute(socket).map_err(failed)?;
+        let _lock = lock(link).map_err(failed)?;
+        remove_dead(link, true)?;
+        std::os::unix::fs::symlink(&socket, link).map_err(failed)?;
+        Ok(Self { link: link.to_owned(), socket })
+    }
+}
+
+impl Drop for PublishedName {
+    fn drop(&mut self) {
+        if fs::read_link(&self.link).is_ok_and(|socket| socket == self.socket) {
+            // A link that cannot be removed is found to lead to nobody.
+            let _ = fs::remove_file(&self.link);
+        }
     }
 }
 
@@ -106,17 +136,19 @@ fn lock(path: &Path) -> io::Result<File> {
     Ok(folder)
 }
 
-/// Removes the socket of a dead process, and nothing else.
-fn remove_dead(path: &Path) -> Result<(), ListenError> {
+/// Removes the socket of a dead process, or a link to one where there may be a link, and nothing else.
+fn remove_dead(path: &Path, may_be_link: bool) -> Result<(), ListenError> {
     let failed = |error| ListenError::Io { path: path.to_owned(), error };
     match fs::symlink_metadata(path) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
         Err(error) => return Err(failed(error)),
-        Ok(found) if !found.file_type().is_socket() => return Err(ListenError::NoSocket(path.to_owned())),
-        Ok(_) => {}
+        Ok(found) if found.file_type().is_socket() || may_be_link && found.is_symlink() => {}
+        Ok(_) => return Err(ListenError::NoSocket(path.to_owned())),
     }
     match connect_at_once(path) {
-        Err(error) if error.kind() == ErrorKind::ConnectionRefused => fs::remove_file(path).map_err(failed),
+        Err(error) if matches!(error.kind(), ErrorKind::ConnectionRefused | ErrorKind::NotFound) => {
+            fs::remove_file(path).map_err(failed)
+        }
         // A process that takes no clients at the moment is alive nevertheless.
         Err(error) if error.kind() != ErrorKind::WouldBlock => Err(failed(error)),
         _ => Err(ListenError::Taken(path.to_owned())),
@@ -153,9 +185,9 @@ mod tests {
     fn a_socket_is_private_and_goes_with_its_listener() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("s");
-        let bound = BoundListener::bind(&path).expect("bound");
+        let bound = BoundListener::bind(&path, false).expect("bound");
         assert_eq!(fs::metadata(&path).expect("there").mode() & 0o777, 0o600);
-        assert!(matches!(BoundListener::bind(&path), Err(ListenError::Taken(_))));
+        assert!(matches!(BoundListener::bind(&path, false), Err(ListenError::Taken(_))));
         drop(bound);
         assert!(!path.exists());
     }
@@ -165,17 +197,17 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("s");
         drop(UnixListener::bind(&path).expect("bound"));
-        let bound = BoundListener::bind(&path).expect("replaced");
+        let bound = BoundListener::bind(&path, false).expect("replaced");
         fs::remove_file(&path).expect("removed by somebody");
-        let other = BoundListener::bind(&path).expect("the name is free");
+        let other = BoundListener::bind(&path, false).expect("the name is free");
         drop(bound);
         assert!(path.exists(), "the name is the other one's now");
         drop(other);
         fs::write(&path, "text").expect("written");
-        assert!(matches!(BoundListener::bind(&path), Err(ListenError::NoSocket(_))));
-        assert!(matches!(BoundListener::bind(&folder.path().join("none/s")), Err(ListenError::Io { .. })));
+        assert!(matches!(BoundListener::bind(&path, false), Err(ListenError::NoSocket(_))));
+        assert!(matches!(BoundListener::bind(&folder.path().join("none/s"), false), Err(ListenError::Io { .. })));
         let long = folder.path().join("x".repeat(120));
-        assert!(matches!(BoundListener::bind(&long), Err(ListenError::Io { .. })));
+        assert!(matches!(BoundListener::bind(&long, false), Err(ListenError::Io { .. })));
     }
 
     #[test]
@@ -188,5 +220,22 @@ mod tests {
         fs::set_permissions(path.parent().expect("a folder"), open).expect("opened");
         assert!(matches!(make_folder_of(&path), Err(ListenError::Foreign(_))));
         assert!(matches!(path_of_store("a/b"), Err(ListenError::Name(_))));
+    }
+
+    #[test]
+    fn a_name_leads_to_the_socket_and_goes_with_its_server() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let (path, name) = (folder.path().join("s"), folder.path().join("name"));
+        let bound = BoundListener::bind(&path, false).expect("bound");
+        let published = PublishedName::publish(&name, &path).expect("published");
+        UnixStream::connect(&name).expect("it leads there");
+        assert!(matches!(PublishedName::publish(&name, &path), Err(ListenError::Taken(_))));
+        assert!(matches!(BoundListener::bind(&name, true), Err(ListenError::Taken(_))));
+        drop(bound);
+        assert!(matches!(BoundListener::bind(&name, false), Err(ListenError::NoSocket(_))));
+        let other = BoundListener::bind(&name, true).expect("it leads to nobody");
+        drop(published);
+        assert!(name.exists(), "the name is the other one's now");
+        drop(other);
     }
 }

@@ -10,8 +10,7 @@ pub(crate) mod client;
 mod command;
 mod connection;
 pub(crate) mod listener;
-#[cfg(test)]
-mod local;
+pub(crate) mod local;
 pub(crate) mod replica;
 mod reply;
 mod request;

@@ -82,10 +82,7 @@ impl<'a> Arguments<'a> {
 impl RequestReader {
     /// Reads on in `buffer`, which begins with the request and has at least the bytes of the last call. `None` if more bytes
     /// have to come; else the request and its length, after which the next one begins.
-    pub(crate) fn read<'a>(
-        &'a mut self,
-        buffer: &'a [u8],
-    ) -> Result<Option<(Arguments<'a>, usize)>, ProtocolError> {
+    pub(crate) fn read<'a>(&'a mut self, buffer: &'a [u8]) -> Result<Option<(Arguments<'a>, usize)>, ProtocolError> {
         let mut is_inline = false;
         if self.read == 0 {
             is_inline = buffer.first().is_some_and(|&first| first != b'*');
@@ -285,7 +282,10 @@ mod tests {
     fn requests_follow_each_other() {
         let bytes = b"*2\r\n$3\r\nGET\r\n$1\r\na\r\n*0\r\nPING\r\n*-1\r\n*1\r\n$0\r\n\r\n\r\n*1\r\n$4\r\nQU";
         let (requests, rest) = read_all(bytes);
-        assert_eq!(requests, [words(&["GET", "a"]), words(&[]), words(&["PING"]), words(&[]), words(&[""]), words(&[])]);
+        assert_eq!(
+            requests,
+            [words(&["GET", "a"]), words(&[]), words(&["PING"]), words(&[]), words(&[""]), words(&[])]
+        );
         assert_eq!(rest, Ok(10));
     }
 

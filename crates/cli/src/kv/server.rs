@@ -33,6 +33,7 @@ pub(crate) struct Server<R: Replica> {
     replica: R,
     listeners: Vec<UnixListener>,
     /// Ends when the stopper is dropped.
+    #[allow(dead_code, reason = "the epoll set watches it")]
     stop: UnixStream,
     epoll: OwnedFd,
     /// Connections by place; places are taken again.
@@ -152,8 +153,7 @@ impl<R: Replica> Server<R> {
                 self.close(place);
             } else if connection.needs_room() != connection.awaits_room {
                 connection.awaits_room = !connection.awaits_room;
-                let interest =
-                    if connection.awaits_room { epoll::EventFlags::OUT } else { epoll::EventFlags::IN };
+                let interest = if connection.awaits_room { epoll::EventFlags::OUT } else { epoll::EventFlags::IN };
                 epoll::modify(&self.epoll, &connection.stream, epoll::EventData::new_u64(place as u64), interest)?;
             }
         }

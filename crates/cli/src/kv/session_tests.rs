@@ -20,7 +20,7 @@ struct Served {
 impl Served {
     fn new(max_clients: usize) -> Self {
         let folder = tempfile::tempdir().expect("a folder");
-        let bound = BoundListener::bind(&folder.path().join("s")).expect("bound");
+        let bound = BoundListener::bind(&folder.path().join("s"), false).expect("bound");
         let listener = bound.listener().try_clone().expect("cloned");
         let (tx, rx) = std::sync::mpsc::channel();
         let thread = thread::spawn(move || {
@@ -85,9 +85,8 @@ fn a_long_pipeline_of_writes_and_reads_is_answered_whole() {
     });
     let text = rest_of(reader);
     sender.join().expect("sent");
-    let expected: String = (0..rounds)
-        .map(|at| format!(":{}\r\n+OK\r\n${}\r\n{at}\r\n", at + 1, at.to_string().len()))
-        .collect();
+    let expected: String =
+        (0..rounds).map(|at| format!(":{}\r\n+OK\r\n${}\r\n{at}\r\n", at + 1, at.to_string().len())).collect();
     assert!(text == expected, "{} of {} bytes", text.len(), expected.len());
 }
 
