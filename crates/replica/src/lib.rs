@@ -6,6 +6,7 @@
 //! - [`StateMachine`], [`Wire`]: the state, and how operations become bytes;
 //! - [`OpenError`], [`ExecuteError`], [`ReadError`]: the errors;
 //! - [`NodeId`], [`Command`], [`Configuration`]: the words of the protocol;
+//! - [`kv`]: key-value stores to replicate;
 //! - [`one_paxos`]: the protocol, as one function without threads, clocks or memory of its own;
 //! - [`system`]: the replicated part of the group itself;
 //! - [`segment`]: the shared memory of the nodes of one machine;
@@ -21,6 +22,7 @@ mod crc32c;
 mod directory;
 #[cfg(not(loom))]
 mod error;
+pub mod kv;
 pub mod linearizability;
 #[cfg(not(loom))]
 mod node;
