@@ -30,6 +30,8 @@ mod record;
 mod ring;
 mod slot;
 mod state;
+#[cfg(all(test, not(loom)))]
+mod tests;
 mod words;
 mod writer;
 
