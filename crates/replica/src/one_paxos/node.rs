@@ -133,7 +133,8 @@ impl<B: Clone + PartialEq> Node<B> {
         };
         node.list_progress();
         if configuration.acceptor == node.settings.me {
-            node.acceptor.take_role(&configuration);
+            let rules = node.settings.rules;
+            node.acceptor.take_role(&node.configuration, &rules);
         }
         node
     }

@@ -32,10 +32,10 @@ impl Links {
         self.lines.iter().map(|(&(from, to), line)| (from, to, line))
     }
 
-    /// Keeps the messages, by receiver, that may still come.
-    pub fn retain(&mut self, is_kept: impl Fn(NodeId, &Message<Body>) -> bool) {
-        for (&(_, to), line) in &mut self.lines {
-            line.retain(|message| is_kept(to, message));
+    /// Keeps the messages, by sender and receiver, that may still come.
+    pub fn retain(&mut self, is_kept: impl Fn(NodeId, NodeId, &Message<Body>) -> bool) {
+        for (&(from, to), line) in &mut self.lines {
+            line.retain(|message| is_kept(from, to, message));
         }
         self.lines.retain(|_, line| !line.is_empty());
     }

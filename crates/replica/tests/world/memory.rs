@@ -158,17 +158,18 @@ impl Memory {
             return None;
         }
         let acceptor = &self.segments[self.at(acceptor)];
-        let (commit, mut stable, first) = (acceptor.commit, acceptor.stable, node.learned_end());
+        let (commit, mut stable, mut first) = (acceptor.commit, acceptor.stable, node.learned_end());
         let mut commands = Vec::new();
         for index in first..commit {
             match acceptor.accepted.read(self.window, index) {
                 Slot::Filled(_, command) => commands.push(command),
-                Slot::Lapped => stable = stable.max(index + 1),
+                Slot::Lapped => {
+                    first = index + 1;
+                    stable = stable.max(first);
+                    commands.clear();
+                }
                 Slot::Absent => break,
             }
-        }
-        if stable > first {
-            commands.clear();
         }
         let is_news = !commands.is_empty() || (stable > first && !node.is_lagging());
         is_news.then_some(Input::Learn { stable, first, commands })
