@@ -266,7 +266,7 @@ impl Quick for World {
         match self.processes[at].pending.front() {
             None | Some(Effect::Write { .. } | Effect::CheckEpoch { .. } | Effect::ProposeConfiguration(_)) => false,
             Some(Effect::ReadLog { .. } | Effect::Commit { .. }) => false,
-            Some(Effect::RaiseVisible(_) | Effect::Apply) => is_whole,
+            Some(Effect::RaiseVisible(_) | Effect::Apply(_)) => is_whole,
             Some(_) => true,
         }
     }

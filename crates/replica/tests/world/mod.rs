@@ -8,7 +8,7 @@ mod monitor;
 use std::collections::VecDeque;
 
 use corecast_replica::one_paxos::{Effect, Input, Message, Node, Rules, Settings, Transport};
-use corecast_replica::system::Members;
+use corecast_replica::system::{Members, Outcome, System};
 use corecast_replica::{Command, Configuration, Index, NodeId, Op, RoleChange, SessionId};
 
 pub use links::Links;
@@ -27,6 +27,10 @@ pub struct Process {
     /// The visible count as it was loaded by a node that raises it by a plain store.
     loaded: Option<Index>,
     pub is_alive: bool,
+    /// Sessions and members, where a run looks at them: a reply is the index at which the request was run.
+    pub system: Option<System<Index>>,
+    /// Requests that a node without the lead passes on: the leader, the requests.
+    pub forwarded: Vec<(NodeId, Vec<Command<Body>>)>,
 }
 
 /// The group.
@@ -89,9 +93,10 @@ impl World {
         match effect {
             Effect::Send { to, message } => self.links.send(self.id(at), to, message),
             Effect::Broadcast(message) => self.broadcast(at, &message),
-            Effect::Apply => self.apply(at),
+            Effect::Apply(end) => self.apply(at, end),
             Effect::RaiseVisible(count) => self.raise_visible(at, count),
-            Effect::Lagging | Effect::Forward { .. } => {}
+            Effect::Forward { leader, commands } => self.processes[at].forwarded.push((leader, commands)),
+            Effect::Lagging => {}
             effect => {
                 if let Some(stable) = published_stable(&effect) {
                     self.monitor.check_stable(stable, &self.processes);
@@ -128,11 +133,14 @@ impl World {
         }
     }
 
-    fn apply(&mut self, at: usize) {
-        let node = &self.processes[at].node;
+    fn apply(&mut self, at: usize, to: Index) {
+        let Process { node, system, .. } = &mut self.processes[at];
         let mut end = node.applied_count();
-        while let Some(command) = node.decided(end) {
+        while let Some(command) = node.decided(end).filter(|_| end < to) {
             self.monitor.applies(at, end, command);
+            if let Some(system) = system {
+                run(system, end, command, &mut self.monitor);
+            }
             end += 1;
         }
         let mut effects = Vec::new();
@@ -172,8 +180,17 @@ impl World {
 
 impl Process {
     pub fn new(node: Node<Body>) -> Self {
-        Self { node, pending: VecDeque::new(), loaded: None, is_alive: true }
+        Self { node, pending: VecDeque::new(), loaded: None, is_alive: true, system: None, forwarded: Vec::new() }
     }
+}
+
+/// Applies a command to sessions and members.
+fn run(system: &mut System<Index>, index: Index, command: &Command<Body>, monitor: &mut Monitor) {
+    if let Outcome::Run(_) = system.begin(index, command) {
+        monitor.runs(index, command);
+        system.finish(command.session, command.rid, index);
+    }
+    monitor.check_prefix(system.applied(), system.prefix());
 }
 
 /// The user's request with this number.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use corecast_replica::{Command, Index, Op};
+use corecast_replica::{Command, Index, Op, SessionId};
 
 use super::{Body, Process};
 
@@ -11,6 +11,10 @@ pub struct Monitor {
     /// What any node has applied, dead ones included.
     decided: BTreeMap<Index, Command<Body>>,
     shown: Index,
+    /// Where each request was run.
+    runs: BTreeMap<(SessionId, u32), Index>,
+    /// The hash of each prefix.
+    prefixes: BTreeMap<Index, u128>,
     violation: Option<String>,
 }
 
@@ -22,6 +26,21 @@ impl Monitor {
             self.violation = Some(format!("I1: process {at} applies {command:?} at {index}, another {decided:?}"));
         }
         self.shown = self.shown.max(index + 1);
+    }
+
+    /// I10.
+    pub fn runs(&mut self, index: Index, command: &Command<Body>) {
+        let at = *self.runs.entry((command.session, command.rid)).or_insert(index);
+        if at != index {
+            self.violation = Some(format!("I10: {command:?} is run at {index} and at {at}"));
+        }
+    }
+
+    /// I11.
+    pub fn check_prefix(&mut self, count: Index, prefix: u128) {
+        if *self.prefixes.entry(count).or_insert(prefix) != prefix {
+            self.violation = Some(format!("I11: replicas differ after {count} commands"));
+        }
     }
 
     /// I8, for members by their own account that have not been put out.

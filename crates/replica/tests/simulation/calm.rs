@@ -1,0 +1,126 @@
+//! The calm after the storm: every process runs, messages come, suspicions are right. Everything has to come to its end.
+
+use corecast_replica::one_paxos::Input;
+
+use crate::group::Group;
+
+/// The most rounds until all requests have ended.
+const ROUNDS: usize = 600;
+
+pub fn run(group: &mut Group) {
+    group.clients.iter_mut().for_each(|client| client.is_stopped = false);
+    for round in 0..ROUNDS {
+        for at in group.alive() {
+            turn(group, at, round);
+        }
+        deliver_all(group);
+        rejoin(group);
+        if is_over(group) {
+            return;
+        }
+    }
+    assert!(is_blocked(group), "requests do not end: {}", report(group));
+}
+
+fn turn(group: &mut Group, at: usize, round: usize) {
+    for what in 0..4 {
+        if group.world.is_shared() {
+            group.poll(at, what);
+        }
+        execute_all(group, at);
+    }
+    suspect(group, at, round);
+    if round % 4 == 0 {
+        group.retry(at);
+        group.step(at, Input::Tick);
+    }
+    execute_all(group, at);
+    group.pass_on(at);
+}
+
+fn execute_all(group: &mut Group, at: usize) {
+    while !group.world.processes[at].pending.is_empty() {
+        group.world.execute(at);
+        group.check();
+    }
+}
+
+fn deliver_all(group: &mut Group) {
+    for _ in 0..10_000 {
+        if !group.deliver_one(false) {
+            break;
+        }
+        for at in group.alive() {
+            execute_all(group, at);
+        }
+    }
+}
+
+/// What a runtime suspects: dead nodes, a leader that has left or lags, each in its turn.
+fn suspect(group: &mut Group, at: usize, round: usize) {
+    let configuration = *group.node(at).configuration();
+    let members = Vec::from_iter(group.node(at).members().iter());
+    for node in members.into_iter().chain([configuration.leader]) {
+        let other = group.world.at(node);
+        let (is_dead, is_idle) = (!group.is_alive(node), group.has_left(other));
+        let is_due = node != configuration.leader
+            || group.node(at).rank().is_some_and(|rank| (round + 1) % (4 * (rank + 1)) == 0);
+        if (is_dead || is_idle) && is_due && other != at {
+            group.step(at, Input::Suspect { node, is_dead });
+        }
+    }
+}
+
+/// Nodes that were put out come back.
+fn rejoin(group: &mut Group) {
+    for at in group.alive() {
+        if group.has_left(at) {
+            group.restart(at, true);
+        }
+    }
+}
+
+fn is_over(group: &Group) -> bool {
+    let alive = group.alive();
+    let applied = group.node(alive[0]).applied_count();
+    let is_done = |&at: &usize| {
+        group.is_member(at) && group.outstanding(at).is_empty() && group.node(at).applied_count() == applied
+    };
+    alive.iter().all(is_done)
+}
+
+/// Messages: leader and acceptor are dead, or the acceptor of a leader that had not adopted.
+fn is_blocked(group: &Group) -> bool {
+    let newest = group.newest();
+    !group.world.is_shared() && !group.is_alive(newest.acceptor)
+}
+
+fn report(group: &Group) -> String {
+    let decided = group
+        .world
+        .monitor
+        .decided()
+        .iter()
+        .rev()
+        .take(12)
+        .map(|(index, command)| format!("{index} {:?}\n", command.op));
+    let mut text = format!("{:?}\n{}", group.newest(), String::from_iter(decided));
+    for at in group.alive() {
+        let node = group.node(at);
+        text += &format!(
+            "{} epoch {} leads {} orders {} member {} lagging {} applied {} learned {} outstanding {:?} waiting {}\n{:?}\n",
+            node.id(),
+            node.configuration().epoch,
+            node.leads(),
+            node.orders(),
+            group.is_member(at),
+            node.is_lagging(),
+            node.applied_count(),
+            node.learned_end(),
+            group.outstanding(at),
+            node.waiting(),
+            node,
+        );
+    }
+    text
+}
