@@ -145,7 +145,9 @@ impl<B: Clone + PartialEq> Node<B> {
         if self.role == Role::Adopting {
             return;
         }
-        let least = self.progress.iter().map(|&(_, applied)| applied).fold(self.applied, Index::min);
+        // A leader that was deposed without knowing may have applied what others ordered.
+        let own = self.applied.min(self.orders.next);
+        let least = self.progress.iter().map(|&(_, applied)| applied).fold(own, Index::min);
         if least > self.orders.stable {
             self.orders.stable = least;
             self.orders.proposals.trim(least);

@@ -18,7 +18,11 @@
 //!    members; all poll for a newer configuration first.
 //! 6. It suspects: a dead node, the leader (after a delay by [`Node::rank`]), the acceptor, and, while it leads, members of
 //!    [`Node::slow_members`] whose beat stands still.
+//! 7. On [`Effect::Lagging`] it hands in the `Leave` of its own node, in case that is a member still, takes the snapshot of a
+//!    member, and goes on with the next incarnation ([`Members::next_incarnation`]), which asks for its `Join` until it has
+//!    applied it.
 //!
+//! [`Members::next_incarnation`]: crate::system::Members::next_incarnation
 //! [`System::begin`]: crate::system::System::begin
 //! [`System::finish`]: crate::system::System::finish
 //! [`System::status`]: crate::system::System::status

@@ -27,22 +27,15 @@ fn turn(group: &mut Group, at: usize, round: usize) {
         if group.world.is_shared() {
             group.poll(at, what);
         }
-        execute_all(group, at);
+        group.execute_all(at);
     }
     suspect(group, at, round);
     if round % 4 == 0 {
         group.retry(at);
         group.step(at, Input::Tick);
     }
-    execute_all(group, at);
+    group.execute_all(at);
     group.pass_on(at);
-}
-
-fn execute_all(group: &mut Group, at: usize) {
-    while !group.world.processes[at].pending.is_empty() {
-        group.world.execute(at);
-        group.check();
-    }
 }
 
 fn deliver_all(group: &mut Group) {
@@ -51,7 +44,7 @@ fn deliver_all(group: &mut Group) {
             break;
         }
         for at in group.alive() {
-            execute_all(group, at);
+            group.execute_all(at);
         }
     }
 }
@@ -82,17 +75,23 @@ fn rejoin(group: &mut Group) {
 
 fn is_over(group: &Group) -> bool {
     let alive = group.alive();
-    let applied = group.node(alive[0]).applied_count();
-    let is_done = |&at: &usize| {
-        group.is_member(at) && group.outstanding(at).is_empty() && group.node(at).applied_count() == applied
+    let newest = alive.iter().map(|&at| group.node(at).applied_count()).max();
+    // With messages, a founder that was put out may not come back: its vote is needed.
+    let is_done = |&at: &usize| match group.has_left(at) && !group.world.is_shared() {
+        true => true,
+        false => {
+            let is_newest = Some(group.node(at).applied_count()) == newest;
+            group.is_member(at) && group.outstanding(at).is_empty() && is_newest
+        }
     };
-    alive.iter().all(is_done)
+    group.has_survivor() && alive.iter().all(is_done)
 }
 
-/// Messages: leader and acceptor are dead, or the acceptor of a leader that had not adopted.
+/// True if the protocol waits for the dead: nobody is left, or, with messages, the acceptor or a majority is gone.
 fn is_blocked(group: &Group) -> bool {
     let newest = group.newest();
-    !group.world.is_shared() && !group.is_alive(newest.acceptor)
+    let is_mute = !group.is_alive(newest.acceptor) || !group.has_majority_without(None);
+    !group.has_survivor() || (!group.world.is_shared() && is_mute)
 }
 
 fn report(group: &Group) -> String {

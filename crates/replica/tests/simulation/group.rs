@@ -2,7 +2,7 @@
 
 use corecast_replica::one_paxos::{Input, Message, Node, Rules, Settings, Transport};
 use corecast_replica::system::{Members, RequestStatus, System};
-use corecast_replica::{Command, Index, NodeId, Op, SessionId};
+use corecast_replica::{Command, Index, LeaveReason, NodeId, Op, SessionId};
 use fastrand::Rng;
 
 use crate::world::{Body, World, request};
@@ -47,9 +47,18 @@ impl Group {
         assert!(self.world.is_right(), "{:?}", self.world.monitor.violation());
     }
 
+    /// Hands an input to a node that has executed all effects before.
     pub fn step(&mut self, at: usize, input: Input<Body>) {
+        self.execute_all(at);
         self.world.step(at, input);
         self.check();
+    }
+
+    pub fn execute_all(&mut self, at: usize) {
+        while !self.world.processes[at].pending.is_empty() {
+            self.world.execute(at);
+            self.check();
+        }
     }
 
     pub fn alive(&self) -> Vec<usize> {
@@ -123,7 +132,10 @@ impl Group {
     /// Hands in again what has no answer: a join first.
     pub fn retry(&mut self, at: usize) {
         let node = self.node(at).id();
-        if self.is_member(at) {
+        if self.node(at).is_lagging() {
+            let op = Op::Leave { node, reason: LeaveReason::Lagging };
+            self.hand_in(at, vec![Command { session: SessionId::SYSTEM, rid: 0, op }]);
+        } else if self.is_member(at) {
             let commands = self.outstanding(at);
             self.hand_in(at, commands);
         } else if !self.has_left(at) {
@@ -164,9 +176,31 @@ impl Group {
         }
     }
 
+    /// Messages: true if a majority of the founders is alive, without this process.
+    pub fn has_majority_without(&self, at: Option<usize>) -> bool {
+        let me = at.map(|at| self.node(at).id());
+        let founders = &self.world.settings.founders;
+        let alive = founders.iter().filter(|&&founder| self.is_alive(founder) && me != Some(founder)).count();
+        alive * 2 > founders.len()
+    }
+
+    /// True if a process is left that is up to date and that the group has not put out.
+    pub fn has_survivor(&self) -> bool {
+        let leaves = |node: NodeId| {
+            let is_leave = |op: &Op<Body>| matches!(op, Op::Leave { node: left, .. } if *left == node);
+            self.world.monitor.decided().values().any(|command| is_leave(&command.op))
+        };
+        let survives = |at: usize| self.is_member(at) && !self.node(at).is_lagging() && !leaves(self.node(at).id());
+        self.alive().into_iter().any(survives)
+    }
+
     /// Starts a process in the slot of one that is dead or was put out, from the snapshot of a member.
     pub fn restart(&mut self, old: usize, is_same_process: bool) {
         let slot = self.node(old).id().slot;
+        let is_founder_alive = self.world.processes[old].is_alive && !self.has_majority_without(Some(old));
+        if !self.world.is_shared() && is_founder_alive {
+            return;
+        }
         let donors =
             self.alive().into_iter().filter(|&at| at != old && self.is_member(at) && !self.node(at).is_lagging());
         let Some(donor) = self.rng.choice(Vec::from_iter(donors)) else { return };

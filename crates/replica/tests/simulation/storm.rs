@@ -18,9 +18,12 @@ pub fn run(group: &mut Group) {
 }
 
 fn event(group: &mut Group, at: usize, kills: u32, reorders: bool) {
+    // The effects of a step come first; others act between them.
+    if !group.world.processes[at].pending.is_empty() && group.rng.u32(..100) < 95 {
+        return group.world.execute(at);
+    }
     match group.rng.u32(..1000) {
-        0..350 => group.world.execute(at),
-        350..380 => group.begin_request(at),
+        0..380 => group.begin_request(at),
         380..400 => group.retry(at),
         400..420 => group.pass_on(at),
         420..435 => suspect(group, at),
@@ -36,8 +39,8 @@ fn event(group: &mut Group, at: usize, kills: u32, reorders: bool) {
             group.deliver_one(reorders);
         }
     }
-    while !group.world.is_shared() && !group.world.processes[at].pending.is_empty() {
-        group.world.execute(at);
+    if !group.world.is_shared() {
+        group.execute_all(at);
     }
 }
 
@@ -62,11 +65,8 @@ fn stop_or_continue(group: &mut Group) {
 fn kill(group: &mut Group, at: usize) {
     let is_last =
         group.alive().iter().filter(|&&other| group.is_member(other) && !group.node(other).is_lagging()).count() < 2;
-    let founders = group.world.settings.founders.clone();
-    let alive = founders.iter().filter(|&&founder| group.is_alive(founder)).count();
     let me = group.node(at).id();
-    let has_majority = !founders.contains(&me) || (alive - 1) * 2 > founders.len();
-    if is_last || (!group.world.is_shared() && !has_majority) {
+    if is_last || (!group.world.is_shared() && !group.has_majority_without(Some(at))) {
         return;
     }
     group.world.kill(at);
