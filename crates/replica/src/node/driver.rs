@@ -137,8 +137,11 @@ impl<S: StateMachine> Driver<S> {
             self.pending.extend(self.effects.drain(..));
             let Some(effect) = self.pending.pop_front() else { return };
             self.counters.count(&effect);
+            if matches!(effect, Effect::ReadLog { .. }) {
+                self.hear_before_leading();
+            }
             match effect {
-                Effect::Apply => self.apply(inner),
+                Effect::Apply(end) => self.apply(inner, end),
                 // Found by the thread of the node, which then takes a new state.
                 Effect::Lagging => {}
                 effect => {
@@ -150,6 +153,15 @@ impl<S: StateMachine> Driver<S> {
         }
     }
 
+    /// A new leader knows how far the members are before it orders, lest it puts them out for being far behind.
+    #[cold]
+    fn hear_before_leading(&mut self) {
+        self.shm.hear_anew();
+        let mut heard = Vec::new();
+        self.shm.hear_progress(&mut heard);
+        heard.into_iter().for_each(|input| self.core.step(input, &mut self.effects));
+    }
+
     /// Says that the commands below `end` were applied; what the protocol wants then is done by the caller's caller.
     pub(super) fn note_applied(&mut self, end: Index) {
         self.core.applied(end, &mut self.effects);
@@ -158,9 +170,6 @@ impl<S: StateMachine> Driver<S> {
     fn has_reconfigured(&mut self, inner: &Inner<S>) {
         self.counters.role_changes += 1;
         self.patience.reconfigured();
-        if self.core.configuration().leader == self.shm.me {
-            self.shm.hear_anew();
-        }
         self.resubmit(inner);
     }
 
