@@ -42,7 +42,7 @@ fn initialise(mapping: &Mapping, plan: &RegionPlan, bytes: u64) {
     publish(mapping, &header, places(plan.participants, plan.channels.len() as u32).directory, &directory);
 }
 
-fn reserve(file: &File, bytes: u64) -> io::Result<()> {
+pub(super) fn reserve(file: &File, bytes: u64) -> io::Result<()> {
     // Beyond this limit the kernel would send SIGXFSZ, which ends the process.
     if getrlimit(Resource::Fsize).current.is_some_and(|limit| bytes > limit) {
         return Err(io::Error::from_raw_os_error(libc::EFBIG));

@@ -225,6 +225,12 @@ impl<B: Clone + PartialEq> Node<B> {
         self.orders.waiting()
     }
 
+    /// True if this node leads, and has not learned yet all that it has ordered.
+    #[must_use]
+    pub fn has_outstanding(&self) -> bool {
+        self.leads() && (self.role != Role::Leading || self.learned_end < self.orders.next)
+    }
+
     /// Shared: the acceptor pulls from the proposals of this leader the slots of this epoch, from this index on (from the
     /// leader's published stable, if that is larger). `None` if it has nothing to pull.
     #[must_use]

@@ -8,7 +8,7 @@ use crate::{MAX_SLOTS, SessionId};
 /// Of the layout below.
 const VERSION: u32 = 1;
 
-impl System<Vec<u8>> {
+impl<O: AsRef<[u8]> + From<Vec<u8>>> System<O> {
     /// Appends the bytes of the whole state.
     pub fn encode(&self, to: &mut Vec<u8>) {
         to.extend_from_slice(&VERSION.to_le_bytes());
@@ -54,12 +54,13 @@ impl System<Vec<u8>> {
     }
 }
 
-fn encode_session(session: &Session<Vec<u8>>, to: &mut Vec<u8>) {
+fn encode_session<O: AsRef<[u8]>>(session: &Session<O>, to: &mut Vec<u8>) {
     to.extend_from_slice(&session.last.to_le_bytes());
     for (rid, reply) in &session.replies {
         to.extend_from_slice(&rid.to_le_bytes());
-        to.extend_from_slice(&reply.as_ref().map_or(u64::MAX, |reply| reply.len() as u64).to_le_bytes());
-        to.extend_from_slice(reply.as_deref().unwrap_or_default());
+        let reply = reply.as_ref().map(AsRef::as_ref);
+        to.extend_from_slice(&reply.map_or(u64::MAX, |reply| reply.len() as u64).to_le_bytes());
+        to.extend_from_slice(reply.unwrap_or_default());
     }
 }
 
@@ -88,14 +89,14 @@ impl Reader<'_> {
         (is_member <= 1).then_some((number, Slot { inc, boot, is_member: is_member == 1 }))
     }
 
-    fn session(&mut self) -> Option<Session<Vec<u8>>> {
+    fn session<O: From<Vec<u8>>>(&mut self) -> Option<Session<O>> {
         let mut session = Session { last: self.u32()?, ..Session::new() };
         for kept in &mut session.replies {
             kept.0 = self.u32()?;
             let len = self.u64()?;
             if len != u64::MAX {
                 let (reply, rest) = self.0.split_at_checked(usize::try_from(len).ok()?)?;
-                (kept.1, self.0) = (Some(reply.to_vec()), rest);
+                (kept.1, self.0) = (Some(O::from(reply.to_vec())), rest);
             }
         }
         Some(session)
@@ -104,10 +105,12 @@ impl Reader<'_> {
 
 #[cfg(test)]
 mod tests {
-    use crate::system::{Members, System};
+    use crate::system::Members;
     use crate::{Command, LeaveReason, NodeId, Op, SessionId};
 
-    fn system() -> System<Vec<u8>> {
+    type System = super::System<Vec<u8>>;
+
+    fn system() -> System {
         let nodes = [NodeId::new(0, 1), NodeId::new(5, 2)];
         let mut system = System::new(Members::founding(nodes.map(|node| (node, 3))));
         let session = SessionId::new(nodes[0], 4);

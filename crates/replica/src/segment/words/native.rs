@@ -1,0 +1,3 @@
+//! Words of sealed memory, or of the heap.
+
+pub use corecast_base::region::SealedWords as ReadWords;
