@@ -23,11 +23,11 @@ enum Stop {
 }
 
 impl<S: StateMachine> Driver<S> {
-    /// Applies all that is decided.
-    pub(super) fn apply(&mut self, inner: &Inner<S>) {
-        while self.core.applied_count() < self.core.learned_end() && inner.ending.get().is_none() {
+    /// Applies what is below `to`: the visible count covers no more.
+    pub(super) fn apply(&mut self, inner: &Inner<S>, to: Index) {
+        while self.core.applied_count() < to && inner.ending.get().is_none() {
             let first = self.core.applied_count();
-            let (end, stop) = self.apply_run(inner, first);
+            let (end, stop) = self.apply_run(inner, first, to);
             inner.publish_applied(end);
             self.shm.writer.set_applied(end, Some(self.system.prefix()));
             self.note_applied(end);
@@ -41,9 +41,9 @@ impl<S: StateMachine> Driver<S> {
     }
 
     /// Applies commands from `first` on under the lock of the state. The count reached, and why it went no further.
-    fn apply_run(&mut self, inner: &Inner<S>, first: Index) -> (Index, Option<Stop>) {
+    fn apply_run(&mut self, inner: &Inner<S>, first: Index, to: Index) -> (Index, Option<Stop>) {
         let mut applied = inner.state.write();
-        let end = self.core.learned_end().min(first + RUN);
+        let end = to.min(first + RUN);
         for index in first..end {
             let Some(command) = self.core.decided(index).copied() else { return (index, None) };
             if let Err(stop) = self.apply_one(inner, &mut applied, index, &command) {

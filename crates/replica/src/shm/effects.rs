@@ -31,7 +31,7 @@ impl Shm {
                 return self.read_log(&configuration, from).map(Input::Adopted);
             }
             Effect::Forward { leader, commands } => self.forward(leader, &commands),
-            Effect::Send { .. } | Effect::Broadcast(_) | Effect::Apply | Effect::Lagging => {}
+            Effect::Send { .. } | Effect::Broadcast(_) | Effect::Apply(_) | Effect::Lagging => {}
         }
         None
     }
