@@ -12,7 +12,7 @@
 //! - [`create_segment`], [`open_segment`], [`OpenSegmentError`]: segments of processes;
 //! - [`LayoutError`], [`ControlError`]: memory that is not what it should be.
 //!
-//! Every method is wait-free. `docs/design/replication.md` has the argument.
+//! Every method is wait-free.
 
 mod body;
 mod bulk;

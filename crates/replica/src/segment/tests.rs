@@ -161,12 +161,15 @@ fn counts_are_published() {
     writer.set_applied(6, None);
     writer.commit(9, 4);
     writer.set_proposal_tail(12, 3);
+    assert_eq!((reader.stable(), reader.proposal_stable()), (4, 3));
+    writer.set_stable(5);
+    writer.set_proposal_stable(4);
+    assert_eq!((reader.stable(), reader.proposal_stable()), (5, 4));
     writer.set_relayed(8);
     writer.set_state(NodeState::Member);
     writer.beat();
     assert_eq!((reader.applied(), reader.applied_hash()), (6, Some((5, u128::MAX - 7))));
-    assert_eq!((reader.commit(), reader.stable()), (9, 4));
-    assert_eq!((reader.proposal_tail(), reader.proposal_stable(), reader.relayed()), (12, 3, 8));
+    assert_eq!((reader.commit(), reader.proposal_tail(), reader.relayed()), (9, 12, 8));
     assert_eq!((reader.state(), reader.beat(), reader.promised()), (Some(NodeState::Member), 1, 0));
     writer.write_accepted(3, 0, &[]);
     assert_eq!(reader.promised(), 3);

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use corecast_base::PlaceSlice;
-use corecast_base::sync::{AtomicU64, Ordering};
+use corecast_base::sync::{AtomicU64, Ordering, fence};
 
 use super::body::Body;
 use super::bulk::BulkWriter;
@@ -87,6 +87,12 @@ impl SegmentWriter {
         }
     }
 
+    /// Leader: publishes its count `stable` of commands that all members have applied. It does so before it writes over a
+    /// slot below: a reader that finds a proposal lapped finds a `stable` above it.
+    pub fn set_proposal_stable(&mut self, stable: Index) {
+        self.set_stable_at(layout::PROPOSAL_STABLE, stable);
+    }
+
     /// Leader: publishes the proposals below `tail`, and its count `stable` of commands that all members have applied.
     pub fn set_proposal_tail(&mut self, tail: Index, stable: Index) {
         // ORDERING: Relaxed, released by the tail
@@ -104,6 +110,19 @@ impl SegmentWriter {
         for (index, command) in (first..).zip(commands) {
             ring::write(&self.words, self.layout.accepted(), index, epoch, command);
         }
+    }
+
+    /// Acceptor: publishes the count of commands that all members have applied. It does so before it writes over a slot below:
+    /// a reader that finds a command lapped finds a `stable` above it.
+    pub fn set_stable(&mut self, stable: Index) {
+        self.set_stable_at(layout::STABLE, stable);
+    }
+
+    fn set_stable_at(&mut self, word: usize, stable: Index) {
+        // ORDERING: Relaxed, the fence orders it before the slots that are written next
+        self.words[word].store(stable, Ordering::Relaxed);
+        // ORDERING: Release, pairs with the fence in stable_at: a slot that is written anew brings the count [stable]
+        fence(Ordering::Release);
     }
 
     /// Acceptor: takes back the commands in this range, which were written and not committed.

@@ -107,6 +107,20 @@ fn a_lapped_slot_is_never_taken_for_the_one_before() {
 }
 
 #[test]
+fn a_lapped_command_is_below_stable() {
+    let prepare = |writer: &mut SegmentWriter| writer.write_accepted(1, 0, &[command(5)]);
+    let write = |mut writer: SegmentWriter| {
+        writer.set_stable(1);
+        writer.write_accepted(1, 1, &[command(6)]);
+    };
+    model(1, prepare, write, |reader| {
+        if reader.accepted(0) == SlotRead::Lapped {
+            assert_eq!(reader.stable(), 1);
+        }
+    });
+}
+
+#[test]
 fn a_committed_command_is_there_while_its_epoch_is_raised() {
     let write = |mut writer: SegmentWriter| {
         writer.write_accepted(1, 0, &[command(5)]);

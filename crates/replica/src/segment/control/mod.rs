@@ -104,8 +104,8 @@ impl Control {
         ConfigurationWord::from_bits(self.words[CONFIGURATION].load(Ordering::Acquire))
     }
 
-    /// Makes `new`, whose cell is written, the newest configuration if `old` still is. When this returns, the new leader finds
-    /// in the old acceptor's log all that this acceptor may have committed or may still commit under an older epoch: an
+    /// Makes `new`, whose cell is written, the newest configuration if `old` still is. When this returns, the new leader
+    /// finds in the old acceptor's log all that this acceptor has committed or may still commit under an older epoch: an
     /// acceptor whose commands are not there yet will see the new epoch.
     ///
     /// # Errors
@@ -128,8 +128,8 @@ impl Control {
     #[inline]
     #[must_use]
     pub fn is_newest_after_fence(&self, epoch: Epoch) -> bool {
-        // ORDERING: SeqCst, pairs with the fence in swap; forbids that the acceptor misses the new epoch and the new leader misses the
-        // commands [epoch-check]
+        // ORDERING: SeqCst, pairs with the fence in swap; forbids that the acceptor misses the new epoch and the new leader
+        // misses the commands [epoch-check]
         fence(Ordering::SeqCst);
         // ORDERING: Relaxed, the fence orders it
         ConfigurationWord::from_bits(self.words[CONFIGURATION].load(Ordering::Relaxed)).epoch() == epoch
