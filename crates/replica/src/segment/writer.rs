@@ -125,9 +125,12 @@ impl SegmentWriter {
         fence(Ordering::Release);
     }
 
-    /// Acceptor: takes back the commands in this range, which were written and not committed.
+    /// Acceptor: takes back the commands in this range that were written and not committed. Those below the count that
+    /// [`commit`](Self::commit) published stay.
     pub fn erase(&mut self, indexes: Range<Index>) {
-        for index in indexes {
+        // ORDERING: Relaxed, only this thread writes it
+        let committed = self.words[layout::COMMIT].load(Ordering::Relaxed);
+        for index in indexes.start.max(committed)..indexes.end {
             ring::erase(&self.words, self.layout.accepted(), index);
         }
     }

@@ -51,7 +51,7 @@ fn a_word_beyond_the_end_is_not_read() {
 fn nobody_else_can_write_or_change_the_size() {
     let mine = memory();
     let theirs = SealedReader::open_announced(mine.announcement()).expect("/proc");
-    for number in [mine.fd().expect("not forked").as_raw_fd(), theirs.announcement().fd.cast_signed()] {
+    for number in [mine.fd().expect("not forked").as_raw_fd(), theirs.announcement().fd as i32] {
         let mut file: File = reopen(&number).expect("the owner may open it for writing");
         let refused = |result: std::io::Result<()>| result.expect_err("sealed").raw_os_error();
         let no_permission = Some(Errno::PERM.raw_os_error());
