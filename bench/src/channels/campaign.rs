@@ -42,7 +42,6 @@ pub fn race(
     progress: &mut dyn Progress,
 ) -> Result<ChannelReport, BenchError> {
     let cpus = options.usable_cpus(machine)?;
-    wanted.check()?;
     let carriers = wanted.carriers()?;
     let (lengths, crowds) = (wanted.lengths(options.quick)?, wanted.crowds(cpus.len())?);
     let (seed, clock_offset_ns) = (options.seed_or_draw(), largest_clock_offset_ns(&cpus)?);

@@ -7,11 +7,13 @@ use corecast::base::{Clock, CpuId};
 
 use super::bodies::{Sink, Source};
 use super::contender::{Carrier, Inlets, Seed};
-use super::member::Proxy;
 use super::memory;
+use super::node_process;
 use super::options::ChannelOptions;
 use super::program;
+use super::proxy::{Proxy, Role};
 use super::report::{ChannelRow, Latency};
+use super::script::Script;
 use super::traffic::Traffic;
 use super::wire::Wire;
 use crate::participants::Participants;
@@ -82,9 +84,11 @@ impl Entrant {
     pub(super) fn open(&mut self, wanted: &ChannelOptions, cpus: &[Option<CpuId>]) -> Result<(), Failure> {
         let Self { carrier, wire, .. } = *self;
         memory::check(&wire)?;
-        self.participants.make(|abort| match wanted.traffic {
-            Traffic::Stream => bodies(carrier, &wire, &wanted.place, cpus, abort),
-            traffic => program::nodes(traffic, carrier, &wire, abort).map_err(Failure::Refused),
+        check_place(carrier, &wanted.place)?;
+        let script = Script::of(wanted.traffic, wire.bytes, wire.receivers);
+        self.participants.make(|abort| match script {
+            None => bodies(carrier, &wire, &wanted.place, cpus, abort),
+            Some(script) => nodes(&script, (carrier, &wire), &wanted.place, cpus, abort),
         })
     }
 
@@ -182,6 +186,31 @@ impl Entrant {
     }
 }
 
+fn check_place(carrier: &dyn Carrier, place: &Place) -> Result<(), Failure> {
+    let fits = *place == Place::Threads || carrier.traits().processes;
+    if fits { Ok(()) } else { Err(Failure::refused("for threads only")) }
+}
+
+/// The nodes of a program.
+fn nodes(
+    script: &Script,
+    (carrier, wire): (&'static dyn Carrier, &Wire),
+    place: &Place,
+    cpus: &[Option<CpuId>],
+    abort: &Arc<Abort>,
+) -> Result<Vec<Box<dyn Body>>, Failure> {
+    if !carrier.traits().lossless {
+        return Err(Failure::refused("a lost message would end the program"));
+    }
+    match place {
+        Place::Threads => program::nodes(script, carrier, wire, abort).map_err(Failure::Refused),
+        Place::Processes { program, arguments } => {
+            node_process::nodes(script, (carrier, wire), (program, arguments), cpus, abort)
+        }
+    }
+}
+
+/// The participants of a stream.
 fn bodies(
     carrier: &'static dyn Carrier,
     wire: &Wire,
@@ -189,10 +218,6 @@ fn bodies(
     cpus: &[Option<CpuId>],
     abort: &Arc<Abort>,
 ) -> Result<Vec<Box<dyn Body>>, Failure> {
-    let traits = carrier.traits();
-    if *place != Place::Threads && !traits.processes {
-        return Err(Failure::refused("for threads only"));
-    }
     let ends = carrier.open(wire, abort).map_err(Failure::refused)?;
     let mut bodies: Vec<Box<dyn Body>> = vec![Box::new(Source::new(ends.outlet))];
     match ends.inlets {
@@ -219,7 +244,10 @@ fn receiver(
             Box::new(Sink::new(inlet))
         }
         Place::Processes { program, arguments } => {
-            Box::new(Proxy::start((program, arguments), carrier.name(), (wire, seed), cpu, abort)?)
+            let role = (Role::Receiver(seed.word), &seed.fds[..]);
+            let mut proxy = Proxy::start((program, arguments), (carrier, wire), cpu, role, abort)?;
+            proxy.await_ready()?;
+            Box::new(proxy)
         }
     })
 }

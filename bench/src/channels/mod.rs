@@ -3,11 +3,13 @@
 //! ZIMP's experiment (P. Aublin et al., ZIMP: Efficient Inter-core Communications on Manycore Machines, 2011), with its
 //! seven contenders and today's. Every contender is checked for content, order and number before it is timed.
 //!
-//! - [`ChannelOptions`]: what to race; [`list`]: the contenders; [`member`]: what a receiving process does;
+//! - [`ChannelOptions`]: what to race; [`list`]: the contenders; [`member`]: what a process does that takes part;
 //! - [`ChannelReport`] and its parts: what was found, with documented JSON; `gates`: what is asked of corecast's own;
 //!   `published`: what ZIMP's authors found;
 //! - `contender`: the contenders, one file each, over the ends in `ends`;
 //! - [`Traffic`]: a stream, or the messages of a program;
+//! - `script`, `node`: the programs and their nodes, which are threads (`program`) or processes (`node_process`); `proxy`: a
+//!   participant that is a process, as the harness sees it;
 //! - `bodies`, `entrant`, `race`, `campaign`: the loops around them, one contender, all of them in turns, and every row.
 //!
 //! ```
@@ -36,12 +38,16 @@ mod entrant;
 mod gates;
 mod member;
 mod memory;
+mod node;
+mod node_process;
 mod options;
 mod pattern;
 mod program;
+mod proxy;
 mod published;
 mod race;
 mod report;
+mod script;
 mod traffic;
 mod wire;
 

@@ -65,16 +65,6 @@ impl ChannelOptions {
         Ok(raced)
     }
 
-    /// Refuses what no traffic can be.
-    pub(crate) fn check(&self) -> Result<(), BenchError> {
-        let is_stream = self.traffic == Traffic::Stream;
-        if is_stream || self.place == Place::Threads {
-            Ok(())
-        } else {
-            Err(BenchError::ThreadsOnly(self.traffic.name()))
-        }
-    }
-
     /// The lengths, each within the limits.
     pub(crate) fn lengths(&self, quick: bool) -> Result<Vec<usize>, BenchError> {
         if let Some(&bytes) = self.sizes.iter().find(|bytes| !(1..=MAX_BYTES).contains(*bytes)) {

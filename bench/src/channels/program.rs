@@ -1,4 +1,5 @@
-//! The participants of each shape of traffic: the ends of a stream, or the nodes of a program that is built on channels.
+//! The participants of each shape of traffic among threads: the ends of a stream, or the nodes of a program that is built on
+//! channels.
 //!
 //! ZIMP's two programs are played without their computations. Each node does its steps for one request after the other, so
 //! that a request is a chain of messages; one client sends all requests and waits for each.
@@ -7,47 +8,36 @@ use std::sync::Arc;
 
 use super::bodies::{Sink, Source};
 use super::contender::{Carrier, Inlets, carrier};
-use super::ends::{Inlet, Outlet, Reading};
-use super::traffic::Traffic;
+use super::ends::{Inlet, Outlet};
+use super::node::{Node, Step};
+use super::script::{Lane, Script, Turn};
 use super::wire::Wire;
-use corecast_race::failure::Failure;
 use corecast_race::harness::{Abort, Body};
 
-/// The length of a coordinator's question.
-const ASKED_BYTES: usize = 128;
-
-/// The steps of a node for every request, in this order.
-pub(super) enum Step {
-    Send(Box<dyn Outlet>),
-    Receive(Box<dyn Inlet>),
-}
-
-/// A node of a program, which does its steps for one request after the other.
-struct Node {
-    steps: Vec<Step>,
-    /// The number of the next request, which is that of its messages on every channel.
-    next: u64,
-}
-
-/// The nodes of a program other than a stream: threads, whose channels are all made by this contender.
+/// The nodes of a program: threads, whose channels are all made by this contender.
 ///
 /// # Errors
 /// Why the contender cannot do it.
 pub(super) fn nodes(
-    traffic: Traffic,
+    script: &Script,
     carrier: &dyn Carrier,
     wire: &Wire,
     abort: &Arc<Abort>,
 ) -> Result<Vec<Box<dyn Body>>, String> {
-    if !carrier.traits().lossless {
-        return Err("a lost message would end the program".to_owned());
-    }
     let channels = Channels { carrier, wire, abort };
-    let steps = match traffic {
-        Traffic::Paxos => channels.paxos(),
-        Traffic::Stream | Traffic::Checkpoint => channels.checkpoint(),
+    let made = script.lanes.iter().map(|&Lane { bytes, receivers }| channels.channel(bytes, receivers));
+    let (mut senders, mut receivers) = (Vec::new(), Vec::new());
+    for link in made {
+        let (sender, ends) = link?;
+        senders.push(Some(sender));
+        receivers.push(ends.into_iter().map(Some).collect::<Vec<_>>());
+    }
+    let mut step = |turn: &Turn| match *turn {
+        Turn::Send(lane) => Step::Send(senders[lane].take().expect("a lane has one sender")),
+        Turn::Receive(lane, number) => Step::Receive(receivers[lane][number].take().expect("each end is one node's")),
     };
-    Ok(steps?.into_iter().map(|steps| Box::new(Node { steps, next: 0 }) as Box<dyn Body>).collect())
+    let mut node = |turns: &Vec<Turn>| Box::new(Node::new(turns.iter().map(&mut step).collect())) as Box<dyn Body>;
+    Ok(script.nodes.iter().map(&mut node).collect())
 }
 
 /// The two participants of a pair over this contender's channels: one sends and the other receives; or, for a round trip,
@@ -70,7 +60,7 @@ pub(crate) fn pair(
     let (answer, answered) = channels.unicast(wire.bytes)?;
     let asks = vec![Step::Send(to), Step::Receive(answered)];
     let answers = vec![Step::Receive(asked), Step::Send(answer)];
-    Ok([asks, answers].map(|steps| Box::new(Node { steps, next: 0 }) as Box<dyn Body>).into())
+    Ok([asks, answers].map(|steps| Box::new(Node::new(steps)) as Box<dyn Body>).into())
 }
 
 /// The participants of a stream to all receivers of the wire, over this contender's channel. All are threads.
@@ -95,48 +85,13 @@ struct Channels<'a> {
 }
 
 impl Channels<'_> {
-    /// The steps of client, proposer, acceptor and learners.
-    fn paxos(&self) -> Result<Vec<Vec<Step>>, String> {
-        let Wire { bytes, receivers: learners, .. } = *self.wire;
-        let (to_proposer, asked) = self.unicast(bytes)?;
-        let (to_acceptor, proposed) = self.unicast(bytes)?;
-        let (to_learners, accepted) = self.channel(bytes, learners)?;
-        let mut client = vec![Step::Send(to_proposer)];
-        let mut nodes = vec![
-            vec![Step::Receive(asked), Step::Send(to_acceptor)],
-            vec![Step::Receive(proposed), Step::Send(to_learners)],
-        ];
-        for accepted in accepted {
-            let (answer, answered) = self.unicast(bytes)?;
-            client.push(Step::Receive(answered));
-            nodes.push(vec![Step::Receive(accepted), Step::Send(answer)]);
-        }
-        nodes.insert(0, client);
-        Ok(nodes)
-    }
-
-    /// The steps of coordinator and members.
-    fn checkpoint(&self) -> Result<Vec<Vec<Step>>, String> {
-        let (to_members, asked) = self.channel(ASKED_BYTES, self.wire.receivers)?;
-        let mut coordinator = vec![Step::Send(to_members)];
-        let mut nodes = Vec::new();
-        for asked in asked {
-            let (answer, answered) = self.unicast(self.wire.bytes)?;
-            coordinator.push(Step::Receive(answered));
-            nodes.push(vec![Step::Receive(asked), Step::Send(answer)]);
-        }
-        nodes.insert(0, coordinator);
-        Ok(nodes)
-    }
-
     fn unicast(&self, bytes: usize) -> Result<Link<Box<dyn Inlet>>, String> {
         let (outlet, mut inlets) = self.channel(bytes, 1)?;
         Ok((outlet, inlets.pop().ok_or("a channel without a receiver")?))
     }
 
     fn channel(&self, bytes: usize, receivers: usize) -> Result<Link<Vec<Box<dyn Inlet>>>, String> {
-        let own = Wire::new(bytes, receivers, self.wire.oversubscribed, self.wire.wait());
-        let wire = Wire { polls: self.wire.polls, wake_ns: self.wire.wake_ns, ..own };
+        let wire = self.wire.of_lane(bytes, receivers);
         let ends = self.carrier.open(&wire, self.abort).map_err(|unfit| unfit.to_string())?;
         let inlets = match ends.inlets {
             Inlets::Here(inlets) => inlets,
@@ -149,35 +104,11 @@ impl Channels<'_> {
     }
 }
 
-impl Node {
-    fn requests(&mut self, requests: u64, reading: Reading) -> Result<(), Failure> {
-        for number in self.next..self.next + requests {
-            for step in &mut self.steps {
-                match step {
-                    Step::Send(outlet) => outlet.send(number, 1)?,
-                    Step::Receive(inlet) => inlet.receive(number, 1, reading).map(drop)?,
-                }
-            }
-        }
-        self.next += requests;
-        Ok(())
-    }
-}
-
-impl Body for Node {
-    fn run(&mut self, iterations: u64) -> Result<(), Failure> {
-        self.requests(iterations, Reading::Sum)
-    }
-
-    fn check(&mut self, rounds: u64) -> Result<(), Failure> {
-        self.requests(rounds, Reading::Verify)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use corecast::base::wait::Wait;
 
+    use super::super::traffic::Traffic;
     use super::*;
     use crate::this_machine::this_machine;
     use corecast_race::harness::{Crew, Task};
@@ -191,13 +122,12 @@ mod tests {
             let mut crew = Crew::seated(seats, true, std::time::Duration::from_secs(20)).expect("an allowed CPU");
             for name in ["ump+mcast", "ump", "zimp", "crossbeam-channel"] {
                 let (carrier, abort) = (carrier(name).expect("registered"), Arc::default());
-                let bodies = nodes(traffic, carrier, &wire, &abort).expect("lossless");
+                let script = Script::of(traffic, wire.bytes, wire.receivers).expect("a program");
+                let bodies = nodes(&script, carrier, &wire, &abort).expect("its channels are made");
                 assert_eq!(bodies.len(), traffic.participants(3), "{traffic:?}");
                 let block = crew.run(bodies, Task::Check { rounds: 100 }, &abort);
                 block.unwrap_or_else(|failure| panic!("{traffic:?} over {name}: {failure}"));
             }
-            let lossy = nodes(traffic, carrier("udp").expect("registered"), &wire, &Arc::default());
-            assert!(lossy.map(drop).expect_err("lossy").contains("lost message"));
         }
     }
 }

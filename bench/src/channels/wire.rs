@@ -53,6 +53,12 @@ impl Wire {
         }
     }
 
+    /// A wire of a program: as this one, with messages of another length and another number of receivers.
+    pub(crate) fn of_lane(&self, bytes: usize, receivers: usize) -> Self {
+        let own = Self::new(bytes, receivers, self.oversubscribed, self.wait());
+        Self { among_processes: self.among_processes, polls: self.polls, wake_ns: self.wake_ns, ..own }
+    }
+
     /// How contenders wait that have no waiting of their own.
     pub(crate) fn patience(&self) -> Patience {
         self.polls.map_or_else(|| Patience::new(self.oversubscribed), Patience::polling)

@@ -175,7 +175,6 @@ impl From<BenchError> for Failure {
             | BenchError::Contender { .. }
             | BenchError::Case { .. }
             | BenchError::Size { .. }
-            | BenchError::ThreadsOnly(_)
             | BenchError::TooFewForClosures
             | BenchError::Length { .. }
             | BenchError::Receivers { .. }

@@ -12,6 +12,7 @@
 //! - `region_dirs`: where regions of shared memory are; `html_arg`: where a page goes;
 //! - `output`, `printable`, `failure`: results, remarks, errors and exit codes; `file_limit`: files that grow too large;
 //! - `own_program`: starts processes of this program;
+//! - `kv`: a replicated store, served in the protocol of Redis;
 //! - `resolution`: figures that a timer cannot tell;
 //! - `screen`, `shade`, `table`, `skipped`, `row_outcome`: how wide the screen is, colours, tables, and contenders without
 //!   a figure;
@@ -37,6 +38,7 @@ mod form;
 mod forwarding;
 pub mod gate_text;
 pub mod interrupt;
+mod kv;
 mod levels;
 pub mod machine_args;
 mod machine_text;

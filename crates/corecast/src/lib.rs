@@ -40,6 +40,7 @@ pub use corecast_lock::{MappedMutexGuard, Mutex, MutexGuard};
 pub use corecast_lock::{MappedRwLockReadGuard, MappedRwLockWriteGuard, RwLock, RwLockReadGuard, RwLockWriteGuard};
 pub use corecast_machine::Machine;
 pub use corecast_plan as plan;
+pub use corecast_replica as replica;
 
 pub use probe::{UmpProbe, UmpReceiver, UmpSender};
 

@@ -143,6 +143,17 @@ impl Child {
         }
     }
 
+    /// Waits for what its task found out, and the descriptors that come with it.
+    ///
+    /// # Errors
+    /// As [`await_ready`](Self::await_ready).
+    pub fn await_handed<T: DeserializeOwned>(&mut self) -> Result<(T, Vec<OwnedFd>), Failure> {
+        match self.answer_with_fds()? {
+            (Answer::Told(value), fds) => Ok((serde_json::from_value(value).map_err(Failure::refused)?, fds)),
+            (other, _) => Err(Failure::Refused(format!("{} handed over nothing but {other:?}", self.who))),
+        }
+    }
+
     /// Whether it has said something, or has ended.
     pub fn has_news(&self) -> bool {
         self.has_news_within(Timespec::default())
@@ -159,13 +170,17 @@ impl Child {
     }
 
     fn answer(&mut self) -> Result<Answer, Failure> {
+        self.answer_with_fds().map(|(answer, _)| answer)
+    }
+
+    fn answer_with_fds(&mut self) -> Result<(Answer, Vec<OwnedFd>), Failure> {
         let mut fds = [PollFd::new(&self.control, PollFlags::IN)];
         while poll(&mut fds, Some(&LOOK)).unwrap_or(0) == 0 {
             self.abort.check()?;
         }
         match receive(&self.control).map_err(Failure::while_doing("hear a process"))? {
             Some((Answer::Failed(text), _)) => Err(Failure::Refused(text)),
-            Some((answer, _)) => Ok(answer),
+            Some(answer) => Ok(answer),
             None => Err(self.ended()),
         }
     }
@@ -219,7 +234,16 @@ pub fn say(control: &impl AsFd, answer: &Answer) -> Result<(), Failure> {
 /// # Errors
 /// A `Failure` in words: the operation, a process that takes part, or the system did not do its part.
 pub fn tell(control: &impl AsFd, what: &impl Serialize) -> Result<(), Failure> {
-    say(control, &Answer::Told(serde_json::to_value(what).map_err(Failure::refused)?))
+    hand(control, what, &[])
+}
+
+/// Tells the parent what was found out, with descriptors.
+///
+/// # Errors
+/// A `Failure` in words: the operation, a process that takes part, or the system did not do its part.
+pub fn hand(control: &impl AsFd, what: &impl Serialize, fds: &[OwnedFd]) -> Result<(), Failure> {
+    let told = Answer::Told(serde_json::to_value(what).map_err(Failure::refused)?);
+    send(control, &told, fds).map_err(Failure::refused)
 }
 
 /// The next that the parent says; `None` if it is gone.
@@ -294,6 +318,17 @@ mod tests {
             .expect("sent");
         let refused = receive::<serde_json::Value>(&other).expect_err("cut off");
         assert!(refused.to_string().contains(&words), "{refused}");
+    }
+
+    #[test]
+    fn what_is_handed_over_comes_with_its_descriptors() {
+        let (ours, theirs) = pair();
+        let (kept, handed) = pair();
+        hand(&theirs, &7, &[handed]).expect("sent");
+        let (answer, fds) = receive::<Answer>(&ours).expect("whole").expect("there");
+        assert!(matches!(answer, Answer::Told(value) if value == 7));
+        send(&fds[0], &"by the descriptor", &[]).expect("sent");
+        assert_eq!(receive::<String>(&kept).expect("whole").expect("there").0, "by the descriptor");
     }
 
     #[test]

@@ -88,9 +88,6 @@ pub enum BenchError {
         /// The most there can be.
         most: usize,
     },
-    /// This traffic is played by threads only.
-    #[error("traffic '{0}' is played by threads only: only receivers can be processes yet, and its nodes send as well")]
-    ThreadsOnly(&'static str),
     /// A member sends closures to others, and there are none.
     #[error("combine and delegate have nothing to run: closures are sent by 2 threads or more")]
     TooFewForClosures,

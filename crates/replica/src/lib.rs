@@ -1,21 +1,50 @@
 //! State machines kept identical in several threads or processes of one machine by 1Paxos.
 //!
+//! - [`Replicated`]: makes a group and joins one; [`Config`], [`Placement`]: its layout;
+//! - [`Node`]: a member with its replica, [`Session`]: requests that are done exactly once, [`Level`]: how fresh a read is,
+//!   [`Status`];
 //! - [`StateMachine`], [`Wire`]: the state, and how operations become bytes;
+//! - [`OpenError`], [`ExecuteError`], [`ReadError`]: the errors;
 //! - [`NodeId`], [`Command`], [`Configuration`]: the words of the protocol;
+//! - [`kv`]: key-value stores to replicate;
 //! - [`one_paxos`]: the protocol, as one function without threads, clocks or memory of its own;
-//! - [`segment`]: the shared memory of the nodes of one machine.
+//! - [`system`]: the replicated part of the group itself;
+//! - [`segment`]: the shared memory of the nodes of one machine;
+//! - [`wal`], [`snapshot`]: files that survive power loss;
+//! - [`linearizability`], [`crash_point`]: for tests of what is built on this crate.
 
 #![forbid(unsafe_code)]
 
 mod command;
 mod configuration;
+pub mod crash_point;
+mod crc32c;
+mod directory;
+#[cfg(not(loom))]
+mod error;
+pub mod kv;
+pub mod linearizability;
+#[cfg(not(loom))]
+mod node;
 mod node_id;
 pub mod one_paxos;
 pub mod segment;
+#[cfg(not(loom))]
+mod shm;
+pub mod snapshot;
 mod state_machine;
+pub mod system;
+pub mod wal;
 
 pub use command::{Command, LeaveReason, Op, SessionId};
 pub use configuration::{Configuration, RoleChange};
+pub use directory::FileError;
+#[cfg(not(loom))]
+pub use error::{ExecuteError, ForkedNode, OpenError, ReadError};
+#[cfg(not(loom))]
+pub use node::{
+    Checkpoint, CheckpointError, Config, Counters, Level, Node, Placement, Replicated, Rid, Session, Status,
+};
 pub use node_id::{MAX_SLOTS, NodeId};
 pub use state_machine::{StateMachine, Wire};
 

@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
+use super::super::ends::Inlet;
 use super::super::traffic::Traffic;
 use super::super::wire::Wire;
 use super::mcast::MCAST;
 use super::ump_bytes::UmpBytes;
-use super::{Carrier, Ends, Traits};
+use super::{Carrier, Ends, Seed, Traits};
 use corecast_race::contender::Unfit;
 use corecast_race::harness::Abort;
 
@@ -21,9 +22,8 @@ impl Carrier for Combined {
         "corecast's ump-bytes to one and mcast to many; with --macro only"
     }
 
-    /// Programs are played by threads.
     fn traits(&self) -> Traits {
-        Traits::BROADCAST.ours()
+        Traits::BROADCAST.among_processes().ours()
     }
 
     fn plays(&self, traffic: Traffic) -> bool {
@@ -31,6 +31,15 @@ impl Carrier for Combined {
     }
 
     fn open(&self, wire: &Wire, abort: &Arc<Abort>) -> Result<Ends, Unfit> {
-        if wire.receivers == 1 { UmpBytes.open(wire, abort) } else { MCAST.open(wire, abort) }
+        of(wire).open(wire, abort)
     }
+
+    fn attach(&self, wire: &Wire, seed: Seed, abort: &Arc<Abort>) -> Result<Box<dyn Inlet>, Unfit> {
+        of(wire).attach(wire, seed, abort)
+    }
+}
+
+/// The channel that carries this wire.
+fn of(wire: &Wire) -> &'static dyn Carrier {
+    if wire.receivers == 1 { &UmpBytes } else { &MCAST }
 }

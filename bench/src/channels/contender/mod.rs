@@ -104,9 +104,18 @@ pub(crate) trait Carrier: Sync {
     /// As [`Carrier::open`].
     fn attach(&self, wire: &Wire, seed: Seed, abort: &Arc<Abort>) -> Result<Box<dyn Inlet>, Unfit> {
         let _ = (wire, seed, abort);
-        Err(Unfit("its receivers live in the sender's process".to_owned()))
+        Err(Unfit(RECEIVERS_LIVE_HERE.to_owned()))
+    }
+
+    /// Removes what the system keeps of a channel whose sending process was killed, found by the word of a [`Seed`]. For most
+    /// contenders it keeps nothing.
+    fn clear_away(&self, word: u64) {
+        let _ = word;
     }
 }
+
+/// The reason of a contender whose ends are of one process.
+pub(super) const RECEIVERS_LIVE_HERE: &str = "its receivers live in the sender's process";
 
 /// The capabilities of a contender.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]

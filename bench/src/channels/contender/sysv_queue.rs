@@ -62,6 +62,10 @@ impl Carrier for SysvQueue {
         let queue = Queue(seed.word as libc::c_int);
         Ok(Box::new(Receiving(In { queue, message: vec![0; wire.bytes], piece: piece() })))
     }
+
+    fn clear_away(&self, word: u64) {
+        Queue(word as libc::c_int).remove();
+    }
 }
 
 /// Room for the kind and the longest piece.
@@ -147,5 +151,27 @@ impl ByteRecv for In {
         }
         reader.read(&self.message);
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use corecast::base::wait::Wait;
+
+    use super::*;
+
+    #[test]
+    fn queues_of_a_process_that_was_killed_are_cleared_away() {
+        let wire = Wire::new(100, 2, true, Wait::Adaptive);
+        let Ends { outlet, inlets } = SysvQueue.open(&wire, &Arc::default()).expect("queues");
+        // A process that is killed drops nothing.
+        std::mem::forget(outlet);
+        let Inlets::Anywhere(seeds) = inlets else { unreachable!("queues have numbers") };
+        for Seed { word, .. } in seeds {
+            let (queue, mut piece) = (Queue(word as libc::c_int), piece());
+            queue.send(&piece[..KIND_BYTES + 1]).expect("it is still there");
+            SysvQueue.clear_away(word);
+            queue.receive(&mut piece).expect_err("it is gone");
+        }
     }
 }

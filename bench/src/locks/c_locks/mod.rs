@@ -110,7 +110,8 @@ impl Library {
                 Ok(done) => {
                     let words = String::from_utf8_lossy(&done.stderr);
                     let first = words.lines().find(|line| line.contains("error")).unwrap_or("it does not build");
-                    why = first.to_owned();
+                    // Without the folder, which has another name in each run.
+                    why = first.replace(&format!("{}/", folder.path().display()), "");
                 }
                 Err(error) if why.is_empty() => why = format!("{compiler}: {error}"),
                 Err(_) => {}
@@ -199,12 +200,17 @@ impl<const KIND: usize> Guarded for Foreign<KIND> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use corecast_testing::skipped;
 
     #[test]
     fn what_is_missing_is_told_with_the_command_that_installs_it() {
         let absent = Library { source: "#include <no_such_header.h>\n", package: "no-such-package", ..CK };
         let why = absent.build().err().expect("there is none");
-        assert!(why.contains("no_such_header.h"), "{why}");
+        if why.starts_with("cc: ") {
+            skipped("a missing header of a lock's library", why);
+        } else {
+            assert!(why.starts_with("ck.c:1:") && why.contains("no_such_header.h"), "{why}");
+        }
         let unbuilt = Library { compilers: &["no-such-compiler"], ..CK };
         assert!(unbuilt.build().err().is_some_and(|why| why.contains("no-such-compiler")));
     }

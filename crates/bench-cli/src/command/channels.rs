@@ -19,7 +19,7 @@ use corecast_cli::own_program;
 use super::Shared;
 use crate::tell::tell;
 
-/// The hidden subcommand by which a receiving process is this program again.
+/// The hidden subcommand by which a process that takes part is this program again.
 const MEMBER: [&str; 1] = ["channel-member"];
 
 /// Options of `bench channels`.
@@ -33,7 +33,7 @@ pub(crate) struct Arguments {
     /// Race these contenders only [default: all].
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     contenders: Vec<String>,
-    /// Play a program's messages instead of a stream: PaxosInside, or a checkpoint. Threads only.
+    /// Play a program's messages instead of a stream: PaxosInside, or a checkpoint.
     #[arg(long = "macro", value_name = "PROGRAM", value_parser = traffic_parser())]
     traffic: Option<Traffic>,
     /// The lengths of messages in bytes, such as 64,4Ki,1M [default: nine from 1 to 1000000, or three with --quick].
@@ -43,10 +43,10 @@ pub(crate) struct Arguments {
     /// next].
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     receivers: Vec<usize>,
-    /// Receivers are threads of this process; the default.
+    /// Receivers, or all nodes of a program, are threads of this process; the default.
     #[arg(long, conflicts_with = "processes")]
     threads: bool,
-    /// Receivers are processes of their own.
+    /// Receivers, or all nodes of a program, are processes of their own.
     #[arg(long)]
     processes: bool,
     /// Bind every participant to a CPU; the default.
@@ -127,7 +127,7 @@ impl Arguments {
     }
 }
 
-/// The work of a receiving process.
+/// The work of a process that takes part.
 pub(super) fn member() -> Result<(), Failure> {
     channels::member().map_err(Failure::of_member)
 }

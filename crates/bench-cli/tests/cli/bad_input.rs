@@ -35,10 +35,6 @@ fn operations_and_numbers_that_no_race_of_messages_has() {
         (&["channels", "--sizes", "2G"], "a message has 1 to 1073741824 bytes, not 2000000000"),
         (&["channels", "--receivers", "1025"], "a channel has 1 to 1024 receivers, not 1025"),
         (&["channels", "--seconds", "0"], "0 s is not between 0.001 and 604800"),
-        (
-            &["channels", "--macro", "paxos", "--processes"],
-            "traffic 'paxos' is played by threads only: only receivers can be processes",
-        ),
         (&["channels", "--macro", "raft"], "[possible values: paxos, checkpoint]"),
         (&["channels", "--paper", "--quick"], "cannot be used with"),
         (&[], "Usage: corecast bench"),

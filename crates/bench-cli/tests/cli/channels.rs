@@ -161,15 +161,35 @@ fn a_receiving_process_is_not_started_by_hand() {
 fn programs_are_played() {
     let program = Program::new();
     for (name, participants) in [("paxos", 6), ("checkpoint", 4)] {
-        let report = race(
-            &program,
-            &["--macro", name, "--contenders", "ump+mcast,barrelfish-mp,udp", "--sizes", "100", "--receivers", "3"],
-        );
-        assert_eq!(report["traffic"], name);
-        assert_eq!(report["groups"][0]["cpus"].as_array().map(Vec::len), Some(participants));
-        let reasons: Vec<&Value> = rows(&report).map(|row| &row["skipped"]).collect();
-        assert!(reasons[0].is_null() && reasons[1].is_null(), "{reasons:?}");
-        assert_eq!(reasons[2], "a lost message would end the program");
-        assert_eq!(report["gates"].as_array().map(Vec::len), Some(3));
+        for place in ["--threads", "--processes"] {
+            let contenders = "ump+mcast,barrelfish-mp,udp";
+            let report = race(
+                &program,
+                &[place, "--macro", name, "--contenders", contenders, "--sizes", "100", "--receivers", "3"],
+            );
+            assert_eq!((&report["traffic"], &report["place"]), (&name.into(), &place[2..].into()));
+            assert_eq!(report["groups"][0]["cpus"].as_array().map(Vec::len), Some(participants));
+            let reasons: Vec<&Value> = rows(&report).map(|row| &row["skipped"]).collect();
+            assert!(reasons[0].is_null() && reasons[1].is_null(), "{place}: {reasons:?}");
+            assert_eq!(reasons[2], "a lost message would end the program");
+            assert_eq!(report["gates"].as_array().map(Vec::len), Some(3));
+        }
+    }
+}
+
+/// One node sends to many, many send to one, and each contender crosses to its processes in its own way.
+#[test]
+fn programs_are_played_by_processes_over_whatever_can_cross_to_them() {
+    let program = Program::new();
+    let report = race(&program, &["--macro", "checkpoint", "--processes", "--sizes", "5000", "--receivers", "2"]);
+    let fine = ["for threads only", "lost message", "built without feature", "fs.mqueue", "did not finish within"];
+    for row in rows(&report) {
+        let reason = row["skipped"].as_str().unwrap_or_default();
+        assert!(reason.is_empty() || fine.iter().any(|fine| reason.contains(fine)), "{row}");
+    }
+    let timed = |name: &str| rows(&report).any(|row| row["contender"] == name && row["messages_per_s"].is_number());
+    for name in ["ump+mcast", "mcast", "ump-bytes", "zimp", "byte-flags", "unix-seqpacket", "tcp", "pipe", "sysv-queue"]
+    {
+        assert!(timed(name), "{name}");
     }
 }

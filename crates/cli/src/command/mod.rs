@@ -6,6 +6,7 @@
 mod bench;
 mod explain;
 mod gc;
+mod kv;
 mod list;
 mod man;
 mod measure;
@@ -46,6 +47,11 @@ pub(crate) enum Command {
     /// Answer plan requests of other programs over a local socket.
     #[command(after_help = "Example:\n  corecast serve --socket plan.sock")]
     Serve(serve::Arguments),
+    /// Serve a store from several processes, which programs reach as they reach Redis, and look into it.
+    #[command(
+        after_help = "Examples:\n  corecast kv serve accounts --resp accounts.sock\n  corecast kv get accounts alice"
+    )]
+    Kv(kv::Arguments),
     /// Start a program several times, as the members of a group.
     #[command(after_help = "Example:\n  corecast run -n 2 -- ./program")]
     Run(run::Arguments),
@@ -82,6 +88,7 @@ impl Command {
             Self::Plan(arguments) => plan::run(arguments, output),
             Self::Explain(arguments) => explain::run(arguments, output),
             Self::Serve(arguments) => serve::run(arguments, output),
+            Self::Kv(arguments) => kv::run(arguments, output),
             Self::Run(arguments) => run::run(arguments, output),
             Self::Bench(arguments) => bench::run(None, arguments, output),
             Self::Cc(arguments) => bench::run(Some("cc"), arguments, output),

@@ -1,5 +1,6 @@
 //! What a node is told, and what it wants done.
 
+use super::Message;
 use crate::{Command, Configuration, Epoch, Index, NodeId};
 
 /// How the nodes talk.
@@ -19,22 +20,32 @@ pub enum Transport {
 pub struct Adopted<B> {
     /// The epoch of the new leader that asked.
     pub epoch: Epoch,
-    /// The acceptor's count of commands that all members have applied.
+    /// The acceptor's published count of commands that all members have applied; one more than the index of a lapped slot
+    /// that was met, if that is larger.
     pub stable: Index,
     /// The acceptor's count of committed commands.
     pub commit: Index,
-    /// U of the instance: index and command.
+    /// Shared: U of the instance, index and command, without absent and lapped slots. Empty for messages.
     pub chosen: Vec<(Index, Command<B>)>,
-    /// Everything that the acceptor has accepted from `stable` on, committed or not, with the epoch of each.
+    /// Everything that the acceptor has accepted from `stable` on, committed or not, with the epoch of each. Shared: the
+    /// slots of its log up to the first absent one, whatever their epoch.
     pub accepted: Vec<(Index, Epoch, Command<B>)>,
 }
 
 /// What a node is told.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Input<B> {
-    /// Requests of sessions of this node, or forwarded by other members.
+    /// Requests of sessions of this node, or forwarded by other members. A node that does not lead forwards them.
     Requests(Vec<Command<B>>),
-    /// The acceptor's end: proposals of the leader of `epoch` at `first` and after.
+    /// Messages: one has come. Those from or for other incarnations have been dropped by the transport.
+    Message {
+        /// The sender.
+        from: NodeId,
+        /// The message.
+        message: Message<B>,
+    },
+    /// Shared, acceptor: proposals of the leader of `epoch` at `first` and after, pulled from
+    /// [`Node::pulls_from`](super::Node::pulls_from) on.
     Accept {
         /// The leader's epoch.
         epoch: Epoch,
@@ -45,27 +56,30 @@ pub enum Input<B> {
         /// The commands.
         commands: Vec<Command<B>>,
     },
-    /// The learner's end: commands that the acceptor has committed at `first` and after.
+    /// Shared, learner: commands that the acceptor has committed at `first` and after. The transport reads, in this order, the
+    /// acceptor's commit, its stable, the slots.
     Learn {
+        /// The acceptor's published count of commands that all members have applied. Slots below it may hold anything.
+        stable: Index,
         /// The index of the first command.
         first: Index,
         /// The commands.
         commands: Vec<Command<B>>,
     },
-    /// A member has applied the commands below `applied`.
+    /// Shared: a member has applied the commands below `applied`.
     Progress {
         /// The member.
         node: NodeId,
         /// Its count.
         applied: Index,
     },
-    /// The answer to [`Effect::ReadLog`].
+    /// Shared: the answer to [`Effect::ReadLog`].
     Adopted(Adopted<B>),
-    /// The answer to [`Effect::ProposeConfiguration`]: it is the newest now.
+    /// Shared: the answer to [`Effect::ProposeConfiguration`]: it is the newest now.
     ConfigurationWon(Configuration),
-    /// There is a newer configuration: found by the transport, or the answer to a proposal that came too late.
+    /// Shared: there is a newer configuration, found by the transport, or the answer to a proposal that came too late.
     ConfigurationSeen(Configuration),
-    /// The answer to [`Effect::CheckEpoch`]: whether `epoch` is still the newest.
+    /// Shared: the answer to [`Effect::CheckEpoch`]: whether `epoch` is still the newest.
     EpochChecked {
         /// The epoch that was asked about.
         epoch: Epoch,
@@ -74,19 +88,30 @@ pub enum Input<B> {
         /// True if there is no newer configuration.
         is_newest: bool,
     },
-    /// The runtime holds this node for dead or stuck, and it is this node's turn to act.
+    /// The runtime holds this node for dead or stuck, and it is this node's turn to act. To be repeated while it lasts.
     Suspect {
         /// The node.
         node: NodeId,
         /// True if it is certainly dead.
         is_dead: bool,
     },
+    /// Messages: some time has passed; unanswered messages are sent again.
+    Tick,
 }
 
 /// What a node wants done, in this order, at once.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Effect<B> {
-    /// Leader: write proposals where the acceptor finds them (Shared), or send them to it.
+    /// Messages: send this to one node.
+    Send {
+        /// The receiver, never this node.
+        to: NodeId,
+        /// The message.
+        message: Message<B>,
+    },
+    /// Messages: send this to all other members and founders: one after another, over a tree or over one ring.
+    Broadcast(Message<B>),
+    /// Shared, leader: publish `stable`, then write proposals where the acceptor finds them, then move the tail to their end.
     Propose {
         /// The epoch.
         epoch: Epoch,
@@ -97,23 +122,25 @@ pub enum Effect<B> {
         /// The commands.
         commands: Vec<Command<B>>,
     },
-    /// Acceptor, Shared: write accepted commands into the own log, then ask [`CheckEpoch`](Self::CheckEpoch).
+    /// Shared, acceptor: publish `stable` (it never falls), then write accepted commands into the own log.
     Write {
         /// The epoch.
         epoch: Epoch,
+        /// The count of commands that all members have applied.
+        stable: Index,
         /// The index of the first command.
         first: Index,
         /// The commands.
         commands: Vec<Command<B>>,
     },
-    /// Acceptor, Shared: fence, look whether the configuration is still `epoch`, answer [`Input::EpochChecked`].
+    /// Shared, acceptor: fence, look whether the configuration is still `epoch`, answer [`Input::EpochChecked`].
     CheckEpoch {
         /// The epoch.
         epoch: Epoch,
         /// The index after the last command that was written.
         end: Index,
     },
-    /// Acceptor: publish that everything below `end` is committed, and tell the learners.
+    /// Shared, acceptor: publish `stable`, then that everything below `end` is committed, and wake the learners.
     Commit {
         /// The epoch.
         epoch: Epoch,
@@ -122,33 +149,36 @@ pub enum Effect<B> {
         /// The count of commands that all members have applied.
         stable: Index,
     },
-    /// Acceptor, Shared: take back what was written at `first..end` and not committed.
+    /// Shared, acceptor: take back what was written at `first..end` and not committed.
     Erase {
         /// The first index.
         first: Index,
         /// The index after the last.
         end: Index,
     },
-    /// Raise the published count of commands whose effect anyone may see.
+    /// Shared: raise the published count of commands whose effect anyone may see to at least this.
     RaiseVisible(Index),
-    /// Make this the newest configuration, if none is newer than the one before it. Its U is in [`Propose`](Self::Propose)s
-    /// made before it.
+    /// Shared: make this the newest configuration if the one before it still is; answer
+    /// [`ConfigurationWon`](Input::ConfigurationWon), or [`ConfigurationSeen`](Input::ConfigurationSeen) with the newest. Its U
+    /// is in a [`Propose`](Self::Propose) with its epoch made before it, if it is not empty.
     ProposeConfiguration(Configuration),
-    /// New leader: read U and the acceptor's log, answer [`Input::Adopted`].
-    ReadLog(Configuration),
-    /// Commands may be taken from the log and applied: `Node::next_to_apply`.
+    /// Shared, new leader: read U of [`source`](Configuration::source) and the acceptor's log, dead or not, from `from` on;
+    /// answer [`Input::Adopted`].
+    ReadLog {
+        /// The configuration that was won.
+        configuration: Configuration,
+        /// The index to begin at; the acceptor's published stable instead, if that is larger.
+        from: Index,
+    },
+    /// Commands may be taken from the log and applied: [`Node::next_to_apply`](super::Node::next_to_apply).
     Apply,
-    /// Send requests to the leader.
+    /// Shared: give requests to the leader. The node does not keep them.
     Forward {
         /// The leader.
         leader: NodeId,
         /// The requests.
         commands: Vec<Command<B>>,
     },
-    /// The log no longer holds what this node needs: it has to take a snapshot and join again.
+    /// The log no longer holds the commands that this node needs: it has to take a snapshot and join again.
     Lagging,
 }
-
-/// The rules of the protocol, each of which can be left out to see that the checker notices. Only models do so.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Rules {}

@@ -1,5 +1,42 @@
 //! 1Paxos as one function: a [`Node`] takes an [`Input`] and gives [`Effect`]s. No threads, clocks, atomics or files.
+//!
+//! # How a runtime uses it
+//! 1. It makes a node: [`Node::new`] for a member that the group begins with, [`Node::restored`] for one that starts from a
+//!    snapshot; the latter gives itself no role before it has applied its own `Join`.
+//! 2. It calls [`Node::step`] with each input, and executes the effects at once, in order. Answers
+//!    ([`Input::EpochChecked`], [`Input::ConfigurationWon`], [`Input::ConfigurationSeen`], [`Input::Adopted`]) go back as
+//!    the next inputs, before any other.
+//! 3. After [`Effect::Apply`] it applies: while [`Node::next_to_apply`] gives a command, [`System::begin`] decides, the
+//!    state machine runs, [`System::finish`] keeps the reply, and [`Node::applied`] is told, which may give effects, too; one
+//!    call for a run of commands will do. A client is answered where it is, by the apply of its own replica. The node
+//!    publishes its count (Shared) or sends it (Messages).
+//! 4. Before it hands a request in, it asks [`System::status`] and answers done requests and unknown sessions itself. The
+//!    node orders a request in flight only once. After a change of the leader ([`Node::configuration`]) each node hands in
+//!    its unanswered requests again: those that the former leader had not yet proposed are lost.
+//! 5. Shared: the acceptor pulls what [`Node::pulls_from`] says, a learner reads the log of
+//!    [`configuration().acceptor`](Node::configuration) from [`Node::learned_end`] on, the leader reads the counts of all
+//!    members; all poll for a newer configuration first.
+//! 6. It suspects: a dead node, the leader (after a delay by [`Node::rank`]), the acceptor, and, while it leads, members of
+//!    [`Node::slow_members`] whose beat stands still.
+//!
+//! [`System::begin`]: crate::system::System::begin
+//! [`System::finish`]: crate::system::System::finish
+//! [`System::status`]: crate::system::System::status
 
+mod accept;
+mod acceptor_change;
+mod configuration_log;
 mod io;
+mod leader_change;
+mod learn;
+mod log;
+mod message;
+mod messages;
+mod node;
+mod order;
+mod rules;
 
-pub use io::{Adopted, Effect, Input, Rules, Transport};
+pub use io::{Adopted, Effect, Input, Transport};
+pub use message::{Ballot, Entry, Message};
+pub use node::{Node, Settings};
+pub use rules::Rules;

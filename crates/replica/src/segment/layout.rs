@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! a line of 128 B each   header | beat | applied and prefix hash | state | accepted {commit, stable, promised}
-//!                        | proposals {tail, stable} | relayed | requests {tail, head}
+//!                        | proposals {tail, stable} | relayed | requests {tail, head} | gift | ask | cut
 //! then                   cells[64], 64 B | accepted ring[L] | proposal ring[L] | request ring, 64 B a slot
 //!                        | held[slots], 32 B | bulk arena
 //! ```
@@ -40,7 +40,13 @@ pub(super) const PROPOSAL_STABLE: usize = PROPOSAL_TAIL + 1;
 pub(super) const RELAYED: usize = 6 * LINE;
 pub(super) const REQUEST_TAIL: usize = 7 * LINE;
 pub(super) const REQUEST_HEAD: usize = REQUEST_TAIL + 1;
-const PARTS: usize = 8 * LINE;
+/// The gift: the state of this node, for those that join.
+pub(super) const GIFT: usize = 8 * LINE;
+/// The number of the asking, and the node that is asked.
+pub(super) const ASK: usize = 9 * LINE;
+/// The last cut.
+pub(super) const CUT: usize = 10 * LINE;
+const PARTS: usize = 11 * LINE;
 
 /// The most commands of a log window.
 const MAX_LOG: u64 = 1 << 24;

@@ -71,6 +71,11 @@ impl SegmentWriter {
         SegmentReader::trusted(self.layout, self.node, ReadWords::from(&self.words))
     }
 
+    /// The words, for the other parts of this module.
+    pub(super) fn words(&self) -> &[AtomicU64] {
+        &self.words
+    }
+
     /// The owner's end of the arena for long bodies, which may belong to another thread. `None` after the first time.
     #[must_use]
     pub fn take_bulk(&mut self) -> Option<BulkWriter> {
@@ -99,6 +104,18 @@ impl SegmentWriter {
         self.words[layout::PROPOSAL_STABLE].store(stable, Ordering::Relaxed);
         // ORDERING: Release, pairs with the Acquire in proposal_tail: the tail brings the proposals below [proposal-tail]
         self.words[layout::PROPOSAL_TAIL].store(tail, Ordering::Release);
+    }
+
+    /// Leader: publishes its count of commands that all members have applied, before it writes over the slots of others.
+    pub fn set_proposal_stable(&mut self, stable: Index) {
+        // ORDERING: Relaxed, a reader that misses it finds a lapped slot
+        self.words[layout::PROPOSAL_STABLE].store(stable, Ordering::Relaxed);
+    }
+
+    /// Acceptor: publishes the count of commands that all members have applied, before it writes over the slots of others.
+    pub fn set_stable(&mut self, stable: Index) {
+        // ORDERING: Relaxed, a reader that misses it finds a lapped slot
+        self.words[layout::STABLE].store(stable, Ordering::Relaxed);
     }
 
     /// Acceptor: writes accepted commands of `epoch` from index `first` on. They count when the configuration was found to be

@@ -1,0 +1,95 @@
+//! How a store is kept: what `kv serve` is told, and tells each of its replicas.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use clap::builder::RangedU64ValueParser;
+
+/// The options.
+#[derive(Clone, Debug, clap::Args)]
+pub(super) struct StoreOptions {
+    /// The name of the store: letters, digits, dots, underscores and hyphens.
+    pub(super) name: String,
+    /// Keep N replicas, each in a process of its own.
+    #[arg(long, value_name = "N", default_value_t = 3, value_parser = RangedU64ValueParser::<usize>::new().range(1..=1023))]
+    pub(super) replicas: usize,
+    /// Who accepts what the leader proposes: another process, or the leader itself.
+    #[arg(long, value_enum, default_value_t)]
+    pub(super) placement: PlacementArg,
+    /// Keep snapshots and a log in this folder, from which the store is restored when no process of it is left.
+    #[arg(long, value_name = "DIR")]
+    pub(super) data: Option<PathBuf>,
+    /// When the log is written through to the disk.
+    #[arg(long, value_enum, requires = "data", default_value_t)]
+    pub(super) fsync: FsyncArg,
+    /// Serve at most N clients at once in each process.
+    #[arg(long, value_name = "N", default_value_t = 1000, value_parser = RangedU64ValueParser::<usize>::new().range(1..=100_000))]
+    pub(super) max_clients: usize,
+}
+
+/// Where the acceptor is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub(super) enum PlacementArg {
+    /// Leader and acceptor are different processes.
+    Separate,
+    /// The leader accepts its own proposals, two messages less for each.
+    #[default]
+    Fused,
+}
+
+/// When the log is on disk.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub(super) enum FsyncArg {
+    /// Before an operation is acknowledged.
+    Always,
+    /// Every second: a power cut loses up to a second.
+    #[default]
+    Everysec,
+    /// When the system writes it.
+    Never,
+}
+
+impl StoreOptions {
+    /// The same as words of a command line.
+    pub(super) fn words(&self) -> Vec<OsString> {
+        let value_of = |value: &dyn ToString| OsString::from(value.to_string());
+        let name_of = |value: Option<clap::builder::PossibleValue>| {
+            OsString::from(value.expect("no value is hidden").get_name().to_owned())
+        };
+        let mut words: Vec<OsString> = vec![self.name.clone().into()];
+        words.extend(["--replicas".into(), value_of(&self.replicas)]);
+        words.extend(["--placement".into(), name_of(clap::ValueEnum::to_possible_value(&self.placement))]);
+        if let Some(data) = &self.data {
+            words.extend(["--data".into(), data.into(), "--fsync".into()]);
+            words.push(name_of(clap::ValueEnum::to_possible_value(&self.fsync)));
+        }
+        words.extend(["--max-clients".into(), value_of(&self.max_clients)]);
+        words
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+
+    #[derive(Debug, Parser)]
+    struct Line {
+        #[command(flatten)]
+        options: StoreOptions,
+    }
+
+    #[test]
+    fn the_words_say_the_same() {
+        for line in [
+            vec!["serve", "name"],
+            vec!["serve", "name", "--replicas", "5", "--placement", "separate", "--data", "d", "--fsync", "always"],
+        ] {
+            let options = Line::try_parse_from(line).expect("valid").options;
+            let words = [vec!["replica".into()], options.words()].concat();
+            let again = Line::try_parse_from(words).expect("valid").options;
+            assert_eq!(format!("{again:?}"), format!("{options:?}"));
+        }
+    }
+}

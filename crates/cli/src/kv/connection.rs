@@ -1,0 +1,274 @@
+//! One client: its bytes, its requests that are under way, and its replies.
+//!
+//! The operations of a pipeline are started one after the other, up to the session's limit, before the first is waited for. A
+//! command of another kind waits until those before it are done: it sees what they did, and its reply comes behind theirs.
+
+use std::os::unix::net::UnixStream;
+
+use rustix::buffer::spare_capacity;
+use rustix::io::{Errno, read};
+use rustix::net::{SendFlags, send};
+
+use super::command::{Command, Told, tell_answer, tell_out};
+use super::replica::{Replica, Session, Trouble};
+use super::reply::Replies;
+use super::request::RequestReader;
+
+/// The bytes that one read asks for.
+pub(super) const READ_BYTES: usize = 64 << 10;
+/// The most that one read asks for, of a client that sends a long request.
+const LONG_READ_BYTES: usize = 1 << 20;
+/// A client that does not read so many bytes of replies has to, before more of its requests are read.
+const UNSENT_BYTES: usize = 1 << 20;
+
+/// A connection and its session `S`, which it has from its first operation on.
+#[derive(Debug)]
+pub(super) struct Connection<S> {
+    pub(super) stream: UnixStream,
+    pub(super) number: u64,
+    pub(super) session: Option<S>,
+    /// The socket is watched for room to write, and not for bytes to read.
+    pub(super) awaits_room: bool,
+    reader: RequestReader,
+    input: Vec<u8>,
+    /// The bytes of the input that were carried out.
+    consumed: usize,
+    /// Operations that were started, and how their results are told.
+    pending: Vec<(u32, Told)>,
+    /// A command that waits for those.
+    held: Option<Command>,
+    replies: Replies,
+    /// The bytes of the replies that were sent.
+    sent: usize,
+    /// No further request is read; the connection ends when its replies are sent.
+    is_ending: bool,
+    /// Requests wait for room to write, as the client does not read its replies.
+    is_stalled: bool,
+    /// Nothing can be read or sent any more.
+    is_broken: bool,
+}
+
+/// The sessions that no connection has at the moment.
+pub(super) type Idle<S> = Vec<S>;
+
+impl<S: Session> Connection<S> {
+    pub(super) fn new(stream: UnixStream, number: u64) -> Self {
+        Self {
+            stream,
+            number,
+            session: None,
+            awaits_room: false,
+            reader: RequestReader::default(),
+            input: Vec::new(),
+            consumed: 0,
+            pending: Vec::new(),
+            held: None,
+            replies: Replies::default(),
+            sent: 0,
+            is_ending: false,
+            is_stalled: false,
+            is_broken: false,
+        }
+    }
+
+    /// Reads what has come, once. `scratch` is an empty buffer that connections share, as most of them have nothing of a
+    /// request left over.
+    pub(super) fn receive(&mut self, scratch: &mut Vec<u8>) {
+        if self.input.is_empty() {
+            std::mem::swap(&mut self.input, scratch);
+        }
+        self.input.reserve(self.input.len().clamp(READ_BYTES, LONG_READ_BYTES));
+        match read(&self.stream, spare_capacity(&mut self.input)) {
+            Ok(0) => self.is_ending = true,
+            Ok(_) | Err(Errno::AGAIN | Errno::INTR) => {}
+            Err(_) => self.is_broken = true,
+        }
+    }
+
+    /// Carries requests out until one has to wait for operations that are under way. Returns true if there are such.
+    pub(super) fn advance<R: Replica<Session = S>>(&mut self, replica: &R, idle: &mut Idle<S>) -> bool {
+        self.is_stalled = false;
+        while self.pending.len() < S::OUTSTANDING {
+            if self.unsent() >= UNSENT_BYTES && !self.has_sent_all() {
+                self.is_stalled = true;
+                break;
+            }
+            let Some(command) = self.held.take().or_else(|| self.next()) else { break };
+            match command {
+                Command::Write(op, told) => match self.start(&op, replica, idle) {
+                    Ok(number) => self.pending.push((number, told)),
+                    Err(trouble) => {
+                        self.settle();
+                        self.fail(&trouble);
+                    }
+                },
+                other if !self.pending.is_empty() => {
+                    self.held = Some(other);
+                    break;
+                }
+                other => self.answer(other, replica),
+            }
+        }
+        !self.pending.is_empty()
+    }
+
+    /// The next command. Errors are replied to here, once those before have their replies.
+    fn next(&mut self) -> Option<Command> {
+        while !self.is_ending || self.consumed < self.input.len() {
+            match self.reader.read(&self.input[self.consumed..]) {
+                Ok(None) => return None,
+                Ok(Some((request, len))) => {
+                    self.consumed += len;
+                    if request.len() == 0 {
+                        continue;
+                    }
+                    match Command::parse(request) {
+                        Ok(command) => return Some(command),
+                        Err(error) => return Some(Command::Refuse(error)),
+                    }
+                }
+                Err(error) => {
+                    self.consumed = self.input.len();
+                    return Some(Command::Garbage(error));
+                }
+            }
+        }
+        None
+    }
+
+    fn start<R: Replica<Session = S>>(
+        &mut self,
+        op: &corecast::replica::kv::Op,
+        replica: &R,
+        idle: &mut Idle<S>,
+    ) -> Result<u32, Trouble> {
+        let session = match self.session.take().or_else(|| idle.pop()) {
+            Some(session) => session,
+            None => replica.session()?,
+        };
+        self.session.insert(session).start(op)
+    }
+
+    /// Waits for the results of all operations that are under way, and replies to them.
+    pub(super) fn settle(&mut self) {
+        let mut trouble = None;
+        for (number, told) in self.pending.drain(..) {
+            let Some(session) = &mut self.session else { continue };
+            match session.wait(number) {
+                Ok(out) => tell_out(out, told, &mut self.replies),
+                Err(error) => {
+                    self.replies.error(format!("ERR {error}"));
+                    trouble = Some(error);
+                }
+            }
+        }
+        if trouble.is_some() {
+            self.session = None;
+        }
+    }
+
+    /// Replies with an error to an operation that could not be started. Its session is not used any more.
+    #[cold]
+    fn fail(&mut self, trouble: &Trouble) {
+        self.session = None;
+        self.replies.error(format!("ERR {trouble}"));
+    }
+
+    /// Replies to a command that changes nothing.
+    fn answer<R: Replica>(&mut self, command: Command, replica: &R) {
+        match command {
+            Command::Read(query) => match replica.read(&query) {
+                Ok(answer) => tell_answer(&answer, &mut self.replies),
+                Err(trouble) => self.replies.error(format!("ERR {trouble}")),
+            },
+            other => self.answer_without_store(other, || replica.facts()),
+        }
+    }
+
+    #[cold]
+    fn answer_without_store(&mut self, command: Command, facts: impl FnOnce() -> Vec<(&'static str, String)>) {
+        let replies = &mut self.replies;
+        match command {
+            Command::Ping => replies.simple("PONG"),
+            Command::Echo(bytes) => replies.bulk(&bytes),
+            Command::Accept => replies.ok(),
+            Command::Nothing | Command::Setting(None) => replies.array(0),
+            Command::Setting(Some((name, value))) => {
+                replies.array(2);
+                replies.bulk(name.as_bytes());
+                replies.bulk(value.as_bytes());
+            }
+            Command::Number => replies.count(self.number),
+            Command::Info => {
+                let lines = facts().into_iter().map(|(name, value)| format!("{name}:{value}\r\n"));
+                replies.bulk(lines.collect::<String>().as_bytes());
+            }
+            Command::Refuse(error) => replies.error(error.to_string()),
+            Command::Garbage(error) => {
+                replies.error(format!("ERR Protocol error: {error}"));
+                self.is_ending = true;
+            }
+            Command::Quit => {
+                replies.ok();
+                self.consumed = self.input.len();
+                self.is_ending = true;
+            }
+            Command::Write(..) | Command::Read(_) => unreachable!("those need the store"),
+        }
+    }
+
+    /// Forgets the input that was carried out. The buffer goes back if nothing is left of it.
+    pub(super) fn tidy_input(&mut self, scratch: &mut Vec<u8>) {
+        if self.consumed < self.input.len() {
+            self.input.drain(..self.consumed);
+        } else {
+            self.input.clear();
+            if self.input.capacity() <= 2 * READ_BYTES && scratch.capacity() == 0 {
+                std::mem::swap(&mut self.input, scratch);
+            } else {
+                self.input = Vec::new();
+            }
+        }
+        self.consumed = 0;
+    }
+
+    /// Sends replies as far as there is room.
+    pub(super) fn flush(&mut self) {
+        while self.unsent() > 0 {
+            match send(&self.stream, &self.replies.0[self.sent..], SendFlags::NOSIGNAL | SendFlags::DONTWAIT) {
+                Ok(sent) => self.sent += sent,
+                Err(Errno::AGAIN) => return,
+                Err(Errno::INTR) => {}
+                Err(_) => {
+                    self.is_broken = true;
+                    return;
+                }
+            }
+        }
+        self.sent = 0;
+        if self.replies.0.capacity() > UNSENT_BYTES {
+            self.replies.0 = Vec::new();
+        }
+        self.replies.0.clear();
+    }
+
+    fn has_sent_all(&mut self) -> bool {
+        self.flush();
+        self.unsent() == 0
+    }
+
+    /// True if the connection goes on once there is room to write.
+    pub(super) fn needs_room(&self) -> bool {
+        self.is_stalled || self.unsent() > 0
+    }
+
+    /// Bytes of replies that were not sent yet.
+    fn unsent(&self) -> usize {
+        self.replies.0.len() - self.sent
+    }
+
+    /// True if the connection has nothing left to do and ends.
+    pub(super) fn is_over(&self) -> bool {
+        self.is_broken || self.is_ending && !self.needs_room()
+    }
+}

@@ -1,0 +1,19 @@
+//! A replicated store for programs that speak the protocol of Redis.
+//!
+//! - [`request`], [`reply`]: the bytes of clients, and the bytes for them;
+//! - [`command`]: requests as operations and questions of a store;
+//! - [`replica`]: what is asked of the store; `local`: one without agreement, for tests;
+//! - [`connection`], [`server`]: the clients of a process; [`listener`]: the sockets at which they come;
+//! - [`client`]: a client of its own, for the subcommands.
+
+pub(crate) mod client;
+mod command;
+mod connection;
+pub(crate) mod listener;
+pub(crate) mod local;
+pub(crate) mod replica;
+mod reply;
+mod request;
+pub(crate) mod server;
+#[cfg(test)]
+mod session_tests;

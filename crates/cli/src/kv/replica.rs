@@ -1,0 +1,38 @@
+//! What the server asks of a replica of a store.
+
+use corecast::replica::kv::{Answer, Op, Out, Query};
+
+/// A replica in this process.
+pub(crate) trait Replica {
+    /// Orders operations for one connection.
+    type Session: Session;
+
+    /// Opens a session.
+    fn session(&self) -> Result<Self::Session, Trouble>;
+
+    /// Answers a question from a state that has every operation that was acknowledged to anyone before.
+    fn read(&self, query: &Query) -> Result<Answer, Trouble>;
+
+    /// True if operations are ordered by this replica: clients are served best here.
+    fn is_leader(&self) -> bool;
+
+    /// Names and values about the replica and its group, for INFO.
+    fn facts(&self) -> Vec<(&'static str, String)>;
+}
+
+/// Orders operations. They are applied in the order in which they are started.
+pub(crate) trait Session {
+    /// The largest number of operations without an answer.
+    const OUTSTANDING: usize;
+
+    /// Begins an operation, and returns the number by which its result is asked for.
+    fn start(&mut self, op: &Op) -> Result<u32, Trouble>;
+
+    /// Waits for the result. A session that had trouble is not used any more.
+    fn wait(&mut self, number: u32) -> Result<Out, Trouble>;
+}
+
+/// A replica could not do it. The text is told to the client behind `ERR`.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub(crate) struct Trouble(pub(crate) String);

@@ -1,0 +1,181 @@
+//! `corecast kv`: a store served by processes, its clients, and processes that are killed.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::net::UnixStream;
+use std::path::PathBuf;
+use std::process::{Child, ChildStderr, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::{Value, json};
+
+use crate::program::{Program, Run};
+
+/// How long a test waits for something that takes milliseconds on an idle machine.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// The replicas of a store.
+const REPLICAS: &str = "1";
+
+/// A store that is served, and stopped with the test.
+struct Store<'a> {
+    program: &'a Program,
+    child: Child,
+    socket: PathBuf,
+    pids: Vec<u32>,
+    stderr: BufReader<ChildStderr>,
+}
+
+/// The program with sockets in the test's folder.
+fn command(program: &Program, arguments: &[&str]) -> Command {
+    let mut command = program.command(arguments);
+    command.env("XDG_RUNTIME_DIR", program.path(""));
+    command
+}
+
+fn run(program: &Program, arguments: &[&str]) -> Run {
+    Run::from(command(program, arguments).output().expect("the program starts"))
+}
+
+impl<'a> Store<'a> {
+    fn serve(program: &'a Program, options: &[&str]) -> Self {
+        let arguments = [&["kv", "serve", "s", "--json"], options].concat();
+        let mut command = command(program, &arguments);
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the program starts");
+        let mut ready = String::new();
+        BufReader::new(child.stdout.take().expect("piped")).read_line(&mut ready).expect("it says that it is ready");
+        let mut stderr = BufReader::new(child.stderr.take().expect("piped"));
+        if ready.is_empty() {
+            let mut why = String::new();
+            stderr.read_to_string(&mut why).expect("text");
+            panic!("it does not serve: {why}");
+        }
+        let ready: Value = serde_json::from_str(&ready).expect("JSON");
+        let pids = ready["pids"].as_array().expect("a list").iter();
+        let pids = pids.map(|pid| pid.as_u64().expect("a number") as u32).collect();
+        let socket = program.path(ready["socket"].as_str().expect("a path"));
+        Self { program, child, socket, pids, stderr }
+    }
+
+    fn connect(&self) -> UnixStream {
+        UnixStream::connect(&self.socket).expect("somebody listens")
+    }
+
+    /// Sends a line of commands and returns the first line of each of `count` replies.
+    fn ask(&self, line: &str) -> std::io::Result<String> {
+        let mut stream = self.connect();
+        stream.set_read_timeout(Some(PATIENCE))?;
+        stream.write_all(format!("{line}\nQUIT\n").as_bytes())?;
+        let mut text = String::new();
+        stream.read_to_string(&mut text)?;
+        Ok(text.strip_suffix("+OK\r\n").unwrap_or(&text).replace("\r\n", "|"))
+    }
+
+    /// The same, as often as it takes while processes come and go.
+    fn ask_until(&self, line: &str, expected: &str) {
+        let begun = Instant::now();
+        loop {
+            let answer = self.ask(line);
+            if matches!(&answer, Ok(answer) if answer == expected) {
+                return;
+            }
+            assert!(begun.elapsed() < PATIENCE, "{line}: {answer:?} instead of {expected}");
+            std::thread::yield_now();
+        }
+    }
+
+    /// The next remark of the program that starts the processes.
+    fn remark(&mut self) -> String {
+        let mut line = String::new();
+        self.stderr.read_line(&mut line).expect("text");
+        line
+    }
+
+    fn stop(mut self) {
+        kill_process(Pid::from_child(&self.child), Signal::TERM).expect("it still runs");
+        assert_eq!(self.child.wait().expect("it ends").code(), Some(0));
+        let left: Vec<&u32> = self.pids.iter().filter(|pid| std::path::Path::new(&format!("/proc/{pid}")).exists()).collect();
+        assert!(left.is_empty(), "processes {left:?} are left");
+        assert!(!self.socket.exists());
+        let _ = self.program;
+    }
+}
+
+impl Drop for Store<'_> {
+    fn drop(&mut self) {
+        // It stops its processes, unless it has done so already.
+        let _ = kill_process(Pid::from_child(&self.child), Signal::TERM);
+        let _ = self.child.wait();
+    }
+}
+
+fn kill(pid: u32) {
+    kill_process(Pid::from_raw(pid as i32).expect("a process"), Signal::KILL).expect("it runs");
+}
+
+#[test]
+fn a_store_is_served_looked_into_and_stopped() {
+    let program = Program::new();
+    let store = Store::serve(&program, &["--replicas", REPLICAS, "--resp", "store.sock"]);
+    assert_eq!(store.socket, program.path("store.sock"));
+    assert_eq!(std::fs::metadata(&store.socket).expect("there").permissions().mode() & 0o777, 0o600);
+    let kv = |arguments: &[&str]| run(&program, &[&["kv"], arguments].concat());
+    kv(&["get", "s", "a"]).failed(1, "there is no key 'a'");
+    assert_eq!(kv(&["set", "s", "a", "1", "--if-absent"]).succeeded().stdout, "");
+    kv(&["set", "s", "a", "2", "--if-absent"]).failed(1, "the condition does not hold");
+    kv(&["set", "s", "a", "2", "--if-value", "3"]).failed(1, "the condition does not hold");
+    kv(&["set", "s", "a", "2", "--if-value", "1"]).succeeded();
+    kv(&["set", "s", "b", "x\ty", "--if-present"]).failed(1, "the condition does not hold");
+    kv(&["set", "s", "b", "x\ty"]).succeeded();
+    assert_eq!(kv(&["get", "s", "b"]).succeeded().stdout, "x\\u{9}y\n");
+    assert_eq!(kv(&["get", "s", "b", "--raw"]).succeeded().stdout, "x\ty");
+    assert_eq!(kv(&["get", "s", "a", "--json"]).succeeded().json(), json!({"key": "a", "value": "2"}));
+    assert_eq!(kv(&["get", "s", "c", "--json"]).succeeded().json(), json!({"key": "c", "value": null}));
+    assert_eq!(kv(&["watch", "s", "a", "--count", "1"]).succeeded().stdout, "2\n");
+    assert_eq!(kv(&["delete", "./store.sock", "a", "c"]).succeeded().stdout, "1\n");
+    let load = kv(&["bench", "s", "--clients", "2", "--pipeline", "4", "--seconds", "1", "--json"]).succeeded().json();
+    assert!(load["requests"].as_u64() > Some(0), "{load}");
+    store.stop();
+    kv(&["get", "s", "a"]).failed(2, "no store is served at");
+}
+
+#[test]
+fn names_and_sockets_in_use_are_refused() {
+    let program = Program::new();
+    let store = Store::serve(&program, &["--replicas", "1"]);
+    let serve = |name: &str, options: &[&str]| run(&program, &[&["kv", "serve", name], options].concat());
+    serve("s", &[]).failed(1, "somebody is listening at");
+    serve("s", &["--resp", "other.sock"]).failed(1, "somebody is listening at");
+    let socket = store.socket.to_str().expect("UTF-8");
+    serve("t", &["--resp", socket]).failed(1, "somebody is listening at");
+    let file = program.file("file", "text");
+    serve("t", &["--resp", &file]).failed(2, "is not a socket: it is not replaced");
+    serve("a/b", &[]).failed(2, "only letters, digits");
+    serve("t", &["--replicas", "0"]).failed(2, "--replicas");
+    serve("t", &["--replicas", "1024"]).failed(2, "--replicas");
+    serve("t", &["--fsync", "always"]).failed(2, "--data");
+    run(&program, &["kv", "replica", "t", "--slot", "0"]).failed(2, "standard input is no listening socket");
+    store.stop();
+}
+
+#[test]
+fn garbage_does_no_harm() {
+    let program = Program::new();
+    let store = Store::serve(&program, &["--replicas", "1"]);
+    for (bytes, told) in [
+        ("*1\r\n$1073741824\r\n", "-ERR Protocol error: invalid bulk length\r\n"),
+        ("*1\r\n*1\r\n*1\r\n", "-ERR Protocol error: expected '$', got '*'\r\n"),
+    ] {
+        let mut stream = store.connect();
+        stream.write_all(bytes.as_bytes()).expect("sent");
+        let mut text = String::new();
+        stream.read_to_string(&mut text).expect("told");
+        assert_eq!(text, told);
+    }
+    let mut half = store.connect();
+    half.write_all(b"*3\r\n$3\r\nSET\r\n$1\r\nk\r\n$10\r\nv").expect("sent");
+    drop(half);
+    assert_eq!(store.ask("GET k").expect("answered"), "$-1|");
+    store.stop();
+}

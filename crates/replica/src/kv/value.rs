@@ -1,0 +1,105 @@
+//! A value: up to 16 MiB, shared by all that hold it.
+
+use std::fmt;
+use std::ops::Deref;
+use std::sync::Arc;
+
+/// The longest value, in bytes.
+pub const MAX_VALUE_BYTES: usize = 16 << 20;
+
+/// The bytes of a value. A clone shares them, so an answer costs no copy however long it is.
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub struct Value(Arc<[u8]>);
+
+/// More bytes than [`MAX_VALUE_BYTES`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("a value has at most {MAX_VALUE_BYTES} bytes, not {0}")]
+pub struct TooLong(
+    /// Their number.
+    pub usize,
+);
+
+impl Value {
+    /// A value of these bytes, which are copied.
+    ///
+    /// # Errors
+    /// [`TooLong`] if there are more than [`MAX_VALUE_BYTES`].
+    pub fn new(bytes: &[u8]) -> Result<Self, TooLong> {
+        if bytes.len() <= MAX_VALUE_BYTES { Ok(Self(bytes.into())) } else { Err(TooLong(bytes.len())) }
+    }
+
+    /// A number as decimal digits.
+    #[must_use]
+    pub fn of_integer(number: i64) -> Self {
+        Self(number.to_string().into_bytes().into())
+    }
+
+    /// The number whose decimal digits these are, as Redis reads it: without a plus, leading zeros or spaces.
+    #[must_use]
+    pub fn to_integer(&self) -> Option<i64> {
+        let text = std::str::from_utf8(self).ok()?;
+        let digits = text.strip_prefix('-').unwrap_or(text);
+        let is_plain = digits.starts_with(|first: char| matches!(first, '1'..='9')) || text == "0";
+        if is_plain { text.parse().ok() } else { None }
+    }
+
+    /// These bytes and further ones behind them; `None` if that is too long.
+    pub(super) fn joined(&self, more: &[u8]) -> Option<Self> {
+        let len = self.len().checked_add(more.len())?;
+        (len <= MAX_VALUE_BYTES).then(|| Self(self.iter().chain(more).copied().collect()))
+    }
+}
+
+impl TryFrom<&[u8]> for Value {
+    type Error = TooLong;
+
+    fn try_from(bytes: &[u8]) -> Result<Self, TooLong> {
+        Self::new(bytes)
+    }
+}
+
+impl TryFrom<&str> for Value {
+    type Error = TooLong;
+
+    fn try_from(text: &str) -> Result<Self, TooLong> {
+        Self::new(text.as_bytes())
+    }
+}
+
+impl Deref for Value {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        &self.0
+    }
+}
+
+impl fmt::Debug for Value {
+    /// Its beginning, as it may be long.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let shown = &self[..self.len().min(64)];
+        write!(f, "Value({} bytes: \"{}\")", self.len(), shown.escape_ascii())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn integers_are_plain_decimals() {
+        for number in [0, 1, -1, 42, i64::MAX, i64::MIN] {
+            assert_eq!(Value::of_integer(number).to_integer(), Some(number));
+        }
+        for text in ["", "-", "-0", "+1", "01", " 1", "1 ", "1.0", "0x1", "9223372036854775808", "\u{661}"] {
+            assert_eq!(Value::try_from(text).expect("short").to_integer(), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn values_end_at_their_limit() {
+        let longest = Value::new(&vec![1; MAX_VALUE_BYTES]).expect("allowed");
+        assert_eq!((longest.joined(&[]), longest.joined(&[2])), (Some(longest.clone()), None));
+        assert_eq!(Value::new(&vec![1; MAX_VALUE_BYTES + 1]), Err(TooLong(MAX_VALUE_BYTES + 1)));
+    }
+}

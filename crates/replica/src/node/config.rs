@@ -1,0 +1,114 @@
+//! How a group is laid out, and how a node of it behaves.
+
+use std::time::Duration;
+
+use corecast_base::wait::Wait;
+
+use crate::error::OpenError;
+use crate::node_id::MAX_SLOTS;
+
+/// Which nodes have the roles.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Placement {
+    /// Leader and acceptor are different nodes while there are two: two copies of the log.
+    #[default]
+    Separate,
+    /// The leader accepts itself: one ring, half the messages. As safe, as the memory of a node outlives it.
+    Fused,
+}
+
+/// The layout of a group and the behaviour of a node. The layout is fixed by the node that creates the group; others find it.
+#[derive(Debug, Clone)]
+pub struct Config {
+    pub(crate) slots: usize,
+    pub(crate) window: u64,
+    pub(crate) bulk_bytes: u64,
+    pub(crate) placement: Placement,
+    pub(crate) wait: Wait,
+    pub(crate) patience: Duration,
+    pub(crate) joining: Duration,
+}
+
+impl Default for Config {
+    /// 16 slots, a log of 16,384 commands, 32 MiB for large operations, `Separate`.
+    fn default() -> Self {
+        Self {
+            slots: 16,
+            window: 16_384,
+            bulk_bytes: 32 << 20,
+            placement: Placement::Separate,
+            wait: Wait::Adaptive,
+            patience: Duration::from_millis(2),
+            joining: Duration::from_secs(10),
+        }
+    }
+}
+
+impl Config {
+    /// The largest number of nodes that may be in the group at the same time: 1 to 1,023.
+    #[must_use]
+    pub fn slots(mut self, slots: usize) -> Self {
+        self.slots = slots;
+        self
+    }
+
+    /// The number of commands in the log, a power of two from 256 to 2^24. A replica further behind is put out and comes back
+    /// by a snapshot.
+    #[must_use]
+    pub fn window(mut self, commands: u64) -> Self {
+        self.window = commands;
+        self
+    }
+
+    /// The bytes at each node for operations that do not fit a log entry. The largest operation has a quarter of them.
+    #[must_use]
+    pub fn bulk_bytes(mut self, bytes: u64) -> Self {
+        self.bulk_bytes = bytes;
+        self
+    }
+
+    /// Which nodes have the roles.
+    #[must_use]
+    pub fn placement(mut self, placement: Placement) -> Self {
+        self.placement = placement;
+        self
+    }
+
+    /// How threads of this node wait.
+    #[must_use]
+    pub fn wait(mut self, wait: Wait) -> Self {
+        self.wait = wait;
+        self
+    }
+
+    /// The shortest time without a sign of life after which a node with work counts as stuck; longer on crowded machines.
+    #[must_use]
+    pub fn patience(mut self, patience: Duration) -> Self {
+        self.patience = patience;
+        self
+    }
+
+    /// The longest time that joining may take.
+    #[must_use]
+    pub fn joining(mut self, limit: Duration) -> Self {
+        self.joining = limit;
+        self
+    }
+
+    pub(crate) fn check(&self) -> Result<(), OpenError> {
+        let refuse = |what: String| Err(OpenError::Config(what));
+        if !(1..=MAX_SLOTS).contains(&self.slots) {
+            return refuse(format!("a group of {} slots, expected 1 to {MAX_SLOTS}", self.slots));
+        }
+        if !self.window.is_power_of_two() || !(256..=1 << 24).contains(&self.window) {
+            return refuse(format!("a log of {} commands, expected a power of two from 256 to 2^24", self.window));
+        }
+        if !(4096..=1 << 31).contains(&self.bulk_bytes) {
+            return refuse(format!("{} bytes for large operations, expected 4096 to 2^31", self.bulk_bytes));
+        }
+        if self.wait == Wait::Spin {
+            return refuse("nodes that only spin: they may outnumber the CPUs, expected another policy".to_owned());
+        }
+        Ok(())
+    }
+}

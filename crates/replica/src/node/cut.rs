@@ -1,0 +1,152 @@
+//! Consistent cuts: every replica takes its digest, and the initiator its whole state, at exactly one place of the log.
+
+use std::io;
+use std::time::Duration;
+
+use super::driver::Driver;
+use super::handle::Handle;
+use super::inner::Inner;
+use super::state_bytes;
+use crate::error::ExecuteError;
+use crate::segment::Cut;
+use crate::{Index, LeaveReason, NodeId, Op, StateMachine};
+
+/// A cut through the group, as the node that asked for it sees it.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct Checkpoint {
+    /// The index of the cut: the state shows all commands below.
+    pub index: Index,
+    /// The digest of this replica's state.
+    pub digest: u128,
+    /// The bytes of this replica's state that were written.
+    pub bytes: u64,
+    /// The digests of the members that have answered, this one included.
+    pub digests: Vec<(NodeId, u128)>,
+    /// Members that found another digest than most. If there is no majority, as between two, all that differ from this one.
+    pub diverged: Vec<NodeId>,
+}
+
+/// A cut that a thread of this node waits for.
+#[derive(Debug)]
+pub(super) struct Wanted {
+    id: u64,
+    /// The state at the cut, once it was reached.
+    state: Option<(Cut, io::Result<Vec<u8>>)>,
+}
+
+impl<S: StateMachine> Driver<S> {
+    /// The log has come to a cut.
+    pub(super) fn cut(&mut self, inner: &Inner<S>, machine: &S, index: Index, id: u64) {
+        let cut = Cut { id, index, digest: machine.digest() };
+        self.shm.writer.set_cut(&cut);
+        let mut wanted = inner.cuts();
+        for one in wanted.iter_mut().filter(|one| one.id == id) {
+            let mut bytes = Vec::new();
+            let written = state_bytes::write(&self.system, machine, &mut bytes).map(|()| bytes);
+            one.state = Some((cut, written));
+        }
+    }
+
+    /// What members have found at a cut; `None` for those that have not come to it.
+    fn digests(&self, cut: &Cut) -> Vec<(NodeId, Option<u128>)> {
+        let found = |node: NodeId| {
+            let theirs = self.shm.segment(node)?.cut()?;
+            (theirs.id == cut.id && theirs.index == cut.index).then_some(theirs.digest)
+        };
+        self.core.members().iter().map(|node| (node, found(node))).collect()
+    }
+}
+
+impl<S: StateMachine> Handle<S> {
+    /// See [`Node::checkpoint`](super::Node::checkpoint).
+    pub(super) fn checkpoint(&self, to: &mut dyn io::Write, limit: Duration) -> Result<Checkpoint, CheckpointError> {
+        let inner = &self.inner;
+        inner.check_fork().map_err(|_| ExecuteError::from(crate::ForkedNode))?;
+        let id = u64::from(inner.me().to_bits()) << 32 | u64::from(inner.next_cut());
+        inner.cuts().push(Wanted { id, state: None });
+        let taken = self.reach(id, limit);
+        inner.cuts().retain(|one| one.id != id);
+        let (cut, bytes) = taken?;
+        let bytes = bytes.map_err(CheckpointError::State)?;
+        to.write_all(&bytes).map_err(CheckpointError::State)?;
+        let digests = self.gather(&cut, limit);
+        let diverged = diverged(&digests, cut.digest);
+        for &node in &diverged {
+            self.put_out(node, digests.len());
+        }
+        Ok(Checkpoint { index: cut.index, digest: cut.digest, bytes: bytes.len() as u64, digests, diverged })
+    }
+
+    /// Has the cut ordered, and waits for it.
+    fn reach(&self, id: u64, limit: Duration) -> Result<(Cut, io::Result<Vec<u8>>), CheckpointError> {
+        let inner = &self.inner;
+        let mut is_asked = false;
+        let reached = inner.wait_for(Some(limit), || {
+            if let Some(end) = inner.ending.get() {
+                return Some(Err(end.of_execute(inner.me())));
+            }
+            if !is_asked {
+                let mut driver = inner.driver.try_lock()?;
+                is_asked = true;
+                driver.request_for_group(inner, inner.me(), Op::Barrier(id));
+            }
+            inner.cuts().iter_mut().find(|one| one.id == id)?.state.take().map(Ok)
+        });
+        Ok(reached.unwrap_or(Err(ExecuteError::Unknown { rid: 0 }))?)
+    }
+
+    /// The digests of all members, or of those that have come to the cut when the time is up.
+    fn gather(&self, cut: &Cut, limit: Duration) -> Vec<(NodeId, u128)> {
+        let inner = &self.inner;
+        let mut found = Vec::new();
+        let _ = inner.wait_for(Some(limit), || {
+            let digests = inner.driver.try_lock()?.digests(cut);
+            let is_complete = digests.iter().all(|(_, digest)| digest.is_some());
+            found = digests.into_iter().filter_map(|(node, digest)| Some((node, digest?))).collect();
+            is_complete.then_some(())
+        });
+        found
+    }
+
+    /// Has a member put out whose state differs from that of most. Two only report it: neither knows which one is wrong.
+    fn put_out(&self, node: NodeId, answers: usize) {
+        if answers > 2 {
+            let op = Op::Leave { node, reason: LeaveReason::Diverged };
+            self.inner.driver.lock().request_for_group(&self.inner, node, op);
+        }
+    }
+}
+
+/// The members whose digest is not that of most; without a majority, those that differ from `mine`.
+fn diverged(digests: &[(NodeId, u128)], mine: u128) -> Vec<NodeId> {
+    let votes = |digest: u128| digests.iter().filter(|(_, other)| *other == digest).count();
+    let majority = digests.iter().map(|&(_, digest)| digest).find(|&digest| 2 * votes(digest) > digests.len());
+    let right = majority.unwrap_or(mine);
+    digests.iter().filter(|(_, digest)| *digest != right).map(|&(node, _)| node).collect()
+}
+
+/// Why there is no checkpoint.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum CheckpointError {
+    /// The cut could not be ordered in time, or this node does no more.
+    #[error(transparent)]
+    Cut(#[from] ExecuteError),
+    /// The state could not be written.
+    #[error("the state could not be written: {0}")]
+    State(io::Error),
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_minority_has_diverged() {
+        let node = |slot| NodeId::new(slot, 1);
+        assert_eq!(diverged(&[(node(0), 1), (node(1), 2), (node(2), 1)], 2), [node(1)]);
+        assert_eq!(diverged(&[(node(0), 1), (node(1), 2)], 2), [node(0)], "two only report it");
+        assert_eq!(diverged(&[(node(0), 1), (node(1), 1)], 1), []);
+    }
+}

@@ -1,0 +1,245 @@
+//! One node's driver: takes what others have done to the protocol, does what the protocol wants, and applies the log.
+
+use std::collections::{HashMap, VecDeque};
+use std::fmt;
+use std::marker::PhantomData;
+use std::sync::Arc;
+use std::time::Duration;
+
+use corecast_base::Clock;
+
+use super::config::Config;
+use super::giving::Given;
+use super::inner::{Errand, Inner};
+use super::mailbox::Mailbox;
+use super::patience::Patience;
+use super::state_bytes::GroupState;
+use super::status::Counters;
+use super::submitted::Submitted;
+use crate::one_paxos::{Effect, Input, Node as OneNode};
+use crate::segment::{Body, NodeState};
+use crate::shm::{Shm, View};
+use crate::system::RequestStatus;
+use crate::{Command, Index, LeaveReason, NodeId, Op, SessionId, StateMachine};
+
+/// The shortest time between two looks at who lives, and at requests without an answer.
+const HOUSEKEEPING: Duration = Duration::from_micros(500);
+
+/// All that the thread which drives a node has to itself.
+pub(super) struct Driver<S: StateMachine> {
+    pub(super) core: OneNode<Body>,
+    pub(super) system: GroupState,
+    pub(super) shm: Shm,
+    pub(super) config: Config,
+    /// A number that only this node has, in all its incarnations.
+    pub(super) boot: u64,
+    /// The number of times this node has asked for a state.
+    pub(super) asked: u32,
+    /// The sessions of this node.
+    pub(super) mailboxes: HashMap<SessionId, Arc<Mailbox>>,
+    /// Requests of this node without a result.
+    pub(super) submitted: Submitted,
+    pub(super) patience: Patience,
+    pub(super) counters: Counters,
+    pub(super) given: Given,
+    /// The command at which the state machine panicked.
+    pub(super) panicked_at: Option<Index>,
+    /// True once the node wants to be let go.
+    pub(super) is_leaving: bool,
+    /// When it last looked at nodes from which it expects nothing, and sent its requests once more, in ticks.
+    pub(super) looked: u64,
+    pub(super) resubmitted: u64,
+    /// Kept for its memory.
+    pub(super) bytes: Vec<u8>,
+    inputs: Vec<Input<Body>>,
+    effects: Vec<Effect<Body>>,
+    pending: VecDeque<Effect<Body>>,
+    errands: Vec<Errand>,
+    housekept: u64,
+    machine: PhantomData<fn() -> S>,
+}
+
+impl<S: StateMachine> Driver<S> {
+    pub(super) fn new(core: OneNode<Body>, system: GroupState, shm: Shm, config: Config, boot: u64, asked: u32) -> Self {
+        let cpus = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+        let patience = Patience::new(config.patience, system.members().len(), cpus);
+        Self {
+            core,
+            system,
+            shm,
+            config,
+            boot,
+            asked,
+            mailboxes: HashMap::new(),
+            submitted: Submitted::default(),
+            patience,
+            counters: Counters::default(),
+            given: Given::default(),
+            panicked_at: None,
+            is_leaving: false,
+            looked: 0,
+            resubmitted: 0,
+            bytes: Vec::new(),
+            inputs: Vec::new(),
+            effects: Vec::new(),
+            pending: VecDeque::new(),
+            errands: Vec::new(),
+            housekept: 0,
+            machine: PhantomData,
+        }
+    }
+
+    /// Does what there is to do. True if there was something.
+    pub(super) fn turn(&mut self, inner: &Inner<S>) -> bool {
+        if inner.ending.get().is_some() {
+            return false;
+        }
+        let mut was_busy = self.run_errands(inner);
+        if self.panicked_at.is_none() {
+            was_busy |= self.look(inner);
+        }
+        self.counters.turns += u64::from(was_busy);
+        self.housekeep(inner);
+        was_busy
+    }
+
+    /// Takes what others have done to the protocol.
+    fn look(&mut self, inner: &Inner<S>) -> bool {
+        let view = View {
+            configuration: *self.core.configuration(),
+            is_leading: self.core.leads(),
+            pulls_from: self.core.pulls_from().map(|(_, _, index)| index),
+            learned: self.core.learned_end(),
+        };
+        let mut inputs = std::mem::take(&mut self.inputs);
+        self.shm.gather(&view, &mut inputs);
+        let was_busy = !inputs.is_empty();
+        for input in inputs.drain(..) {
+            self.step(inner, input);
+        }
+        self.inputs = inputs;
+        was_busy
+    }
+
+    /// Gives the protocol one input, and does all that follows from it.
+    pub(super) fn step(&mut self, inner: &Inner<S>, input: Input<Body>) {
+        let before = self.core.configuration().epoch;
+        self.core.step(input, &mut self.effects);
+        self.settle(inner);
+        if self.core.configuration().epoch != before {
+            self.has_reconfigured(inner);
+        }
+    }
+
+    /// Does what the protocol wants until it wants nothing more.
+    fn settle(&mut self, inner: &Inner<S>) {
+        loop {
+            self.pending.extend(self.effects.drain(..));
+            let Some(effect) = self.pending.pop_front() else { return };
+            self.counters.count(&effect);
+            match effect {
+                Effect::Apply => self.apply(inner),
+                // Found by the thread of the node, which then takes a new state.
+                Effect::Lagging => {}
+                effect => {
+                    if let Some(answer) = self.shm.carry_out(effect) {
+                        self.core.step(answer, &mut self.effects);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Says that the commands below `end` were applied; what the protocol wants then is done by the caller's caller.
+    pub(super) fn note_applied(&mut self, end: Index) {
+        self.core.applied(end, &mut self.effects);
+    }
+
+    fn has_reconfigured(&mut self, inner: &Inner<S>) {
+        self.counters.role_changes += 1;
+        self.patience.reconfigured();
+        if self.core.configuration().leader == self.shm.me {
+            self.shm.hear_anew();
+        }
+        self.resubmit(inner);
+    }
+
+    fn run_errands(&mut self, inner: &Inner<S>) -> bool {
+        let mut errands = std::mem::take(&mut self.errands);
+        inner.take_errands(&mut errands);
+        let was_busy = !errands.is_empty();
+        for errand in errands.drain(..) {
+            match errand {
+                Errand::Submit(command) => self.submit(inner, command),
+                Errand::Open(session, mailbox) => {
+                    self.mailboxes.insert(session, mailbox);
+                }
+                Errand::Close(session, rid) => self.close(inner, session, rid),
+                Errand::Leave => {
+                    self.is_leaving = true;
+                    self.ask_to_leave(inner, LeaveReason::Asked);
+                }
+            }
+        }
+        self.errands = errands;
+        was_busy
+    }
+
+    /// Has a request ordered, unless it has its result already.
+    pub(super) fn submit(&mut self, inner: &Inner<S>, command: Command<Body>) {
+        let (session, rid) = (command.session, command.rid);
+        match self.system.status(session, rid) {
+            RequestStatus::Done(reply) => {
+                let reply = Arc::clone(reply);
+                return self.deliver(session, rid, &reply);
+            }
+            RequestStatus::Forgotten => return self.expire(session, rid),
+            RequestStatus::UnknownSession if !matches!(command.op, Op::OpenSession) => return self.expire(session, rid),
+            RequestStatus::UnknownSession | RequestStatus::Open => {}
+        }
+        self.submitted.add(command);
+        self.step(inner, Input::Requests(vec![command]));
+    }
+
+    fn close(&mut self, inner: &Inner<S>, session: SessionId, rid: u32) {
+        self.mailboxes.remove(&session);
+        for command in self.submitted.drop_session(session) {
+            self.shm.answered(command.session, command.rid);
+        }
+        self.step(inner, Input::Requests(vec![Command { session, rid, op: Op::CloseSession }]));
+    }
+
+    /// Hands all requests without a result in once more: to the new leader, or as the new leader.
+    pub(super) fn resubmit(&mut self, inner: &Inner<S>) {
+        let requests: Vec<_> = self.submitted.iter().copied().collect();
+        if !requests.is_empty() {
+            self.step(inner, Input::Requests(requests));
+        }
+    }
+
+    /// Has a command of the group about this node ordered.
+    pub(super) fn request_for_group(&mut self, inner: &Inner<S>, node: NodeId, op: Op<Body>) {
+        self.step(inner, Input::Requests(vec![Command { session: SessionId::SYSTEM, rid: node.to_bits(), op }]));
+    }
+
+    /// Does what is due now and then: signs of life, suspicion, requests that went lost.
+    fn housekeep(&mut self, inner: &Inner<S>) {
+        let clock = Clock::get();
+        let now = clock.ticks();
+        if now.saturating_sub(self.housekept) >= clock.ticks_in(HOUSEKEEPING) {
+            self.housekept = now;
+            self.watch(inner, now);
+        }
+    }
+
+    /// Says to the others whether this node is a member.
+    pub(super) fn show_state(&mut self, state: NodeState) {
+        self.shm.writer.set_state(state);
+    }
+}
+
+impl<S: StateMachine> fmt::Debug for Driver<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Driver({}, epoch {})", self.shm.me, self.core.configuration().epoch)
+    }
+}

@@ -1,0 +1,73 @@
+//! Why a node does no more, if it does not.
+
+use corecast_base::sync::{AtomicU64, Ordering};
+
+use crate::error::{ExecuteError, ReadError};
+use crate::{Index, NodeId};
+
+/// Why a node does no more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum End {
+    /// It is no longer a member.
+    Expelled,
+    /// Its state differed from that of the others.
+    Diverged(Index),
+    /// All replicas panicked at this command.
+    Poisoned(Index),
+    /// The memory of a node is damaged.
+    Corrupt(u16),
+}
+
+/// The end of a node, written once by the thread that has the driver, and read by all its threads.
+#[derive(Debug, Default)]
+pub(crate) struct Ending(AtomicU64);
+
+const KIND: u32 = 60;
+
+impl Ending {
+    /// Sets it, unless it is set already.
+    pub(crate) fn set(&self, end: End) {
+        let word = match end {
+            End::Expelled => 1 << KIND,
+            End::Diverged(index) => 2 << KIND | index,
+            End::Poisoned(index) => 3 << KIND | index,
+            End::Corrupt(slot) => 4 << KIND | u64::from(slot),
+        };
+        // ORDERING: Relaxed, the word says everything
+        let _ = self.0.compare_exchange(0, word, Ordering::Relaxed, Ordering::Relaxed);
+    }
+
+    /// The end, if it has come.
+    pub(crate) fn get(&self) -> Option<End> {
+        // ORDERING: Relaxed, the word says everything
+        let word = self.0.load(Ordering::Relaxed);
+        let value = word & ((1 << KIND) - 1);
+        match word >> KIND {
+            0 => None,
+            1 => Some(End::Expelled),
+            2 => Some(End::Diverged(value)),
+            3 => Some(End::Poisoned(value)),
+            _ => Some(End::Corrupt(value as u16)),
+        }
+    }
+}
+
+impl End {
+    /// As the error of an operation at node `me`.
+    pub(crate) fn of_execute(self, me: NodeId) -> ExecuteError {
+        match self {
+            Self::Expelled => ExecuteError::Expelled(me),
+            Self::Diverged(index) => ExecuteError::Diverged { index },
+            Self::Poisoned(index) => ExecuteError::Poisoned { index },
+            Self::Corrupt(slot) => ExecuteError::Corrupt { slot },
+        }
+    }
+
+    /// As the error of a read at node `me`.
+    pub(crate) fn of_read(self, me: NodeId) -> ReadError {
+        match self {
+            Self::Poisoned(index) => ReadError::Poisoned { index },
+            Self::Expelled | Self::Diverged(_) | Self::Corrupt(_) => ReadError::Expelled(me),
+        }
+    }
+}

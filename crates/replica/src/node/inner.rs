@@ -1,0 +1,168 @@
+//! What all threads of a node share.
+
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use corecast_base::CacheLine;
+use corecast_base::region::{Forked, SharedRegion};
+use corecast_base::sync::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use corecast_base::wait::{LONGEST_SLEEP, WakeWord};
+use corecast_lock::{RwLock, RwSpread};
+
+use super::cut::Wanted;
+use super::driver::Driver;
+use super::ending::Ending;
+use super::mailbox::Mailbox;
+use super::waiters::Waiters;
+use crate::segment::{Body, Control};
+use crate::{Command, Index, NodeId, SessionId, StateMachine};
+
+/// The state machine, and the count of commands it has applied.
+#[derive(Debug)]
+pub(super) struct Applied<S> {
+    pub(super) machine: S,
+    pub(super) count: Index,
+}
+
+/// A thing that a thread of this node wants the driver to do.
+#[derive(Debug)]
+pub(super) enum Errand {
+    /// Order this request; its result goes to the mailbox.
+    Submit(Command<Body>),
+    /// Results of this session go to this mailbox from now on.
+    Open(SessionId, Arc<Mailbox>),
+    /// No more results are wanted; the number is for the request that says so.
+    Close(SessionId, u32),
+    /// Ask the others to let this node go.
+    Leave,
+}
+
+/// The part of a node that its threads share.
+pub(super) struct Inner<S: StateMachine> {
+    /// This incarnation, as bits. Written by the node's thread when it comes back.
+    pub(super) me: AtomicU32,
+    pub(super) region: SharedRegion,
+    pub(super) control: Control,
+    pub(super) state: RwLock<Applied<S>, RwSpread>,
+    /// The count of applied commands, published behind the state. Written by the thread that has the driver, read by readers.
+    pub(super) applied: CacheLine<AtomicU64>,
+    pub(super) driver: corecast_lock::Mutex<Driver<S>>,
+    pub(super) errands: Mutex<Vec<Errand>>,
+    /// True if there may be errands. Set behind the errands, cleared before taking them.
+    pub(super) has_errands: AtomicBool,
+    /// Threads that look for results themselves at the moment, and count their looks.
+    pub(super) polling: CacheLine<AtomicU32>,
+    pub(super) ending: Ending,
+    /// Woken by all nodes, for whatever this node has to look at.
+    pub(super) wake: WakeWord,
+    /// Woken by this node's threads only: where the driver's thread sleeps while callers poll.
+    pub(super) nap: WakeWord,
+    pub(super) waiters: Waiters,
+    pub(super) naps: Waiters,
+    /// The longest body of an operation, in bytes.
+    pub(super) largest_body: usize,
+    pub(super) is_stopping: AtomicBool,
+    pub(super) next_session: AtomicU64,
+    pub(super) next_cut: AtomicU32,
+    pub(super) cuts: Mutex<Vec<Wanted>>,
+}
+
+impl<S: StateMachine> Inner<S> {
+    /// This incarnation.
+    pub(super) fn me(&self) -> NodeId {
+        // ORDERING: Relaxed, the word says everything
+        NodeId::from_bits(self.me.load(Ordering::Relaxed)).expect("it was made of a node")
+    }
+
+    /// The cuts that threads of this node wait for.
+    pub(super) fn cuts(&self) -> MutexGuard<'_, Vec<Wanted>> {
+        self.cuts.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A number for a cut that this node has not used before.
+    pub(super) fn next_cut(&self) -> u32 {
+        // ORDERING: Relaxed, each cut gets a number of its own
+        self.next_cut.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// The node is another incarnation now, with another state.
+    pub(super) fn replace_state(&self, me: NodeId, machine: S, count: Index) {
+        *self.state.write() = Applied { machine, count };
+        self.publish_applied(count);
+        // ORDERING: Relaxed, the word says everything
+        self.me.store(me.to_bits(), Ordering::Relaxed);
+    }
+
+    /// # Errors
+    /// [`Forked`] in a forked child.
+    #[inline(always)]
+    pub(super) fn check_fork(&self) -> Result<(), Forked> {
+        self.region.check_fork()
+    }
+
+    /// Gives the driver an errand.
+    pub(super) fn send(&self, errand: Errand) {
+        self.errands.lock().unwrap_or_else(PoisonError::into_inner).push(errand);
+        // ORDERING: Release, pairs with the Acquire in take_errands [errand]
+        self.has_errands.store(true, Ordering::Release);
+    }
+
+    /// Takes all errands.
+    pub(super) fn take_errands(&self, to: &mut Vec<Errand>) {
+        // ORDERING: Relaxed, a look only: the swap behind it orders
+        if !self.has_errands.load(Ordering::Relaxed) {
+            return;
+        }
+        // ORDERING: Acquire, pairs with the Release in send [errand]
+        self.has_errands.swap(false, Ordering::Acquire);
+        to.append(&mut self.errands.lock().unwrap_or_else(PoisonError::into_inner));
+    }
+
+    /// Does what there is to do for the node, unless another thread is at it. True if something was done.
+    pub(super) fn turn(&self) -> bool {
+        match self.driver.try_lock() {
+            Some(mut driver) => driver.turn(self),
+            None => false,
+        }
+    }
+
+    /// Waits until `found` says something, and drives the node meanwhile. `None` when the time is up.
+    pub(super) fn wait_for<T>(&self, limit: Option<Duration>, mut found: impl FnMut() -> Option<T>) -> Option<T> {
+        // ORDERING: Relaxed, a count that the driver's thread only takes as a hint
+        self.polling.fetch_add(1, Ordering::Relaxed);
+        let poll = || {
+            if let Some(found) = found() {
+                return Some(found);
+            }
+            if self.turn() { found() } else { None }
+        };
+        let check = |waited: Duration| match limit {
+            None => Ok(LONGEST_SLEEP),
+            Some(limit) => limit.checked_sub(waited).filter(|left| !left.is_zero()).ok_or(()),
+        };
+        let result = self.waiters.with(|waiter| waiter.until(&self.wake, poll, check).ok());
+        // ORDERING: Relaxed, as above
+        self.polling.fetch_sub(1, Ordering::Relaxed);
+        result
+    }
+
+    /// The count of commands applied here.
+    #[inline]
+    pub(super) fn applied(&self) -> Index {
+        // ORDERING: Acquire, pairs with the Release in publish_applied [applied]
+        self.applied.load(Ordering::Acquire)
+    }
+
+    /// Publishes the count of commands applied here.
+    pub(super) fn publish_applied(&self, count: Index) {
+        // ORDERING: Release, pairs with the Acquire in applied: the state is behind the lock [applied]
+        self.applied.store(count, Ordering::Release);
+    }
+}
+
+impl<S: StateMachine> fmt::Debug for Inner<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "node {} with {} commands applied", self.me(), self.applied())
+    }
+}

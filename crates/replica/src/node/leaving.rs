@@ -1,0 +1,126 @@
+//! Leaving the group, being put out, and coming back.
+
+use std::time::{Duration, Instant};
+
+use corecast_base::Clock;
+
+use super::driver::Driver;
+use super::ending::End;
+use super::inner::Inner;
+use super::open::{NewSegment, restored};
+use super::{giving, open};
+use crate::error::OpenError;
+use crate::segment::NodeState;
+use crate::{LeaveReason, NodeId, Op, StateMachine};
+
+/// The time after which a node that joins asks once more.
+const JOIN_AGAIN: Duration = Duration::from_millis(5);
+
+impl<S: StateMachine> Driver<S> {
+    /// Asks to be let go. The last member just goes.
+    pub(super) fn ask_to_leave(&mut self, inner: &Inner<S>, reason: LeaveReason) {
+        let me = self.shm.me;
+        let configuration = *self.core.configuration();
+        if self.core.members().len() <= 1 {
+            return;
+        }
+        if configuration.leader == me || configuration.acceptor == me {
+            // The others take the roles over, and put this node out.
+            self.show_state(NodeState::Left);
+            return self.shm.peers.wake_others(me);
+        }
+        self.request_for_group(inner, me, Op::Leave { node: me, reason });
+    }
+
+    /// True once this node has gone as it wanted to.
+    pub(super) fn has_left(&self) -> bool {
+        self.is_leaving && (!self.is_member() || self.core.members().len() == 1)
+    }
+
+    /// The log says that this node is no longer a member.
+    pub(super) fn was_let_go(&mut self, inner: &Inner<S>, reason: LeaveReason) {
+        self.show_state(NodeState::Left);
+        match reason {
+            LeaveReason::Lagging => {}
+            LeaveReason::Diverged => inner.ending.set(End::Diverged(self.system.applied())),
+            LeaveReason::Asked | LeaveReason::Dead | LeaveReason::Panicked => inner.ending.set(End::Expelled),
+        }
+    }
+
+    /// Does what only the node's own thread does: giving the state, and coming back with another one.
+    pub(super) fn maintain(&mut self, inner: &Inner<S>) {
+        if inner.ending.get().is_some() || self.panicked_at.is_some() {
+            return;
+        }
+        self.give(inner);
+        let was_put_out = !self.is_member() && self.shm.segment(self.shm.me).is_some_and(|own| own.state() == Some(NodeState::Left));
+        if (self.core.is_lagging() || was_put_out) && !self.is_leaving {
+            // It is tried again at the next round, as long as there are members.
+            let _ = self.come_back(inner);
+        }
+    }
+
+    /// Takes the state of a member, and asks to be taken in as the next incarnation.
+    fn come_back(&mut self, inner: &Inner<S>) -> Result<(), OpenError> {
+        let until = Instant::now() + self.config.joining;
+        let old = self.shm.me;
+        // The leader puts it out by itself if it does not hear this: it holds back the log.
+        self.shm.refresh_peers();
+        if let Some(newest) = self.shm.newest_configuration() {
+            let leave = crate::Command {
+                session: crate::SessionId::SYSTEM,
+                rid: old.to_bits(),
+                op: Op::Leave { node: old, reason: LeaveReason::Lagging },
+            };
+            self.shm.forward(newest.leader, &[leave]);
+        }
+        let (system, machine) = loop {
+            let taken = giving::take::<S>(&mut self.shm, until, &mut self.asked).map_err(OpenError::State)?;
+            if !taken.0.members().contains(old) {
+                break taken;
+            }
+            if Instant::now() >= until {
+                return Err(OpenError::NotTakenIn(self.config.joining));
+            }
+        };
+        let before = inner.control.claimed(usize::from(old.slot));
+        let inc = before.checked_add(1).ok_or(OpenError::NoSlot(self.config.slots))?;
+        inner.control.claim(usize::from(old.slot), before, inc).map_err(|_| OpenError::Lost)?;
+        let me = NodeId::new(old.slot, inc);
+        let (writer, memory): NewSegment = open::segment(&self.config, me)?;
+        self.shm.move_to(me, writer, memory, self.boot);
+        self.core = restored(&self.config, me, &mut self.shm, &system)?;
+        inner.replace_state(me, machine, system.applied());
+        self.shm.writer.set_applied(system.applied(), Some(system.prefix()));
+        self.system = system;
+        self.counters.rejoins += 1;
+        self.reconcile(inner);
+        Ok(())
+    }
+
+    /// Requests whose results the new state knows have their results.
+    fn reconcile(&mut self, inner: &Inner<S>) {
+        let open: Vec<_> = self.submitted.iter().copied().collect();
+        for command in open {
+            self.submit(inner, command);
+        }
+    }
+
+    /// As [`ask_to_join`](Self::ask_to_join), for a thread that waits for it and looks often.
+    pub(super) fn ask_to_join_now_and_then(&mut self, inner: &Inner<S>) {
+        let clock = Clock::get();
+        let now = clock.ticks();
+        if now.saturating_sub(self.resubmitted) > clock.ticks_in(JOIN_AGAIN) {
+            self.resubmitted = now;
+            self.ask_to_join(inner);
+        }
+    }
+
+    /// Asks to be taken in, as long as it is not a member.
+    pub(super) fn ask_to_join(&mut self, inner: &Inner<S>) {
+        let (node, boot) = (self.shm.me, self.boot);
+        if !self.is_member() && !self.is_leaving {
+            self.request_for_group(inner, node, Op::Join { node, boot });
+        }
+    }
+}

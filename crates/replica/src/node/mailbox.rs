@@ -1,0 +1,54 @@
+//! Where a session finds the results of its requests.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex};
+
+use corecast_base::sync::{AtomicU64, Ordering};
+
+/// A result: the request, and what came of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Letter {
+    pub(crate) rid: u32,
+    pub(crate) content: Content,
+}
+
+/// What came of a request.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Content {
+    /// It was applied. The first eight bytes are its index, the others the encoded output.
+    Done(Arc<[u8]>),
+    /// The session has ended.
+    Expired,
+}
+
+/// The results of one session, put there by whichever thread applies the log.
+#[derive(Debug, Default)]
+pub(crate) struct Mailbox {
+    /// The count of results put so far: written by the thread that applies, read by the session.
+    arrived: AtomicU64,
+    letters: Mutex<VecDeque<Letter>>,
+}
+
+impl Mailbox {
+    /// Puts a result.
+    pub(crate) fn put(&self, letter: Letter) {
+        self.lock().push_back(letter);
+        // ORDERING: Release, pairs with the Acquire in count [mailbox]
+        self.arrived.fetch_add(1, Ordering::Release);
+    }
+
+    /// The count of results so far.
+    pub(crate) fn count(&self) -> u64 {
+        // ORDERING: Acquire, pairs with the Release in put [mailbox]
+        self.arrived.load(Ordering::Acquire)
+    }
+
+    /// Takes all results.
+    pub(crate) fn take(&self, to: &mut Vec<Letter>) {
+        to.extend(self.lock().drain(..));
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, VecDeque<Letter>> {
+        self.letters.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,293 @@
+//! Making a group, and joining one.
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::marker::PhantomData;
+use std::os::fd::OwnedFd;
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::Instant;
+
+use corecast_base::CacheLine;
+use corecast_base::region::{Liveness, ParticipantId, RegionPlan, SealedMemory, SharedRegion};
+use corecast_base::rendezvous::{self, HostedRegion, SocketDir};
+use corecast_base::sync::{AtomicBool, AtomicU32, AtomicU64};
+use corecast_base::wait::{Wait, WakeWord};
+use corecast_lock::RwLock;
+
+use super::config::{Config, Placement};
+use super::driver::Driver;
+use super::ending::Ending;
+use super::handle::{Handle, Node};
+use super::inner::{Applied, Inner};
+use super::state_bytes::GroupState;
+use super::waiters::Waiters;
+use super::{giving, thread as node_thread};
+use crate::error::OpenError;
+use crate::one_paxos::{Node as OneNode, Rules, Settings, Transport};
+use crate::segment::{
+    ConfigurationWord, Control, NodeRecord, NodeState, SegmentLayout, SegmentWriter, create_segment,
+};
+use crate::shm::{Peers, Shm};
+use crate::system::{Members, System};
+use crate::{Configuration, NodeId, RoleChange, StateMachine};
+
+/// The name of the control page in its region, and what kind of contents it is: a number of this crate.
+const ENTRY: &str = "replica";
+const KIND: u32 = 6;
+
+/// Groups of replicas of `S`: makes them, and joins them.
+#[derive(Debug)]
+pub struct Replicated<S>(PhantomData<S>);
+
+impl<S: StateMachine> Replicated<S> {
+    /// Makes a group without a name, of which this node is the first member. Others get it by [`Node::share`].
+    ///
+    /// # Errors
+    /// [`OpenError`]; `Create` if there is no room for its memory.
+    pub fn create(config: &Config, initial: S) -> Result<Node<S>, OpenError> {
+        config.check()?;
+        let region = SharedRegion::memfd(&plan::<S>(config)?)?;
+        found(config, region, None, initial)
+    }
+
+    /// Makes a group with a name.
+    ///
+    /// # Errors
+    /// [`OpenError`]; `Rendezvous` if a group of this name is in use: of two creators one succeeds.
+    pub fn create_named(config: &Config, dir: &SocketDir, name: &str, initial: S) -> Result<Node<S>, OpenError> {
+        config.check()?;
+        let region = SharedRegion::memfd(&plan::<S>(config)?)?;
+        // The name comes last: nobody finds a group that has no member.
+        found(config, region, Some((dir, name)), initial)
+    }
+
+    /// Joins the group with this name.
+    ///
+    /// # Errors
+    /// [`OpenError`].
+    pub fn attach(config: &Config, dir: &SocketDir, name: &str) -> Result<Node<S>, OpenError> {
+        let hosted = rendezvous::connect_timeout(dir, name, config.joining)?;
+        join(config, hosted.region().clone(), Some(hosted))
+    }
+
+    /// Joins the group of this descriptor: see [`Node::share`].
+    ///
+    /// # Errors
+    /// [`OpenError`].
+    pub fn attach_fd(config: &Config, fd: OwnedFd) -> Result<Node<S>, OpenError> {
+        join(config, SharedRegion::from_fd(fd)?, None)
+    }
+}
+
+/// The contents of a group's region. Groups of other state machines have others.
+fn plan<S>(config: &Config) -> Result<RegionPlan, OpenError> {
+    let mut hasher = DefaultHasher::new();
+    std::any::type_name::<S>().hash(&mut hasher);
+    let is_fused = u64::from(config.placement == Placement::Fused);
+    let words = [config.slots as u64, config.window, config.bulk_bytes, is_fused, hasher.finish(), 0];
+    let plan = RegionPlan::new().add(ENTRY, KIND, words, Control::bytes(config.slots) as u64);
+    // A node that comes back has a participant of its own for a moment; a process that looks, too.
+    let participants = (config.slots as u32 * 2 + 8).min(1024);
+    plan.and_then(|plan| plan.participants(participants)).map_err(|error| OpenError::Config(error.to_string()))
+}
+
+/// The configuration that the group was made with, as far as it holds for all.
+fn found_config<S>(region: &SharedRegion, mine: &Config) -> Result<Config, OpenError> {
+    let entry = region.entry(ENTRY).ok_or_else(|| OpenError::Version("it holds no replicated state".to_owned()))?;
+    let [slots, window, bulk_bytes, is_fused, ..] = entry.config;
+    let placement = if is_fused == 1 { Placement::Fused } else { Placement::Separate };
+    let config = Config { slots: slots as usize, window, bulk_bytes, placement, ..mine.clone() };
+    config.check()?;
+    let is_same = region.expect_plan(&plan::<S>(&config)?);
+    is_same.map_err(|_| OpenError::Version("it replicates another state, or is of another version".to_owned()))?;
+    Ok(config)
+}
+
+fn found<S: StateMachine>(
+    config: &Config,
+    region: SharedRegion,
+    name: Option<(&SocketDir, &str)>,
+    initial: S,
+) -> Result<Node<S>, OpenError> {
+    let entry = region.entry(ENTRY).expect("it was planned");
+    let layout = SegmentLayout::new(config.slots, config.window, config.bulk_bytes);
+    let control = Control::create(&region, region.section(&entry), layout, config.wait);
+    let control = control.map_err(|error| OpenError::Version(error.to_string()))?;
+    let me = NodeId::new(0, 1);
+    control.claim(0, 0, me.inc).map_err(|_| OpenError::Version("two creators".to_owned()))?;
+    let mut place = Place::take(config, region, control, me)?;
+    let first = Configuration {
+        epoch: 0,
+        change: RoleChange::Acceptor,
+        leader: me,
+        acceptor: me,
+        inst: 0,
+        stable: 0,
+        source: me,
+        hi: 0,
+    };
+    let cell = place.shm.writer.write_cell(&first);
+    let named = place.shm.control.swap(ConfigurationWord::NONE, ConfigurationWord::new(0, me, cell));
+    named.map_err(|_| OpenError::Version("two creators".to_owned()))?;
+    place.shm.writer.set_state(NodeState::Member);
+    let members = Members::founding([(me, place.boot)]);
+    let core = OneNode::new(settings(config, me), members.clone(), first);
+    let region = place.region.clone();
+    let hosted = name.map(|(dir, name)| rendezvous::host(dir, name, region)).transpose()?;
+    place.start(config, core, System::new(members), initial, hosted)
+}
+
+fn join<S: StateMachine>(
+    config: &Config,
+    region: SharedRegion,
+    hosted: Option<HostedRegion>,
+) -> Result<Node<S>, OpenError> {
+    let until = Instant::now() + config.joining;
+    let config = &found_config::<S>(&region, config)?;
+    let entry = region.entry(ENTRY).expect("it was found just now");
+    let control = Control::open(&region, region.section(&entry));
+    let control = control.map_err(|error| OpenError::Version(error.to_string()))?;
+    if let Some(index) = control.poisoned() {
+        return Err(OpenError::Poisoned(index));
+    }
+    let me = claim(&region, &control)?;
+    let mut place = Place::take(config, region, control, me)?;
+    let (system, machine) = giving::take::<S>(&mut place.shm, until, &mut place.asked).map_err(|error| {
+        if error.kind() == std::io::ErrorKind::TimedOut { OpenError::Lost } else { OpenError::State(error) }
+    })?;
+    let core = restored(config, me, &mut place.shm, &system)?;
+    let node = place.start(config, core, system, machine, hosted)?;
+    node.await_membership(until, config.joining)?;
+    Ok(node)
+}
+
+/// The core of a node that begins with a state.
+pub(super) fn restored(
+    config: &Config,
+    me: NodeId,
+    shm: &mut Shm,
+    system: &GroupState,
+) -> Result<OneNode<crate::segment::Body>, OpenError> {
+    let newest = shm.newest_configuration().ok_or(OpenError::Lost)?;
+    Ok(OneNode::restored(settings(config, me), system.members().clone(), newest, system.applied()))
+}
+
+fn settings(config: &Config, me: NodeId) -> Settings {
+    let is_fused = config.placement == Placement::Fused;
+    Settings {
+        me,
+        transport: Transport::Shared { is_fused },
+        window: config.window,
+        founders: vec![NodeId::new(0, 1)],
+        rules: Rules::ALL,
+    }
+}
+
+/// A slot without a living node: one that nobody ever had, else one whose node is dead.
+fn claim(region: &SharedRegion, control: &Control) -> Result<NodeId, OpenError> {
+    let slots = control.layout().slots();
+    let is_alive = |slot: usize| {
+        let who = control.node(slot).and_then(|record| ParticipantId::from_word(record.participant));
+        who.is_none_or(|who| region.liveness(who) == Liveness::Alive)
+    };
+    let fresh = (0..slots).filter(|&slot| control.claimed(slot) == 0);
+    let left = (0..slots).filter(|&slot| control.claimed(slot) != 0 && !is_alive(slot));
+    for slot in fresh.chain(left) {
+        let before = control.claimed(slot);
+        // An incarnation is never used twice: a slot that has had them all is not used any more.
+        let Some(inc) = before.checked_add(1) else { continue };
+        if control.claim(slot, before, inc).is_ok() {
+            return Ok(NodeId::new(slot as u16, inc));
+        }
+    }
+    Err(OpenError::NoSlot(slots))
+}
+
+/// A slot that this process has, with its segment.
+pub(super) struct Place {
+    region: SharedRegion,
+    shm: Shm,
+    boot: u64,
+    asked: u32,
+}
+
+impl Place {
+    fn take(config: &Config, region: SharedRegion, control: Control, me: NodeId) -> Result<Self, OpenError> {
+        let boot = boot_number(&region, me);
+        let (mut writer, memory) = segment(config, me)?;
+        let bulk = writer.take_bulk().expect("it is the first time");
+        let at = memory.announcement();
+        let record = NodeRecord {
+            inc: me.inc,
+            participant: region.me().to_word(),
+            pid: at.pid,
+            fd: at.fd,
+            identity: at.identity,
+            boot,
+        };
+        control.publish(usize::from(me.slot), &record);
+        let peers = Peers::new(region.clone(), control.clone(), writer.reader(), record);
+        let shm = Shm::new(me, control, memory, writer, bulk, peers);
+        Ok(Self { region, shm, boot, asked: 0 })
+    }
+
+    /// Starts the node with this state.
+    fn start<S: StateMachine>(
+        self,
+        config: &Config,
+        core: OneNode<crate::segment::Body>,
+        system: GroupState,
+        machine: S,
+        hosted: Option<HostedRegion>,
+    ) -> Result<Node<S>, OpenError> {
+        let Self { region, shm, boot, asked } = self;
+        let count = system.applied();
+        let (control, me) = (shm.control.clone(), shm.me);
+        let wake = control.wake_word(usize::from(me.slot)).clone();
+        let largest = shm.bulk.max_bytes();
+        let driver = Driver::new(core, system, shm, config.clone(), boot, asked);
+        let sharing = region.cpu_sharing(2);
+        let inner = Arc::new(Inner {
+            me: AtomicU32::new(me.to_bits()),
+            region: region.clone(),
+            control,
+            state: RwLock::new(Applied { machine, count }),
+            applied: CacheLine::new(AtomicU64::new(count)),
+            driver: corecast_lock::Mutex::new(driver),
+            errands: Mutex::default(),
+            has_errands: AtomicBool::new(false),
+            polling: CacheLine::new(AtomicU32::new(0)),
+            ending: Ending::default(),
+            wake,
+            nap: WakeWord::new(Wait::Park),
+            waiters: Waiters::new(config.wait, sharing.clone()),
+            naps: Waiters::new(Wait::Park, sharing),
+            is_stopping: AtomicBool::new(false),
+            next_session: AtomicU64::new(1),
+            next_cut: AtomicU32::new(1),
+            cuts: Mutex::default(),
+            largest_body: largest,
+        });
+        let theirs = Arc::clone(&inner);
+        let name = format!("replica-{}", me.slot);
+        let thread = thread::Builder::new().name(name).spawn(move || node_thread::run(&theirs));
+        let thread = Mutex::new(Some(thread.map_err(OpenError::Thread)?));
+        Ok(Node::new(Handle { inner, region, hosted, thread }))
+    }
+}
+
+/// A number that only this node has.
+fn boot_number(region: &SharedRegion, me: NodeId) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    (region.generation(), region.me().to_word(), me, std::process::id(), Instant::now()).hash(&mut hasher);
+    hasher.finish()
+}
+
+/// The owner's end of a segment, and its memory.
+pub(super) type NewSegment = (SegmentWriter, SealedMemory);
+
+/// A fresh segment of a node.
+pub(super) fn segment(config: &Config, me: NodeId) -> Result<NewSegment, OpenError> {
+    let layout = SegmentLayout::new(config.slots, config.window, config.bulk_bytes);
+    create_segment(layout, me).map_err(|error| OpenError::Segment { node: me.slot, cause: error.to_string() })
+}

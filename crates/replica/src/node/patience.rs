@@ -1,0 +1,71 @@
+//! When a node counts as stuck, and when it is this node's turn to act.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use corecast_base::Clock;
+
+use crate::NodeId;
+
+/// The longest patience.
+const LONGEST: Duration = Duration::from_secs(1);
+/// The time without a role change after which patience halves again.
+const CALM: Duration = Duration::from_secs(1);
+/// A share of CPU time comes back within about this time for each runnable thread on a CPU.
+const SLICE: Duration = Duration::from_millis(12);
+
+/// How long a node waits for another one.
+#[derive(Debug)]
+pub(super) struct Patience {
+    /// In the beginning, and when all has been calm for long.
+    least: Duration,
+    now: Duration,
+    changed: u64,
+    /// Sign of life of a node, and since when it has not changed.
+    seen: HashMap<NodeId, (u64, u64)>,
+}
+
+impl Patience {
+    /// Patience of at least `least`, in a group of `nodes` nodes that run on `cpus` CPUs.
+    pub(super) fn new(least: Duration, nodes: usize, cpus: usize) -> Self {
+        let crowd = nodes.div_ceil(cpus.max(1)) as u32;
+        let least = if crowd > 1 { least.max(SLICE * crowd) } else { least };
+        Self { least, now: least, changed: Clock::get().ticks(), seen: HashMap::new() }
+    }
+
+    /// There is a new configuration: the next one has to wait longer, and its nodes have all the time again.
+    pub(super) fn reconfigured(&mut self) {
+        self.now = (self.now * 2).min(LONGEST);
+        self.changed = Clock::get().ticks();
+        self.seen.clear();
+    }
+
+    /// True if the sign of life of `node`, which has something to do, has been `sign` for longer than it may be: for `turn`
+    /// turns more than the shortest time.
+    pub(super) fn is_over(&mut self, node: NodeId, sign: u64, turn: usize, now: u64) -> bool {
+        self.calm_down(now);
+        let seen = self.seen.entry(node).or_insert((sign, now));
+        if seen.0 != sign {
+            *seen = (sign, now);
+        }
+        let limit = self.now + self.now / 2 * u32::try_from(turn).unwrap_or(u32::MAX);
+        Clock::get().duration(now.saturating_sub(seen.1)) > limit
+    }
+
+    /// The node has nothing to do, so nothing is known of it.
+    pub(super) fn forget(&mut self, node: NodeId) {
+        self.seen.remove(&node);
+    }
+
+    fn calm_down(&mut self, now: u64) {
+        if self.now > self.least && Clock::get().duration(now.saturating_sub(self.changed)) > CALM {
+            self.now = (self.now / 2).max(self.least);
+            self.changed = now;
+        }
+    }
+
+    /// The time for which a node with work may be silent at the moment.
+    pub(super) fn limit(&self) -> Duration {
+        self.now
+    }
+}

@@ -1,0 +1,236 @@
+//! A client of the replicated state: requests that are done exactly once, also if they have to be sent again.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::handle::Handle;
+use super::inner::Errand;
+use super::mailbox::{Content, Letter, Mailbox};
+use crate::error::{ExecuteError, ForkedNode};
+use crate::segment::{Body, BulkError};
+use crate::{Command, Index, Op, SessionId, StateMachine, Wire};
+
+/// The number of a request within its session.
+pub type Rid = u32;
+
+/// A session of one thread. Its requests are numbered, so that a request that is sent again is not done again.
+///
+/// Up to 16 requests may be without an answer at the same time. Dropping the session closes it.
+pub struct Session<S: StateMachine> {
+    handle: Arc<Handle<S>>,
+    id: SessionId,
+    mailbox: Arc<Mailbox>,
+    /// The count of letters taken from the mailbox.
+    taken: u64,
+    letters: Vec<Letter>,
+    last: Rid,
+    /// Requests without an answer that the caller has seen, and the answer if it has come.
+    open: BTreeMap<Rid, (Command<Body>, Option<Arc<[u8]>>)>,
+    is_expired: bool,
+    bytes: Vec<u8>,
+}
+
+impl<S: StateMachine> Session<S> {
+    /// Opens a session at a node, and waits until the group knows it.
+    pub(super) fn open(handle: &Arc<Handle<S>>, limit: Duration) -> Result<Self, ExecuteError> {
+        let inner = &handle.inner;
+        // ORDERING: Relaxed, each session gets a number of its own
+        let number = inner.next_session.fetch_add(1, corecast_base::sync::Ordering::Relaxed);
+        let id = SessionId::new(inner.me(), number);
+        let mailbox = Arc::new(Mailbox::default());
+        inner.send(Errand::Open(id, Arc::clone(&mailbox)));
+        let mut session = Self {
+            handle: Arc::clone(handle),
+            id,
+            mailbox,
+            taken: 0,
+            letters: Vec::new(),
+            last: 0,
+            open: BTreeMap::new(),
+            is_expired: false,
+            bytes: Vec::new(),
+        };
+        session.submit(Command { session: id, rid: 0, op: Op::OpenSession });
+        session.answer(0, Some(limit))?;
+        Ok(session)
+    }
+
+    /// The session's name.
+    #[must_use]
+    pub fn id(&self) -> SessionId {
+        self.id
+    }
+
+    /// Does an operation, and returns its result and its place in the log when this replica has applied it. From then on every
+    /// linearizable read of any replica shows it.
+    ///
+    /// # Errors
+    /// [`ExecuteError`].
+    pub fn execute(&mut self, op: &S::Op) -> Result<(S::Out, Index), ExecuteError> {
+        let rid = self.start(op)?;
+        self.wait(rid)
+    }
+
+    /// As [`execute`](Self::execute), for at most `limit`.
+    ///
+    /// # Errors
+    /// [`ExecuteError`]; `Unknown` if the time was up, with the number to [`resume`](Self::resume).
+    pub fn execute_timeout(&mut self, op: &S::Op, limit: Duration) -> Result<(S::Out, Index), ExecuteError> {
+        let rid = self.start(op)?;
+        self.wait_timeout(rid, limit)
+    }
+
+    /// Begins an operation; its result is to be waited for with [`wait`](Self::wait).
+    ///
+    /// # Errors
+    /// [`ExecuteError`]; `Full` if 16 requests have no answer.
+    pub fn start(&mut self, op: &S::Op) -> Result<Rid, ExecuteError> {
+        let inner = &self.handle.inner;
+        inner.check_fork().map_err(|_| ForkedNode)?;
+        if let Some(end) = inner.ending.get() {
+            return Err(end.of_execute(inner.me()));
+        }
+        if self.is_expired || self.last == Rid::MAX {
+            return Err(ExecuteError::SessionExpired);
+        }
+        let most = Command::<Body>::OUTSTANDING;
+        let oldest = self.open.first_key_value().map(|(&rid, _)| rid);
+        if oldest.is_some_and(|oldest| self.last + 1 - oldest >= most) {
+            return Err(ExecuteError::Full(most));
+        }
+        self.bytes.clear();
+        op.encode(&mut self.bytes);
+        let body = self.body()?;
+        self.last += 1;
+        let command = Command { session: self.id, rid: self.last, op: Op::User(body) };
+        self.submit(command);
+        Ok(self.last)
+    }
+
+    /// The encoded operation as a body: in the slot, or in the arena of this node as soon as there is room.
+    fn body(&self) -> Result<Body, ExecuteError> {
+        if let Some(body) = Body::inline(&self.bytes) {
+            return Ok(body);
+        }
+        let inner = &self.handle.inner;
+        let write = || match inner.driver.lock().shm.write_body(&self.bytes) {
+            Err(BulkError::Full) => inner.ending.get().map(|end| Err(end.of_execute(inner.me()))),
+            Err(_) => {
+                let most = inner.largest_body;
+                Some(Err(ExecuteError::TooLarge { bytes: self.bytes.len(), most }))
+            }
+            Ok(body) => Some(Ok(body)),
+        };
+        inner.wait_for(None, write).expect("a wait without a limit ends with a result")
+    }
+
+    /// Waits for the result of a request.
+    ///
+    /// # Errors
+    /// [`ExecuteError`].
+    pub fn wait(&mut self, rid: Rid) -> Result<(S::Out, Index), ExecuteError> {
+        self.answer(rid, None).and_then(|reply| decode(&reply))
+    }
+
+    /// As [`wait`](Self::wait), for at most `limit`.
+    ///
+    /// # Errors
+    /// [`ExecuteError`]; `Unknown` if the time was up.
+    pub fn wait_timeout(&mut self, rid: Rid, limit: Duration) -> Result<(S::Out, Index), ExecuteError> {
+        self.answer(rid, Some(limit)).and_then(|reply| decode(&reply))
+    }
+
+    /// Sends a request without an answer once more, and waits for its result for at most `limit`. It is done once all the same.
+    ///
+    /// # Errors
+    /// [`ExecuteError`]; `Unknown` if the time was up once more, or the session has no such request without an answer.
+    pub fn resume(&mut self, rid: Rid, limit: Duration) -> Result<(S::Out, Index), ExecuteError> {
+        let (command, _) = self.open.get(&rid).ok_or(ExecuteError::Unknown { rid })?;
+        let command = *command;
+        self.submit(command);
+        self.wait_timeout(rid, limit)
+    }
+
+    /// The requests whose results have not been taken.
+    pub fn unanswered(&self) -> impl Iterator<Item = Rid> + '_ {
+        self.open.keys().copied()
+    }
+
+    fn submit(&mut self, command: Command<Body>) {
+        self.open.entry(command.rid).or_insert((command, None));
+        let inner = &self.handle.inner;
+        match inner.driver.try_lock() {
+            Some(mut driver) => driver.submit(inner, command),
+            None => inner.send(Errand::Submit(command)),
+        }
+    }
+
+    fn answer(&mut self, rid: Rid, limit: Option<Duration>) -> Result<Arc<[u8]>, ExecuteError> {
+        let handle = Arc::clone(&self.handle);
+        let inner = &handle.inner;
+        let found = match self.look(rid) {
+            Some(found) => Some(found),
+            None => inner.wait_for(limit, || self.look(rid)),
+        };
+        found.unwrap_or(Err(ExecuteError::Unknown { rid }))
+    }
+
+    /// The answer to a request, if it has come.
+    fn look(&mut self, rid: Rid) -> Option<Result<Arc<[u8]>, ExecuteError>> {
+        if self.mailbox.count() != self.taken {
+            self.take_letters();
+        }
+        if let Some((_, Some(_))) = self.open.get(&rid) {
+            let (_, reply) = self.open.remove(&rid).expect("it was found just now");
+            return reply.map(Ok);
+        }
+        if self.is_expired {
+            return Some(Err(ExecuteError::SessionExpired));
+        }
+        if !self.open.contains_key(&rid) {
+            return Some(Err(ExecuteError::Unknown { rid }));
+        }
+        let inner = &self.handle.inner;
+        inner.ending.get().map(|end| Err(end.of_execute(inner.me())))
+    }
+
+    fn take_letters(&mut self) {
+        self.mailbox.take(&mut self.letters);
+        for letter in self.letters.drain(..) {
+            self.taken += 1;
+            match letter.content {
+                Content::Expired => self.is_expired = true,
+                Content::Done(reply) => {
+                    if let Some((_, answer)) = self.open.get_mut(&letter.rid) {
+                        *answer = Some(reply);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The index and the output of a reply.
+fn decode<O: Wire>(reply: &[u8]) -> Result<(O, Index), ExecuteError> {
+    let (index, out) = reply.split_first_chunk::<8>().expect("a reply begins with its index");
+    let out = O::decode(out).expect("the state machine decodes what it has encoded");
+    Ok((out, Index::from_le_bytes(*index)))
+}
+
+impl<S: StateMachine> Drop for Session<S> {
+    fn drop(&mut self) {
+        let inner = &self.handle.inner;
+        if inner.check_fork().is_ok() {
+            inner.send(Errand::Close(self.id, self.last.saturating_add(1)));
+            inner.wake.notify();
+        }
+    }
+}
+
+impl<S: StateMachine> fmt::Debug for Session<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Session({:#x}, {} requests)", self.id.0, self.last)
+    }
+}

@@ -1,0 +1,107 @@
+//! How a node and its group are.
+
+use super::driver::Driver;
+use super::ending::End;
+use super::inner::Inner;
+use crate::one_paxos::Effect;
+use crate::segment::Body;
+use crate::{Epoch, Index, NodeId, StateMachine};
+
+/// Exact counts of what this node has done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub struct Counters {
+    /// Commands that this node, as leader, wrote for another acceptor.
+    pub proposed: u64,
+    /// Commands that this node, as acceptor, wrote.
+    pub accepted: u64,
+    /// Runs of commands that it committed.
+    pub commits: u64,
+    /// Requests that it handed to another leader.
+    pub forwarded: u64,
+    /// Compare-and-swaps for a role.
+    pub role_attempts: u64,
+    /// New configurations that it has seen.
+    pub role_changes: u64,
+    /// Nodes that it held for stuck.
+    pub suspicions: u64,
+    /// Times that it found something to do.
+    pub turns: u64,
+    /// Times that it came back by a snapshot.
+    pub rejoins: u64,
+}
+
+impl Counters {
+    pub(super) fn count(&mut self, effect: &Effect<Body>) {
+        match effect {
+            Effect::Propose { commands, .. } => self.proposed += commands.len() as u64,
+            Effect::Write { commands, .. } => self.accepted += commands.len() as u64,
+            Effect::Commit { .. } => self.commits += 1,
+            Effect::Forward { commands, .. } => self.forwarded += commands.len() as u64,
+            Effect::ProposeConfiguration(_) => self.role_attempts += 1,
+            _ => {}
+        }
+    }
+}
+
+/// How a node and its group are.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct Status {
+    /// This node.
+    pub me: NodeId,
+    /// The newest configuration that it knows.
+    pub epoch: Epoch,
+    /// The node that leads.
+    pub leader: NodeId,
+    /// The node that accepts.
+    pub acceptor: NodeId,
+    /// The count of commands that it has applied.
+    pub applied: Index,
+    /// The count of commands that it knows to be decided.
+    pub commit: Index,
+    /// The count of commands that all members are known to have applied.
+    pub stable: Index,
+    /// The count of commands whose effect anyone may have seen.
+    pub visible: Index,
+    /// A hash of the commands applied: equal in all replicas at equal counts.
+    pub prefix: u128,
+    /// The members, as of the commands applied.
+    pub members: Vec<NodeId>,
+    /// True while it is one of them.
+    pub is_member: bool,
+    /// The reason why it does no more, if it does not.
+    pub ended: Option<String>,
+    /// What it has done.
+    pub counters: Counters,
+}
+
+impl Status {
+    pub(super) fn of<S: StateMachine>(inner: &Inner<S>, driver: &Driver<S>) -> Self {
+        let configuration = driver.core.configuration();
+        Self {
+            me: inner.me(),
+            epoch: configuration.epoch,
+            leader: configuration.leader,
+            acceptor: configuration.acceptor,
+            applied: inner.applied(),
+            commit: driver.core.learned_end(),
+            stable: driver.core.stable(),
+            visible: inner.control.visible(),
+            prefix: driver.system.prefix(),
+            members: driver.core.members().iter().collect(),
+            is_member: driver.is_member(),
+            ended: inner.ending.get().map(describe),
+            counters: driver.counters,
+        }
+    }
+}
+
+fn describe(end: End) -> String {
+    match end {
+        End::Expelled => "no longer a member".to_owned(),
+        End::Diverged(index) => format!("its state differed at command {index}"),
+        End::Poisoned(index) => format!("all replicas panicked at command {index}"),
+        End::Corrupt(slot) => format!("the log in the memory of node {slot} is damaged"),
+    }
+}

@@ -1,0 +1,62 @@
+//! The thread of a node: it does what nobody of the node's callers is there to do.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use corecast_base::sync::Ordering;
+
+use super::inner::Inner;
+use crate::StateMachine;
+
+/// How long the thread leaves the work to callers that look for results themselves.
+const NAP: Duration = Duration::from_micros(200);
+/// The longest sleep while the node waits for others, and at other times.
+const EXPECTING: Duration = Duration::from_millis(1);
+const IDLE: Duration = Duration::from_millis(20);
+
+/// Runs until the node stops.
+pub(super) fn run<S: StateMachine>(inner: &Arc<Inner<S>>) {
+    while !inner.is_stopping() {
+        if inner.has_callers() {
+            nap(inner);
+        } else {
+            serve(inner);
+        }
+        if let Some(mut driver) = inner.driver.try_lock() {
+            driver.maintain(inner);
+        }
+    }
+}
+
+/// Waits until something was done, or it is time to look around.
+fn serve<S: StateMachine>(inner: &Arc<Inner<S>>) {
+    let mut longest = IDLE;
+    let poll = || (inner.turn() || inner.is_stopping()).then_some(());
+    let check = |waited: Duration| {
+        if let Some(driver) = inner.driver.try_lock() {
+            longest = if driver.expects_something() { EXPECTING } else { IDLE };
+        }
+        if waited >= longest || inner.has_callers() { Err(()) } else { Ok(longest - waited) }
+    };
+    let _ = inner.waiters.with(|waiter| waiter.until(&inner.wake, poll, check));
+}
+
+/// Sleeps on a word that other nodes do not know: a caller looks for what they do, and each wake-up would cost them.
+fn nap<S: StateMachine>(inner: &Arc<Inner<S>>) {
+    let poll = || inner.is_stopping().then_some(());
+    let check = |waited: Duration| NAP.checked_sub(waited).filter(|left| !left.is_zero()).ok_or(());
+    let _ = inner.naps.with(|waiter| waiter.until(&inner.nap, poll, check));
+    inner.turn();
+}
+
+impl<S: StateMachine> Inner<S> {
+    pub(super) fn is_stopping(&self) -> bool {
+        // ORDERING: Acquire, pairs with the Release in stop [stopping]
+        self.is_stopping.load(Ordering::Acquire)
+    }
+
+    fn has_callers(&self) -> bool {
+        // ORDERING: Relaxed, a hint
+        self.polling.load(Ordering::Relaxed) > 0
+    }
+}

@@ -1,0 +1,101 @@
+//! Watching the other nodes, and showing them that this one runs.
+
+use std::time::Duration;
+
+use corecast_base::Clock;
+
+use super::driver::Driver;
+use super::ending::End;
+use super::inner::Inner;
+use crate::one_paxos::Input;
+use crate::{NodeId, StateMachine};
+
+/// The time between two looks at nodes from which nothing is expected.
+const IDLE_LOOK: Duration = Duration::from_millis(20);
+
+impl<S: StateMachine> Driver<S> {
+    /// Shows that this node runs, and suspects those that do not.
+    pub(super) fn watch(&mut self, inner: &Inner<S>, now: u64) {
+        if let Some(index) = inner.control.poisoned() {
+            return inner.ending.set(End::Poisoned(index));
+        }
+        if self.panicked_at.is_some() {
+            return self.judge_panic(inner);
+        }
+        self.shm.writer.beat();
+        let (clock, expects) = (Clock::get(), self.expects_something());
+        if expects || now.saturating_sub(self.looked) > clock.ticks_in(IDLE_LOOK) {
+            self.looked = now;
+            self.shm.refresh_peers();
+            self.suspect_dead(inner, now);
+        }
+        if expects {
+            self.suspect_stuck(inner, now);
+            self.resubmit_late(inner, now);
+        }
+    }
+
+    /// True if this node waits for others.
+    pub(super) fn expects_something(&self) -> bool {
+        !self.submitted.is_empty() || self.core.waiting() > 0 || self.core.has_outstanding() || !self.is_member() || self.is_leaving
+    }
+
+    pub(super) fn is_member(&self) -> bool {
+        self.core.members().contains(self.shm.me)
+    }
+
+    /// Nodes whose process is dead, at once if it is this node's turn.
+    fn suspect_dead(&mut self, inner: &Inner<S>, now: u64) {
+        let configuration = *self.core.configuration();
+        let roles = [configuration.leader, configuration.acceptor];
+        let mut dead: Vec<NodeId> = self.core.members().iter().filter(|&node| node != self.shm.me).collect();
+        dead.extend(roles.into_iter().filter(|&node| node != self.shm.me && !self.core.members().contains(node)));
+        dead.retain(|&node| self.shm.is_gone(node));
+        for node in dead {
+            let is_leader = node == self.core.configuration().leader;
+            let turn = self.core.rank().unwrap_or(0);
+            let is_turn = !is_leader || turn == 0 || self.patience.is_over(node, u64::MAX, turn, now);
+            if is_turn {
+                self.step(inner, Input::Suspect { node, is_dead: true });
+            }
+        }
+    }
+
+    /// Nodes that have something to do and show no sign of life.
+    fn suspect_stuck(&mut self, inner: &Inner<S>, now: u64) {
+        let configuration = *self.core.configuration();
+        let turn = self.core.rank().unwrap_or(0);
+        let mut watched = vec![configuration.leader, configuration.acceptor];
+        if self.core.leads() {
+            watched.extend(self.core.slow_members());
+        }
+        watched.dedup();
+        for node in watched {
+            if node == self.shm.me {
+                continue;
+            }
+            let Some(sign) = self.shm.segment(node).map(|segment| segment.beat()) else { continue };
+            let turn = if node == configuration.leader { turn } else { 0 };
+            let is_acceptor_of_other = node != configuration.leader && !self.core.leads();
+            if !is_acceptor_of_other && self.patience.is_over(node, sign, turn, now) {
+                self.patience.forget(node);
+                self.counters.suspicions += 1;
+                self.step(inner, Input::Suspect { node, is_dead: false });
+            }
+        }
+    }
+
+    /// Requests that may have been lost on the way, as a ring was full.
+    fn resubmit_late(&mut self, inner: &Inner<S>, now: u64) {
+        let clock = Clock::get();
+        let since = clock.duration(now.saturating_sub(self.resubmitted));
+        if since > self.patience.limit() * 4 {
+            self.resubmitted = now;
+            self.resubmit(inner);
+            self.ask_to_join(inner);
+            if self.is_leaving {
+                self.ask_to_leave(inner, crate::LeaveReason::Asked);
+            }
+        }
+    }
+}

@@ -1,0 +1,154 @@
+//! The learner: applies decided commands in the order of their indexes, and drops those that all members have applied.
+
+use super::io::Effect;
+use super::node::{Node, Role};
+use crate::{Command, Index, NodeId, Op};
+
+impl<B: Clone + PartialEq> Node<B> {
+    /// N3: the first that tells about an index decides it.
+    pub(super) fn learn(
+        &mut self,
+        stable: Index,
+        first: Index,
+        commands: Vec<Command<B>>,
+        effects: &mut Vec<Effect<B>>,
+    ) {
+        for (index, command) in (first..).zip(commands) {
+            // A slot below what all members have applied may hold anything; nobody counted needs it.
+            if index >= stable || !self.rules().respect_stable {
+                self.decide(index, command);
+            }
+        }
+        if !self.leads() {
+            self.learned.trim(stable.min(self.applied));
+        }
+        self.advance(effects);
+        if self.learned_end < stable {
+            self.lag(effects);
+        }
+    }
+
+    #[inline]
+    pub(super) fn decide(&mut self, index: Index, command: Command<B>) {
+        match self.learned.get(index) {
+            Some(known) => self.check(*known == command, "I1: one command at one index"),
+            None if index >= self.learned_end => self.learned.set(index, command),
+            None => {}
+        }
+    }
+
+    /// Lets what follows without a hole be applied.
+    #[inline]
+    pub(super) fn advance(&mut self, effects: &mut Vec<Effect<B>>) {
+        let before = self.learned_end;
+        while self.learned.get(self.learned_end).is_some() {
+            self.learned_end += 1;
+        }
+        if self.learned_end == before {
+            return;
+        }
+        if !self.is_by_messages() && (self.rules().all_raise_visible || self.leads()) {
+            effects.push(Effect::RaiseVisible(self.learned_end));
+        }
+        effects.push(Effect::Apply);
+    }
+
+    pub(super) fn lag(&mut self, effects: &mut Vec<Effect<B>>) {
+        self.is_lagging = true;
+        self.role = Role::Follower;
+        self.proposal = None;
+        effects.push(Effect::Lagging);
+    }
+
+    /// The next command to apply, and its index.
+    #[inline]
+    #[must_use]
+    pub fn next_to_apply(&self) -> Option<(Index, &Command<B>)> {
+        if self.applied == self.learned_end {
+            return None;
+        }
+        self.learned.get(self.applied).map(|command| (self.applied, command))
+    }
+
+    /// The decided command at an index at or after [`applied_count`](Self::applied_count), for a runtime that applies a run
+    /// before it says so; `None` from [`learned_end`](Self::learned_end) on.
+    #[inline]
+    #[must_use]
+    pub fn decided(&self, index: Index) -> Option<&Command<B>> {
+        if index < self.learned_end { self.learned.get(index) } else { None }
+    }
+
+    /// The commands below `end` have been applied.
+    ///
+    /// # Panics
+    /// If `end` is beyond what may be applied.
+    #[track_caller]
+    pub fn applied(&mut self, end: Index, effects: &mut Vec<Effect<B>>) {
+        assert!(end <= self.learned_end, "only decided commands are applied");
+        let mut has_members_changed = false;
+        for index in self.applied..end {
+            let Some(command) = self.learned.get(index) else { continue };
+            self.orders.has_applied(command);
+            match &command.op {
+                Op::Join { node, boot } => has_members_changed |= self.members.join(*node, *boot).is_ok(),
+                Op::Leave { node, .. } => has_members_changed |= self.members.leave(*node),
+                _ => {}
+            }
+        }
+        self.applied = self.applied.max(end);
+        if has_members_changed {
+            self.members_changed(effects);
+        }
+        self.has_moved(effects);
+    }
+
+    /// A member has applied what is below `applied`.
+    pub(super) fn progressed(&mut self, node: NodeId, applied: Index, effects: &mut Vec<Effect<B>>) {
+        let Some(entry) = self.progress.iter_mut().find(|(other, _)| *other == node) else { return };
+        if applied > entry.1 {
+            entry.1 = applied;
+            self.slow.remove(&node);
+            self.has_moved(effects);
+        }
+    }
+
+    /// Some count of applied commands has grown.
+    #[inline]
+    fn has_moved(&mut self, effects: &mut Vec<Effect<B>>) {
+        if self.leads() {
+            self.raise_stable();
+            self.order_waiting(effects);
+        } else if self.is_by_messages() {
+            self.report_progress(effects);
+        }
+    }
+
+    #[cold]
+    fn members_changed(&mut self, effects: &mut Vec<Effect<B>>) {
+        self.list_progress();
+        let members = &self.members;
+        self.dead.retain(|&node| members.contains(node));
+        self.slow.retain(|&node| members.contains(node));
+        self.orders.leaving.retain(|&node| members.contains(node));
+        if !members.contains(self.settings.me) && self.leads() {
+            self.role = Role::Follower;
+        }
+        let has_leader = members.contains(self.configuration.leader);
+        if !has_leader && self.rank() == Some(0) {
+            self.propose_itself(effects);
+        }
+    }
+
+    /// The leader trims what all members have applied; its own count always bounds.
+    pub(super) fn raise_stable(&mut self) {
+        if self.role == Role::Adopting {
+            return;
+        }
+        let least = self.progress.iter().map(|&(_, applied)| applied).fold(self.applied, Index::min);
+        if least > self.orders.stable {
+            self.orders.stable = least;
+            self.orders.proposals.trim(least);
+            self.learned.trim(least);
+        }
+    }
+}

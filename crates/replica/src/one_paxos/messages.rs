@@ -1,0 +1,173 @@
+//! The protocol where nodes share no memory: what each message does, and what is sent again.
+
+use super::io::{Adopted, Effect};
+use super::message::{Entry, Message};
+use super::node::{Node, Role};
+use super::order::runs;
+use crate::{Command, Epoch, Index, NodeId};
+
+/// The most commands of one answer to a learner that lacks some.
+const RESENT: usize = 256;
+
+impl<B: Clone + PartialEq> Node<B> {
+    pub(super) fn send(&mut self, to: NodeId, message: Message<B>, effects: &mut Vec<Effect<B>>) {
+        if to == self.settings.me {
+            self.to_self.push_back(message);
+        } else {
+            effects.push(Effect::Send { to, message });
+        }
+    }
+
+    /// Takes the messages to itself.
+    pub(super) fn receive_own(&mut self, effects: &mut Vec<Effect<B>>) {
+        while let Some(message) = self.to_self.pop_front() {
+            self.receive(self.settings.me, message, effects);
+        }
+    }
+
+    pub(super) fn receive(&mut self, from: NodeId, message: Message<B>, effects: &mut Vec<Effect<B>>) {
+        match message {
+            Message::Request(commands) => self.requested(commands, effects),
+            Message::Accept { epoch, stable, first, commands } => {
+                if !self.refuses(from, epoch, effects) {
+                    self.accept_and_tell(stable, first, commands, effects);
+                }
+            }
+            Message::Learn { stable, first, commands } => self.learn(stable, first, commands, effects),
+            Message::Missing { first } => self.send_missing(from, first, effects),
+            Message::Prepare(entry) => self.prepared(from, entry, effects),
+            Message::PrepareResponse(adopted) => self.prepare_answered(adopted, effects),
+            Message::Chosen(entry) => self.entry_chosen(entry, effects),
+            Message::Progress { applied } => self.progressed(from, applied, effects),
+            Message::Ask { position, ballot } => self.asked(from, position, ballot, effects),
+            Message::Promise { position, ballot, vote } => self.promised(from, position, ballot, vote, effects),
+            Message::Vote { ballot, entry } => self.asked_to_vote(from, ballot, entry, effects),
+            Message::Voted { position, ballot } => self.voted(from, position, ballot, effects),
+            Message::Refused { promised, .. } => self.refused(promised),
+        }
+    }
+
+    /// Acceptor: true if it does not obey the epoch; then a stale sender is told of the newer configuration.
+    fn refuses(&mut self, from: NodeId, epoch: Epoch, effects: &mut Vec<Effect<B>>) -> bool {
+        if epoch < self.configuration.epoch && epoch != self.acceptor.hpn {
+            self.send(from, Message::Chosen(self.newest_entry()), effects);
+        }
+        epoch != self.acceptor.hpn
+    }
+
+    pub(super) fn newest_entry(&self) -> Entry<B> {
+        Entry { configuration: self.configuration, chosen: self.chosen.clone() }
+    }
+
+    /// N2: all that it accepts is decided.
+    fn accept_and_tell(
+        &mut self,
+        stable: Index,
+        first: Index,
+        mut commands: Vec<Command<B>>,
+        effects: &mut Vec<Effect<B>>,
+    ) {
+        self.acceptor.raise_stable(stable);
+        self.acceptor.log.trim(self.acceptor.stable);
+        let epoch = self.acceptor.hpn;
+        let stable = self.acceptor.stable;
+        let below = if self.rules().respect_stable { stable.saturating_sub(first) as usize } else { 0 };
+        commands.drain(..below.min(commands.len()));
+        let first = first + below as u64;
+        for (index, command) in (first..).zip(&commands) {
+            if let Some((_, known)) = self.acceptor.log.get(index) {
+                self.check(known == command, "I7: an index that was accepted gets no other command");
+            }
+            self.acceptor.log.set(index, (epoch, command.clone()));
+        }
+        if commands.is_empty() {
+            return;
+        }
+        self.acceptor.commit = self.acceptor.commit.max(first + commands.len() as u64);
+        let message = Message::Learn { stable, first, commands: commands.clone() };
+        effects.push(Effect::Broadcast(message));
+        self.learn(stable, first, commands, effects);
+    }
+
+    /// L3: the acceptor obeys the new epoch and tells everything.
+    fn prepared(&mut self, from: NodeId, entry: Entry<B>, effects: &mut Vec<Effect<B>>) {
+        let epoch = entry.configuration.epoch;
+        self.entry_chosen(entry, effects);
+        if epoch < self.acceptor.hpn {
+            return self.send(from, Message::Chosen(self.newest_entry()), effects);
+        }
+        self.acceptor.hpn = epoch;
+        let accepted = self.acceptor.log.iter().map(|(index, (epoch, command))| (index, *epoch, command.clone()));
+        let accepted = accepted.collect();
+        let (stable, commit) = (self.acceptor.stable, self.acceptor.commit);
+        let adopted = Adopted { epoch, stable, commit, chosen: Vec::new(), accepted };
+        self.send(from, Message::PrepareResponse(adopted), effects);
+    }
+
+    fn prepare_answered(&mut self, adopted: Adopted<B>, effects: &mut Vec<Effect<B>>) {
+        match self.role {
+            Role::Adopting => self.adopt(adopted, effects),
+            Role::Installing if adopted.epoch == self.configuration.epoch => self.acceptor_is_installed(effects),
+            _ => {}
+        }
+    }
+
+    /// A learner lacks what is decided from `first` on.
+    fn send_missing(&mut self, from: NodeId, first: Index, effects: &mut Vec<Effect<B>>) {
+        let stable = self.acceptor.stable;
+        let first = first.max(stable);
+        let accepted = self.acceptor.log.iter().filter(|&(index, _)| index >= first).take(RESENT);
+        let runs = runs(accepted.map(|(index, (_, command))| (index, command.clone())));
+        for (first, commands) in runs {
+            self.send(from, Message::Learn { stable, first, commands }, effects);
+        }
+    }
+
+    /// Tells the leader how far this node is, each time it has applied a part of the log.
+    pub(super) fn report_progress(&mut self, effects: &mut Vec<Effect<B>>) {
+        if self.applied - self.reported >= (self.settings.window / 16).max(1) {
+            self.send_progress(effects);
+        }
+    }
+
+    pub(super) fn send_progress(&mut self, effects: &mut Vec<Effect<B>>) {
+        self.reported = self.applied;
+        let to = self.configuration.leader;
+        if to != self.settings.me {
+            effects.push(Effect::Send { to, message: Message::Progress { applied: self.applied } });
+        }
+    }
+
+    /// Sends again what has no answer, if nothing has moved since the last time.
+    pub(super) fn tick(&mut self, effects: &mut Vec<Effect<B>>) {
+        if !self.is_by_messages() {
+            return;
+        }
+        if self.proposal.is_some() {
+            self.propose_again(effects);
+        }
+        let has_moved = self.ticked != self.learned_end;
+        self.ticked = self.learned_end;
+        match self.role {
+            Role::Adopting | Role::Installing => self.prepare(effects),
+            Role::Leading if !has_moved => self.send_proposals_again(effects),
+            _ => {}
+        }
+        let (me, acceptor) = (self.settings.me, self.configuration.acceptor);
+        if !has_moved && acceptor != me {
+            effects.push(Effect::Send { to: acceptor, message: Message::Missing { first: self.learned_end } });
+        }
+        if !self.leads() {
+            self.send_progress(effects);
+        }
+    }
+
+    /// Proposals that are not known to be decided.
+    fn send_proposals_again(&mut self, effects: &mut Vec<Effect<B>>) {
+        let from = self.learned_end;
+        let waiting = self.orders.proposals.iter().filter(|&(index, _)| index >= from);
+        for (first, run) in runs(waiting.map(|(index, command)| (index, command.clone()))) {
+            self.send_proposals(first, run, effects);
+        }
+    }
+}

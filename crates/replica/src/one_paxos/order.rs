@@ -1,0 +1,314 @@
+//! The leader: gives commands their indexes, as far as the log has room.
+//!
+//! The log holds `window` commands from the first that not all members have applied. Users' commands leave the last part to
+//! those of the group: a full log with a dead member in it can still order its `Leave`. A member that falls behind by three
+//! quarters of the window is put out; while a running member is half as far behind, users wait.
+
+use std::collections::{BTreeSet, HashSet, VecDeque};
+use std::hash::{BuildHasherDefault, Hash, Hasher};
+
+use super::io::{Effect, Transport};
+use super::log::Log;
+use super::message::Message;
+use super::node::{Node, Role};
+use crate::{Command, Epoch, Index, LeaveReason, NodeId, Op, SessionId};
+
+/// The places at the end of the log for commands of the group, beside one for each member; at most a quarter of the log.
+const RESERVED: u64 = 64;
+
+/// What a node knows as the leader.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(super) struct Orders<B> {
+    /// What has an index, from `stable` on.
+    pub(super) proposals: Log<Command<B>>,
+    /// The index of the next command.
+    pub(super) next: Index,
+    /// All members have applied what is below.
+    pub(super) stable: Index,
+    /// Requests with and without an index that were not applied.
+    in_flight: InFlight,
+    /// Requests of users without an index.
+    users: VecDeque<Command<B>>,
+    /// Commands of the group without an index.
+    group: VecDeque<Command<B>>,
+    /// Members whose `Leave` is ordered or waits.
+    pub(super) leaving: BTreeSet<NodeId>,
+}
+
+impl<B> Orders<B> {
+    pub(super) fn new(stable: Index) -> Self {
+        Self {
+            proposals: Log::new(stable),
+            next: stable,
+            stable,
+            in_flight: InFlight::default(),
+            users: VecDeque::new(),
+            group: VecDeque::new(),
+            leaving: BTreeSet::new(),
+        }
+    }
+
+    pub(super) fn waiting(&self) -> usize {
+        self.users.len() + self.group.len()
+    }
+
+    /// Notes the proposals that it took over as in flight, from an index on.
+    pub(super) fn note_proposals_from(&mut self, first: Index) {
+        for (_, command) in self.proposals.iter().filter(|&(index, _)| index >= first) {
+            if let Op::Leave { node, .. } = command.op {
+                self.leaving.insert(node);
+            }
+            self.in_flight.insert(command);
+        }
+    }
+
+    #[inline]
+    pub(super) fn has_applied(&mut self, command: &Command<B>) {
+        self.in_flight.remove(command);
+        if let Op::Leave { node, .. } = command.op {
+            self.leaving.remove(&node);
+        }
+    }
+
+    /// Takes out all that has no index.
+    pub(super) fn take_waiting(&mut self) -> Vec<Command<B>> {
+        let mut waiting = Vec::from_iter(self.group.drain(..));
+        waiting.extend(self.users.drain(..));
+        waiting
+    }
+
+    /// Puts a request in line unless it is in flight.
+    fn enqueue(&mut self, command: Command<B>) {
+        match command.op {
+            Op::Leave { node, .. } if !self.leaving.insert(node) => {}
+            Op::Join { .. } | Op::Leave { .. } | Op::Barrier(_) => self.group.push_back(command),
+            _ if self.in_flight.insert(&command) => self.users.push_back(command),
+            _ => {}
+        }
+    }
+}
+
+fn is_of_group<B>(op: &Op<B>) -> bool {
+    matches!(op, Op::Join { .. } | Op::Leave { .. } | Op::Barrier(_))
+}
+
+/// Up to which index a leader may order just now.
+struct Room {
+    users: Index,
+    group: Index,
+    leaves: Index,
+}
+
+impl<B: Clone + PartialEq> Node<B> {
+    pub(super) fn requested(&mut self, commands: Vec<Command<B>>, effects: &mut Vec<Effect<B>>) {
+        if !self.leads() {
+            return self.forward(commands, effects);
+        }
+        if self.can_order_at_once(&commands) {
+            return self.propose_next(commands, effects);
+        }
+        commands.into_iter().for_each(|command| self.orders.enqueue(command));
+        self.order_waiting(effects);
+    }
+
+    /// Notes the requests as in flight if they can be ordered as they come: users' only, none twice, nobody before them.
+    #[inline]
+    fn can_order_at_once(&mut self, commands: &[Command<B>]) -> bool {
+        let is_free = self.role == Role::Leading && self.orders.waiting() == 0;
+        let end = self.orders.next + commands.len() as u64;
+        if !is_free || commands.iter().any(|command| is_of_group(&command.op)) || end > self.room().users {
+            return false;
+        }
+        for (at, command) in commands.iter().enumerate() {
+            if !self.orders.in_flight.insert(command) {
+                commands[..at].iter().for_each(|noted| self.orders.in_flight.remove(noted));
+                return false;
+            }
+        }
+        true
+    }
+
+    pub(super) fn forward(&self, commands: Vec<Command<B>>, effects: &mut Vec<Effect<B>>) {
+        let to = self.configuration.leader;
+        if commands.is_empty() || to == self.settings.me {
+            return;
+        }
+        effects.push(match self.settings.transport {
+            Transport::Messages => Effect::Send { to, message: Message::Request(commands) },
+            Transport::Shared { .. } => Effect::Forward { leader: to, commands },
+        });
+    }
+
+    fn room(&self) -> Room {
+        let window = self.settings.window;
+        let end = self.orders.stable + window;
+        let reserved = (RESERVED + self.progress.len() as u64 + 1).min(window / 4);
+        let is_running = |node: &NodeId| !self.dead.contains(node) && !self.slow.contains(node);
+        let running = self.progress.iter().filter(|(node, _)| is_running(node)).map(|&(_, applied)| applied);
+        let slowest = running.fold(self.applied, Index::min);
+        let users = (end - reserved).min(slowest + window * 3 / 8);
+        Room { users, group: end - reserved / 2, leaves: end }
+    }
+
+    /// Other members that users wait for, or will before long: they are a quarter of the window behind or more.
+    pub fn slow_members(&self) -> impl Iterator<Item = NodeId> + '_ {
+        let bound = if self.leads() { self.orders.next.saturating_sub(self.settings.window / 4) } else { 0 };
+        self.progress.iter().filter(move |(_, applied)| *applied < bound).map(|&(node, _)| node)
+    }
+
+    /// Orders what waits, as far as there is room.
+    #[inline]
+    pub(super) fn order_waiting(&mut self, effects: &mut Vec<Effect<B>>) {
+        if self.role != Role::Leading {
+            return;
+        }
+        self.expel(effects);
+        if self.orders.waiting() == 0 || self.role != Role::Leading {
+            return;
+        }
+        let room = self.room();
+        let mut run = Vec::new();
+        while let Some(command) = self.next_waiting(&room, self.orders.next + run.len() as u64) {
+            run.push(command);
+        }
+        if !run.is_empty() {
+            self.propose_next(run, effects);
+        }
+        self.relieve_leaving_acceptor(effects);
+    }
+
+    /// The next command in line that may get this index: the group's first. `Leave`s may pass others that find no room.
+    fn next_waiting(&mut self, room: &Room, index: Index) -> Option<Command<B>> {
+        let acceptor = self.configuration.acceptor;
+        let is_ready = |command: &Command<B>| match command.op {
+            Op::Leave { node, .. } => node != acceptor && index < room.leaves,
+            _ => index < room.group,
+        };
+        if let Some(at) = self.orders.group.iter().position(is_ready) {
+            return self.orders.group.remove(at);
+        }
+        if index < room.users { self.orders.users.pop_front() } else { None }
+    }
+
+    /// Before the acceptor leaves, another takes its role.
+    fn relieve_leaving_acceptor(&mut self, effects: &mut Vec<Effect<B>>) {
+        let acceptor = self.configuration.acceptor;
+        let is_leave = |command: &Command<B>| matches!(command.op, Op::Leave { node, .. } if node == acceptor);
+        if self.role == Role::Leading && acceptor != self.settings.me && self.orders.group.iter().any(is_leave) {
+            self.change_acceptor(effects);
+        }
+    }
+
+    /// Puts in line the `Leave` of dead members, and of those that fell too far behind.
+    fn expel(&mut self, effects: &mut Vec<Effect<B>>) {
+        let bound = self.orders.next.saturating_sub(self.settings.window * 3 / 4);
+        if self.dead.is_empty() && self.progress.iter().all(|&(_, applied)| applied >= bound) {
+            return;
+        }
+        let reason = |node: NodeId, applied| match () {
+            () if self.dead.contains(&node) => Some(LeaveReason::Dead),
+            () if applied < bound => Some(LeaveReason::Lagging),
+            () => None,
+        };
+        let leaves = self.progress.iter().filter_map(|&(node, applied)| Some((node, reason(node, applied)?)));
+        for (node, reason) in Vec::from_iter(leaves) {
+            self.orders.enqueue(Command { session: SessionId::SYSTEM, rid: 0, op: Op::Leave { node, reason } });
+        }
+        self.relieve_leaving_acceptor(effects);
+    }
+
+    /// N1: gives the commands the next indexes.
+    #[inline]
+    fn propose_next(&mut self, commands: Vec<Command<B>>, effects: &mut Vec<Effect<B>>) {
+        let first = self.orders.next;
+        self.check(self.role == Role::Leading, "I6: nothing is proposed to a sealed acceptor");
+        self.check(first >= self.orders.stable, "I12: next >= stable");
+        for (index, command) in (first..).zip(&commands) {
+            self.orders.proposals.set(index, command.clone());
+        }
+        self.orders.next += commands.len() as u64;
+        self.send_proposals(first, commands, effects);
+    }
+
+    /// Gets proposals to the acceptor.
+    #[inline]
+    pub(super) fn send_proposals(&mut self, first: Index, commands: Vec<Command<B>>, effects: &mut Vec<Effect<B>>) {
+        let Orders { stable, .. } = self.orders;
+        let epoch: Epoch = self.configuration.epoch;
+        if self.is_by_messages() {
+            let message = Message::Accept { epoch, stable, first, commands };
+            self.send(self.configuration.acceptor, message, effects);
+        } else if self.configuration.acceptor == self.settings.me {
+            self.acceptor.raise_stable(stable);
+            self.write(first, commands, effects);
+        } else {
+            effects.push(Effect::Propose { epoch, stable, first, commands });
+        }
+    }
+
+    /// Sends all that has an index again, in the terms of this epoch: one run for each stretch without holes.
+    pub(super) fn send_all_proposals(&mut self, effects: &mut Vec<Effect<B>>) {
+        let proposals = self.orders.proposals.iter().map(|(index, command)| (index, command.clone()));
+        for (first, run) in runs(proposals) {
+            self.send_proposals(first, run, effects);
+        }
+    }
+}
+
+/// Stretches without holes.
+pub(super) fn runs<T>(values: impl IntoIterator<Item = (Index, T)>) -> Vec<(Index, Vec<T>)> {
+    let mut runs: Vec<(Index, Vec<T>)> = Vec::new();
+    for (index, value) in values {
+        match runs.last_mut() {
+            Some((first, run)) if *first + run.len() as u64 == index => run.push(value),
+            _ => runs.push((index, vec![value])),
+        }
+    }
+    runs
+}
+
+/// The requests that a leader has taken and not applied. Those of the group itself are not among them.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+struct InFlight(HashSet<(SessionId, u32), BuildHasherDefault<KeyHasher>>);
+
+impl InFlight {
+    /// True if it was not in flight.
+    fn insert<B>(&mut self, command: &Command<B>) -> bool {
+        command.session == SessionId::SYSTEM || self.0.insert((command.session, command.rid))
+    }
+
+    fn remove<B>(&mut self, command: &Command<B>) {
+        if !self.0.is_empty() {
+            self.0.remove(&(command.session, command.rid));
+        }
+    }
+}
+
+/// Follows from the proposals, the line and the count applied, but for what no run of the protocol depends on.
+impl Hash for InFlight {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        state.write_usize(self.0.len());
+    }
+}
+
+/// Keys are made by the group's own nodes: one multiplication a word is enough.
+#[derive(Default)]
+struct KeyHasher(u64);
+
+impl Hasher for KeyHasher {
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|&byte| self.write_u64(byte.into()));
+    }
+
+    fn write_u32(&mut self, word: u32) {
+        self.write_u64(word.into());
+    }
+
+    fn write_u64(&mut self, word: u64) {
+        self.0 = (self.0.rotate_left(25) ^ word).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    }
+
+    fn finish(&self) -> u64 {
+        self.0 ^ self.0 >> 32
+    }
+}

@@ -1,0 +1,114 @@
+//! What the protocol wants done, as words that other nodes read.
+
+use super::Shm;
+use crate::one_paxos::{Adopted, Effect, Input};
+use crate::segment::{Body, ConfigurationWord, SlotRead};
+use crate::{Command, Configuration, Index, NodeId, Op, SessionId};
+
+impl Shm {
+    /// Does what the protocol wants; the answer, where the effect has one. `Apply` and `Lagging` are for the caller.
+    pub(crate) fn carry_out(&mut self, effect: Effect<Body>) -> Option<Input<Body>> {
+        match effect {
+            Effect::Propose { epoch, stable, first, commands } => {
+                self.propose(epoch, stable, first, &commands);
+            }
+            Effect::Write { epoch, stable, first, commands } => {
+                self.writer.set_stable(stable);
+                self.writer.write_accepted(epoch, first, &commands);
+            }
+            Effect::CheckEpoch { epoch, end } => {
+                let is_newest = self.control.is_newest_after_fence(epoch);
+                return Some(Input::EpochChecked { epoch, end, is_newest });
+            }
+            Effect::Commit { end, stable, .. } => {
+                self.writer.commit(end, stable);
+                self.peers.wake_others(self.me);
+            }
+            Effect::Erase { first, end } => self.writer.erase(first..end),
+            Effect::RaiseVisible(count) => self.control.raise_visible(count),
+            Effect::ProposeConfiguration(configuration) => return Some(self.propose_configuration(&configuration)),
+            Effect::ReadLog { configuration, from } => {
+                return self.read_log(&configuration, from).map(Input::Adopted);
+            }
+            Effect::Forward { leader, commands } => self.forward(leader, &commands),
+            Effect::Send { .. } | Effect::Broadcast(_) | Effect::Apply | Effect::Lagging => {}
+        }
+        None
+    }
+
+    fn propose(&mut self, epoch: crate::Epoch, stable: Index, first: Index, commands: &[Command<Body>]) {
+        self.writer.set_proposal_stable(stable);
+        self.writer.write_proposals(epoch, first, commands);
+        self.writer.set_proposal_tail(first + commands.len() as u64, stable);
+        self.peers.wake(self.acceptor);
+    }
+
+    fn propose_configuration(&mut self, configuration: &Configuration) -> Input<Body> {
+        let old = self.control.configuration();
+        if old.epoch() + 1 == configuration.epoch {
+            let cell = self.writer.write_cell(configuration);
+            let new = ConfigurationWord::new(configuration.epoch, self.me, cell);
+            if self.control.swap(old, new).is_ok() {
+                self.peers.wake_others(self.me);
+                return Input::ConfigurationWon(*configuration);
+            }
+        }
+        // If it cannot be read, the protocol hears of it when it looks next.
+        let newest = self.newest_configuration();
+        Input::ConfigurationSeen(newest.unwrap_or(Configuration { epoch: 0, ..*configuration }))
+    }
+
+    /// U and the acceptor's log, dead or alive.
+    fn read_log(&mut self, configuration: &Configuration, from: Index) -> Option<Adopted<Body>> {
+        let source = self.segment(configuration.source)?.clone();
+        let acceptor = self.segment(configuration.acceptor)?.clone();
+        let mut chosen = Vec::new();
+        for index in configuration.stable..configuration.hi {
+            if let SlotRead::Command { command, .. } = source.proposal(index) {
+                chosen.push((index, command));
+            }
+        }
+        let commit = acceptor.commit();
+        let mut stable = acceptor.stable();
+        let mut accepted = Vec::new();
+        let mut index = from.max(stable);
+        loop {
+            match acceptor.accepted(index) {
+                SlotRead::Command { epoch, command } => accepted.push((index, epoch, command)),
+                SlotRead::Lapped => {
+                    stable = stable.max(index + 1);
+                    accepted.clear();
+                }
+                SlotRead::Absent | SlotRead::Busy | SlotRead::Corrupt => break,
+            }
+            index += 1;
+        }
+        Some(Adopted { epoch: configuration.epoch, stable, commit, chosen, accepted })
+    }
+
+    /// Puts requests where the leader finds them. Those that do not fit are sent again by the caller.
+    pub(crate) fn forward(&mut self, leader: NodeId, commands: &[Command<Body>]) {
+        for command in commands {
+            if let Some(position) = self.writer.push_request(command) {
+                let (session, rid) = request_key(command);
+                self.requests.pushed(position, session, rid);
+            }
+        }
+        self.peers.wake(leader);
+    }
+
+    /// Notes that a request of this node has its answer.
+    pub(crate) fn answered(&mut self, session: SessionId, rid: u32) {
+        if let Some(below) = self.requests.answered(session, rid) {
+            self.writer.release_requests(below);
+        }
+    }
+}
+
+/// The session and number by which a request in the ring is recognised. Commands of the group have the node they are about.
+fn request_key(command: &Command<Body>) -> (SessionId, u32) {
+    match command.op {
+        Op::Join { node, .. } | Op::Leave { node, .. } => (SessionId::SYSTEM, node.to_bits()),
+        _ => (command.session, command.rid),
+    }
+}

@@ -1,0 +1,128 @@
+//! What the other nodes have done since this one last looked, as inputs of the protocol.
+
+use super::Shm;
+use crate::one_paxos::Input;
+use crate::segment::{Body, CellRead, RunRead, SlotRead};
+use crate::{Configuration, Index, NodeId};
+
+/// The most commands that are read at once, so that a node far behind still does all its other work.
+const RUN: u64 = 256;
+
+/// The state of the protocol that decides where to look.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct View {
+    /// The newest configuration that this node knows.
+    pub(crate) configuration: Configuration,
+    /// True if this node orders commands.
+    pub(crate) is_leading: bool,
+    /// The index of the next proposal that this node wants as acceptor, if it is one of another leader.
+    pub(crate) pulls_from: Option<Index>,
+    /// The index of the next committed command that this node has not learned.
+    pub(crate) learned: Index,
+}
+
+impl Shm {
+    /// The newest configuration; `None` if it cannot be read, as its node is dead and unknown here.
+    pub(crate) fn newest_configuration(&mut self) -> Option<Configuration> {
+        loop {
+            let word = self.control.configuration();
+            let node = word.node()?;
+            if self.segment(node).is_none() {
+                self.refresh_peers();
+            }
+            match self.segment(node)?.cell(word.cell(), word.epoch()) {
+                CellRead::Configuration(found) => return Some(found),
+                // The word has changed meanwhile.
+                CellRead::Overwritten if self.control.configuration() != word => {}
+                CellRead::Overwritten | CellRead::Corrupt => return None,
+            }
+        }
+    }
+
+    /// Looks at all that others may have written.
+    pub(crate) fn gather(&mut self, view: &View, inputs: &mut Vec<Input<Body>>) {
+        self.acceptor = view.configuration.acceptor;
+        if self.control.configuration().epoch() != view.configuration.epoch {
+            inputs.extend(self.newest_configuration().map(Input::ConfigurationSeen));
+            return;
+        }
+        if let Some(from) = view.pulls_from {
+            self.pull_proposals(&view.configuration, from, inputs);
+        }
+        if view.configuration.acceptor != self.me {
+            self.learn(view.configuration.acceptor, view.learned, inputs);
+        }
+        if view.is_leading {
+            self.hear_members(inputs);
+        }
+    }
+
+    /// The acceptor's look at the leader's proposals.
+    fn pull_proposals(&mut self, configuration: &Configuration, from: Index, inputs: &mut Vec<Input<Body>>) {
+        let Some(leader) = self.peers.get(configuration.leader) else { return };
+        let tail = leader.segment.proposal_tail();
+        if tail <= from {
+            return;
+        }
+        let stable = leader.segment.proposal_stable();
+        self.run.clear();
+        leader.segment.proposals(from..tail.min(from + RUN), &mut self.run);
+        let epoch = configuration.epoch;
+        // Slots of other epochs are left over from an earlier time as leader.
+        let commands: Vec<_> =
+            self.run.iter().take_while(|slot| slot.1 == epoch).map(|&(_, _, command)| command).collect();
+        if !commands.is_empty() {
+            inputs.push(Input::Accept { epoch, stable, first: from, commands });
+        }
+    }
+
+    /// The learner's look at what the acceptor has committed.
+    fn learn(&mut self, acceptor: NodeId, from: Index, inputs: &mut Vec<Input<Body>>) {
+        let Some(acceptor) = self.peers.get(acceptor) else { return };
+        let commit = acceptor.segment.commit();
+        if commit <= from {
+            return;
+        }
+        let stable = acceptor.segment.stable();
+        self.run.clear();
+        let RunRead { gap, .. } = acceptor.segment.accepted_run(from..commit.min(from + RUN), &mut self.run);
+        let is_lapped = self.run.is_empty() && gap == Some(SlotRead::Lapped);
+        if self.run.is_empty() && !is_lapped {
+            return;
+        }
+        // A lapped slot lies below what all members have applied, also if the acceptor's count was read before that.
+        let stable = if is_lapped { stable.max(from + 1) } else { stable };
+        let commands = self.run.iter().map(|&(_, _, command)| command).collect();
+        inputs.push(Input::Learn { stable, first: from, commands });
+    }
+
+    /// The leader's look at what members have applied, and what they ask for.
+    fn hear_members(&mut self, inputs: &mut Vec<Input<Body>>) {
+        let mut requests = Vec::new();
+        for peer in self.peers.iter_mut() {
+            let (node, applied) = (peer.segment.node(), peer.segment.applied());
+            let known = self.progress.entry(node).or_insert(0);
+            if applied > *known {
+                *known = applied;
+                inputs.push(Input::Progress { node, applied });
+            }
+            if node != self.me {
+                peer.requests_from = peer.segment.requests(peer.requests_from, &mut requests);
+            }
+        }
+        if !requests.is_empty() {
+            inputs.push(Input::Requests(requests));
+        }
+    }
+
+    /// Forgets what it has heard of members, so that a new leader hears all of it.
+    pub(crate) fn hear_anew(&mut self) {
+        self.progress.clear();
+        self.peers.iter_mut().for_each(|peer| peer.requests_from = 0);
+    }
+
+    /// Opens the segments of nodes that have come, and tells others which segments this process holds.
+    pub(crate) fn refresh_peers(&mut self) {
+        self.peers.refresh(&mut self.writer);
+    }
+}

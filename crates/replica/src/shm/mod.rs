@@ -1,0 +1,113 @@
+//! The transport through memory: what other nodes have done, as inputs of the protocol, and its effects, as words that the
+//! others read.
+//!
+//! - `Peers`: the segments of all nodes, dead ones included;
+//! - `Shm`: one node's end.
+
+mod effects;
+mod gather;
+mod peers;
+mod requests;
+
+pub(crate) use gather::View;
+pub(crate) use peers::Peers;
+pub(crate) use requests::Requests;
+
+use std::collections::HashMap;
+
+use corecast_base::region::SealedMemory;
+
+use crate::segment::{Body, BulkError, BulkPlace, BulkWriter, Control, NodeState, SegmentReader, SegmentWriter};
+use crate::{Command, Epoch, Index, NodeId};
+
+/// One node's end of the group's memory.
+#[derive(Debug)]
+pub(crate) struct Shm {
+    pub(crate) me: NodeId,
+    /// The acceptor of the newest configuration that the protocol knows.
+    acceptor: NodeId,
+    pub(crate) control: Control,
+    pub(crate) writer: SegmentWriter,
+    pub(crate) bulk: BulkWriter,
+    pub(crate) peers: Peers,
+    pub(crate) requests: Requests,
+    /// The memory of the own segment, whose descriptor others open.
+    pub(crate) memory: SealedMemory,
+    /// Counts of applied commands that the protocol was told of.
+    progress: HashMap<NodeId, Index>,
+    /// Where slots are read to, kept for its memory.
+    run: Vec<(Index, Epoch, Command<Body>)>,
+}
+
+/// The memory of a node does not hold what it should.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Damaged {
+    /// The slot of the node.
+    pub(crate) slot: u16,
+}
+
+impl Shm {
+    pub(crate) fn new(
+        me: NodeId,
+        control: Control,
+        memory: SealedMemory,
+        writer: SegmentWriter,
+        bulk: BulkWriter,
+        peers: Peers,
+    ) -> Self {
+        let (progress, run) = (HashMap::new(), Vec::new());
+        Self { me, acceptor: me, control, writer, bulk, peers, requests: Requests::default(), memory, progress, run }
+    }
+
+    /// The segment of a node, the own one included.
+    pub(crate) fn segment(&self, node: NodeId) -> Option<&SegmentReader> {
+        self.peers.get(node).map(|peer| &peer.segment)
+    }
+
+    /// Puts the bytes of an operation where all nodes can read them.
+    pub(crate) fn write_body(&mut self, bytes: &[u8]) -> Result<Body, BulkError> {
+        match Body::inline(bytes) {
+            Some(body) => Ok(body),
+            None => self.bulk.write(bytes).map(Body::Bulk),
+        }
+    }
+
+    /// The bytes of an operation.
+    pub(crate) fn read_body(&self, body: &Body, to: &mut Vec<u8>) -> Result<(), Damaged> {
+        to.clear();
+        match body {
+            Body::Inline(..) => to.extend_from_slice(body.as_inline().expect("it is inline")),
+            Body::Bulk(place) => {
+                let damaged = Damaged { slot: place.node.slot };
+                let segment = self.segment(place.node).ok_or(damaged)?;
+                segment.bulk(place, to).map_err(|_| damaged)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Notes that an operation whose bytes lie in an arena was ordered at this index.
+    pub(crate) fn ordered_bulk(&mut self, place: &BulkPlace, index: Index) {
+        if place.node == self.me {
+            self.bulk.set_index(place.offset, index);
+        }
+    }
+
+    /// True if a node's process is dead, or it says that it does no more.
+    pub(crate) fn is_gone(&self, node: NodeId) -> bool {
+        let has_left = self.segment(node).is_some_and(|one| one.state() == Some(NodeState::Left));
+        has_left || self.peers.is_dead(node)
+    }
+
+    /// This node is another incarnation now, with a segment of its own.
+    pub(crate) fn move_to(&mut self, me: NodeId, mut writer: SegmentWriter, memory: SealedMemory, boot: u64) {
+        self.bulk = writer.take_bulk().expect("it is the first time");
+        self.me = me;
+        self.peers.add_own(writer.reader(), &memory, boot);
+        self.writer = writer;
+        self.memory = memory;
+        self.requests = Requests::default();
+        self.progress.clear();
+        self.peers.tell_held(&mut self.writer);
+    }
+}

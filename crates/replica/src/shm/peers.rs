@@ -1,0 +1,136 @@
+//! The segments of all nodes, as one node reads them.
+
+use corecast_base::region::{Liveness, ParticipantId, SealedMemory, SealedReader, SharedRegion};
+
+use crate::NodeId;
+use crate::segment::{Control, Held, NodeRecord, SegmentReader, SegmentWriter};
+
+/// Another node, dead or alive, or this one.
+#[derive(Debug)]
+pub(crate) struct Peer {
+    pub(crate) segment: SegmentReader,
+    pub(crate) record: NodeRecord,
+    pub(crate) participant: Option<ParticipantId>,
+    /// The position of the next request to read.
+    pub(crate) requests_from: u64,
+    /// Keeps the descriptor, for nodes that come when the writer is dead. `None` for this node.
+    memory: Option<SealedReader>,
+}
+
+/// All nodes whose segments this process holds, by slot; an earlier incarnation of a slot is kept, as the log may still name
+/// it.
+#[derive(Debug)]
+pub(crate) struct Peers {
+    region: SharedRegion,
+    control: Control,
+    slots: Vec<Vec<Peer>>,
+}
+
+/// The incarnations of a slot that are kept: the newest and those before it.
+const KEPT: usize = 3;
+
+impl Peers {
+    /// The peers of a node, itself alone at first.
+    pub(crate) fn new(region: SharedRegion, control: Control, own: SegmentReader, record: NodeRecord) -> Self {
+        let mut slots: Vec<Vec<Peer>> = Vec::new();
+        slots.resize_with(control.layout().slots(), Vec::new);
+        let participant = Some(region.me());
+        let slot = usize::from(own.node().slot);
+        slots[slot].push(Peer { segment: own, record, participant, requests_from: 0, memory: None });
+        Self { region, control, slots }
+    }
+
+    /// A node.
+    pub(crate) fn get(&self, node: NodeId) -> Option<&Peer> {
+        self.slots.get(usize::from(node.slot))?.iter().find(|peer| peer.segment.node() == node)
+    }
+
+    /// The newest incarnations.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Peer> {
+        self.slots.iter().filter_map(|slot| slot.last())
+    }
+
+    /// The newest incarnations.
+    pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = &mut Peer> {
+        self.slots.iter_mut().filter_map(|slot| slot.last_mut())
+    }
+
+    /// Whether a node's process lives; a node that nobody here has seen is dead.
+    pub(crate) fn is_dead(&self, node: NodeId) -> bool {
+        let Some(peer) = self.get(node) else { return self.control.claimed(usize::from(node.slot)) != node.inc };
+        // The same process may have come back as another incarnation, or another process in this slot.
+        let is_newest = self.control.claimed(usize::from(node.slot)) == node.inc;
+        let lives = peer.participant.is_some_and(|who| self.region.liveness(who) == Liveness::Alive);
+        !is_newest || !lives
+    }
+
+    /// Wakes a node.
+    pub(crate) fn wake(&self, node: NodeId) {
+        self.control.wake(usize::from(node.slot));
+    }
+
+    /// Wakes all other nodes.
+    pub(crate) fn wake_others(&self, me: NodeId) {
+        for (slot, peers) in self.slots.iter().enumerate() {
+            if !peers.is_empty() && slot != usize::from(me.slot) {
+                self.control.wake(slot);
+            }
+        }
+    }
+
+    /// Opens the segments of nodes that have come, and tells in `writer` which ones this process holds.
+    pub(crate) fn refresh(&mut self, writer: &mut SegmentWriter) {
+        for slot in 0..self.slots.len() {
+            let Some(record) = self.control.node(slot) else { continue };
+            let is_known = self.slots[slot].last().is_some_and(|peer| peer.record.inc >= record.inc);
+            if !is_known {
+                self.open(slot, record, writer);
+            }
+        }
+    }
+
+    fn open(&mut self, slot: usize, record: NodeRecord, writer: &mut SegmentWriter) {
+        let node = NodeId::new(slot as u16, record.inc);
+        let Some(memory) = self.find(slot, &record) else { return };
+        let Ok(words) = memory.words() else { return };
+        let Ok(segment) = SegmentReader::new(*self.control.layout(), node, words) else { return };
+        writer.set_held(slot, Some(Held::of(record.inc, &memory)));
+        let participant = ParticipantId::from_word(record.participant);
+        let peers = &mut self.slots[slot];
+        peers.push(Peer { segment, record, participant, requests_from: 0, memory: Some(memory) });
+        if peers.len() > KEPT {
+            peers.remove(0);
+        }
+    }
+
+    /// The memory of a node: at its own process, or at another one that holds it.
+    fn find(&self, slot: usize, record: &NodeRecord) -> Option<SealedReader> {
+        if let Ok(memory) = SealedReader::open_announced(record.place()) {
+            return Some(memory);
+        }
+        self.iter().find_map(|holder| {
+            let held = holder.segment.held(slot).filter(|held| held.inc == record.inc)?;
+            SealedReader::open_announced(held.place(holder.record.pid)).ok()
+        })
+    }
+
+    /// This process has another incarnation now.
+    pub(crate) fn add_own(&mut self, segment: SegmentReader, memory: &SealedMemory, boot: u64) {
+        let at = memory.announcement();
+        let (node, participant) = (segment.node(), self.region.me());
+        let (inc, pid, fd, identity) = (node.inc, at.pid, at.fd, at.identity);
+        let record = NodeRecord { inc, participant: participant.to_word(), pid, fd, identity, boot };
+        let slot = usize::from(node.slot);
+        self.slots[slot].push(Peer { segment, record, participant: Some(participant), requests_from: 0, memory: None });
+        self.control.publish(slot, &record);
+    }
+
+    /// Tells in a new segment which segments this process holds.
+    pub(crate) fn tell_held(&self, writer: &mut SegmentWriter) {
+        for (slot, peer) in self.slots.iter().enumerate().filter_map(|(slot, peers)| Some((slot, peers.last()?))) {
+            if let Some(memory) = &peer.memory {
+                writer.set_held(slot, Some(Held::of(peer.record.inc, memory)));
+            }
+        }
+    }
+}

@@ -1,0 +1,6 @@
+//! Groups of nodes that run: among threads here, among processes in `tests/processes`.
+
+#[path = "nodes/counter.rs"]
+mod counter;
+#[path = "nodes/threads.rs"]
+mod threads;

@@ -1,0 +1,103 @@
+//! Nodes of one process, each with its own attachment.
+
+use std::time::Duration;
+
+use corecast_replica::{Config, ExecuteError, Level, Node, Placement, Replicated};
+
+use crate::counter::Counter;
+
+fn config(placement: Placement) -> Config {
+    Config::default().slots(8).window(1024).bulk_bytes(1 << 16).placement(placement)
+}
+
+fn group(placement: Placement, nodes: usize) -> Vec<Node<Counter>> {
+    let config = config(placement);
+    let first = Replicated::create(&config, Counter::default()).expect("there is memory");
+    let mut group = vec![first];
+    for _ in 1..nodes {
+        let fd = group[0].share().expect("there is /proc");
+        group.push(Replicated::attach_fd(&config, fd).expect("the group lives"));
+    }
+    group
+}
+
+#[test]
+fn one_node_alone_counts() {
+    for placement in [Placement::Separate, Placement::Fused] {
+        let group = group(placement, 1);
+        let mut session = group[0].session().expect("a member");
+        for n in 1..=100 {
+            let (sum, _) = session.execute(&1).expect("done");
+            assert_eq!(sum, n);
+        }
+        let (answer, shown) = group[0].read(Level::Linearizable, &()).expect("fresh");
+        assert_eq!(answer, (100, 100));
+        assert!(shown > 100);
+    }
+}
+
+#[test]
+fn all_nodes_write_and_all_see_it() {
+    for placement in [Placement::Separate, Placement::Fused] {
+        let group = group(placement, 3);
+        std::thread::scope(|scope| {
+            for node in &group {
+                scope.spawn(move || {
+                    let mut session = node.session().expect("a member");
+                    for _ in 0..300 {
+                        let (sum, index) = session.execute(&1).expect("done");
+                        let (seen, shown) = node.read(Level::Linearizable, &()).expect("fresh");
+                        assert!(seen.0 >= sum && shown > index);
+                    }
+                });
+            }
+        });
+        for node in &group {
+            assert_eq!(node.read(Level::Linearizable, &()).expect("fresh").0, (900, 900), "{placement:?}");
+        }
+        let prefixes: Vec<_> = group.iter().map(|node| node.status()).collect();
+        assert!(prefixes.iter().all(|status| status.members.len() == 3), "{prefixes:?}");
+    }
+}
+
+#[test]
+fn a_pipeline_of_sixteen() {
+    let group = group(Placement::Separate, 2);
+    let mut session = group[1].session().expect("a member");
+    let rids: Vec<_> = (0..16).map(|_| session.start(&1).expect("room")).collect();
+    assert_eq!(session.start(&1), Err(ExecuteError::Full(16)));
+    let results: Vec<_> = rids.iter().map(|&rid| session.wait(rid).expect("done").0).collect();
+    let mut sorted = results.clone();
+    sorted.sort_unstable();
+    assert_eq!(sorted, Vec::from_iter(1..=16));
+    assert_eq!(results, sorted, "one session's requests are done in their order");
+}
+
+#[test]
+fn a_node_leaves_and_the_others_go_on() {
+    for placement in [Placement::Separate, Placement::Fused] {
+        let mut group = group(placement, 3);
+        let leader = group.remove(0);
+        let mut session = group[0].session().expect("a member");
+        session.execute(&1).expect("done");
+        leader.leave().expect("the others take note");
+        for _ in 0..100 {
+            session.execute(&1).expect("done");
+        }
+        assert_eq!(group[1].read(Level::Linearizable, &()).expect("fresh").0.0, 101);
+    }
+}
+
+#[test]
+fn a_cut_is_the_same_everywhere() {
+    let group = group(Placement::Separate, 3);
+    let mut session = group[1].session().expect("a member");
+    for _ in 0..50 {
+        session.execute(&2).expect("done");
+    }
+    let mut bytes = Vec::new();
+    let cut = group[2].checkpoint(&mut bytes, Duration::from_secs(10)).expect("a cut");
+    assert_eq!((cut.digests.len(), cut.diverged.len()), (3, 0));
+    assert!(cut.digests.iter().all(|&(_, digest)| digest == 100 << 64 | 50));
+    assert_eq!(cut.bytes as usize, bytes.len());
+}
