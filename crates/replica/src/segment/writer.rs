@@ -106,18 +106,6 @@ impl SegmentWriter {
         self.words[layout::PROPOSAL_TAIL].store(tail, Ordering::Release);
     }
 
-    /// Leader: publishes its count of commands that all members have applied, before it writes over the slots of others.
-    pub fn set_proposal_stable(&mut self, stable: Index) {
-        // ORDERING: Relaxed, a reader that misses it finds a lapped slot
-        self.words[layout::PROPOSAL_STABLE].store(stable, Ordering::Relaxed);
-    }
-
-    /// Acceptor: publishes the count of commands that all members have applied, before it writes over the slots of others.
-    pub fn set_stable(&mut self, stable: Index) {
-        // ORDERING: Relaxed, a reader that misses it finds a lapped slot
-        self.words[layout::STABLE].store(stable, Ordering::Relaxed);
-    }
-
     /// Acceptor: writes accepted commands of `epoch` from index `first` on. They count when the configuration was found to be
     /// still this one ([`Control::is_newest_after_fence`](super::Control::is_newest_after_fence)), and then
     /// [`commit`](Self::commit) says so. A command that is there already gets the epoch in place.

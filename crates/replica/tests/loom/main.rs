@@ -1,6 +1,7 @@
-//! Models of the memory that nodes share, one module per part. Run by `ci/loom.sh`.
+//! Models of what nodes and threads share without locks, one module per part. Run by `ci/loom.sh`.
 #![cfg(loom)]
 
+mod bucket;
 mod control;
 mod segment;
 
