@@ -33,7 +33,9 @@ pub use configuration::{Configuration, RoleChange};
 #[cfg(not(loom))]
 pub use error::{ExecuteError, ForkedNode, OpenError, ReadError};
 #[cfg(not(loom))]
-pub use node::{Checkpoint, CheckpointError, Config, Counters, Level, Node, Placement, Replicated, Rid, Session, Status};
+pub use node::{
+    Checkpoint, CheckpointError, Config, Counters, Level, Node, Placement, Replicated, Rid, Session, Status,
+};
 pub use node_id::{MAX_SLOTS, NodeId};
 pub use state_machine::{StateMachine, Wire};
 

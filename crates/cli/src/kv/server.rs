@@ -78,7 +78,7 @@ impl<R: Replica> Server<R> {
         Ok((server, Stopper(stopper)))
     }
 
-    /// Serves until the stopper is dropped.
+    /// Serves until the stopper is dropped. An error also where the replica does no more.
     pub(crate) fn run(mut self) -> io::Result<()> {
         let (mut events, mut ready) = (Vec::with_capacity(EVENTS), Vec::with_capacity(EVENTS));
         let mut turn = Instant::now();
@@ -170,7 +170,11 @@ impl<R: Replica> Server<R> {
 
     /// Listens all the time where this replica leads, and takes those that were left waiting where another one does.
     fn take_turn(&mut self) -> io::Result<()> {
-        self.listen(self.replica.is_leader())?;
+        let standing = self.replica.standing();
+        if let Some(why) = standing.ended {
+            return Err(io::Error::other(why));
+        }
+        self.listen(standing.is_leader)?;
         if !self.is_listening { self.accept_all() } else { Ok(()) }
     }
 
