@@ -9,15 +9,21 @@
 //! - [`kv`]: key-value stores to replicate;
 //! - [`one_paxos`]: the protocol, as one function without threads, clocks or memory of its own;
 //! - [`system`]: the replicated part of the group itself;
-//! - [`segment`]: the shared memory of the nodes of one machine.
+//! - [`segment`]: the shared memory of the nodes of one machine;
+//! - [`wal`], [`snapshot`]: files that survive power loss;
+//! - [`linearizability`], [`crash_point`]: for tests of what is built on this crate.
 
 #![forbid(unsafe_code)]
 
 mod command;
 mod configuration;
+pub mod crash_point;
+mod crc32c;
+mod directory;
 #[cfg(not(loom))]
 mod error;
 pub mod kv;
+pub mod linearizability;
 #[cfg(not(loom))]
 mod node;
 mod node_id;
@@ -25,11 +31,14 @@ pub mod one_paxos;
 pub mod segment;
 #[cfg(not(loom))]
 mod shm;
+pub mod snapshot;
 mod state_machine;
 pub mod system;
+pub mod wal;
 
 pub use command::{Command, LeaveReason, Op, SessionId};
 pub use configuration::{Configuration, RoleChange};
+pub use directory::FileError;
 #[cfg(not(loom))]
 pub use error::{ExecuteError, ForkedNode, OpenError, ReadError};
 #[cfg(not(loom))]

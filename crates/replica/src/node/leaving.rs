@@ -20,9 +20,16 @@ impl<S: StateMachine> Driver<S> {
     /// Asks to be let go. The last member just goes.
     pub(super) fn ask_to_leave(&mut self, inner: &Inner<S>, reason: LeaveReason) {
         let me = self.shm.me;
-        if self.core.members().len() > 1 {
-            self.request_for_group(inner, me, Op::Leave { node: me, reason });
+        let configuration = *self.core.configuration();
+        if self.core.members().len() <= 1 {
+            return;
         }
+        if configuration.leader == me || configuration.acceptor == me {
+            // The others take the roles over, and put this node out.
+            self.show_state(NodeState::Left);
+            return self.shm.peers.wake_others(me);
+        }
+        self.request_for_group(inner, me, Op::Leave { node: me, reason });
     }
 
     /// True once this node has gone as it wanted to.

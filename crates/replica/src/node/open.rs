@@ -112,6 +112,7 @@ fn found<S: StateMachine>(
     let control = Control::create(&region, region.section(&entry), layout, config.wait);
     let control = control.map_err(|error| OpenError::Version(error.to_string()))?;
     let me = NodeId::new(0, 1);
+    control.claim(0, 0, me.inc).map_err(|_| OpenError::Version("two creators".to_owned()))?;
     let mut place = Place::take(config, region, control, me)?;
     let first = Configuration {
         epoch: 0,

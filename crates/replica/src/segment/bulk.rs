@@ -197,3 +197,112 @@ fn to_pair(chunk: &[u8]) -> [u64; 2] {
     let both = u128::from_le_bytes(bytes);
     [both as u64, (both >> 64) as u64]
 }
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+    use crate::segment::SegmentWriter;
+    use proptest::prelude::*;
+
+    const NODE: NodeId = NodeId::new(0, 1);
+
+    fn ends(bytes: u64) -> (BulkWriter, SegmentReader) {
+        let mut segment = SegmentWriter::on_heap(SegmentLayout::with_requests(1, 1, 1, bytes), NODE);
+        let reader = segment.reader();
+        (segment.take_bulk().expect("once"), reader)
+    }
+
+    fn read(reader: &SegmentReader, place: &BulkPlace) -> Result<Vec<u8>, BulkError> {
+        let mut value = vec![1, 2];
+        let read = reader.bulk(place, &mut value);
+        assert_eq!(value[..2], [1, 2], "it appends");
+        assert!(read.is_ok() || value.len() == 2);
+        read.map(|()| value[2..].to_vec())
+    }
+
+    proptest! {
+        #[test]
+        fn values_stay_until_they_are_free(lens in proptest::collection::vec(0..700_usize, 1..100), seed: u64) {
+            let (mut arena, reader) = ends(2048);
+            let mut random = fastrand::Rng::with_seed(seed);
+            let mut kept: std::collections::VecDeque<(BulkPlace, Vec<u8>, Index)> = Default::default();
+            for (index, len) in (0..).zip(lens) {
+                let value: Vec<u8> = (0..len).map(|_| random.u8(..)).collect();
+                while let Some((place, ..)) = kept.front().filter(|_| kept.len() == 4) {
+                    if random.bool() { arena.free_below(kept[0].2 + 1) } else { arena.give_up(place.offset) }
+                    kept.pop_front();
+                    arena.free_below(0);
+                }
+                match arena.write(&value) {
+                    Ok(place) => {
+                        arena.set_index(place.offset, index);
+                        kept.push_back((place, value, index));
+                    }
+                    Err(error) => prop_assert_eq!((error, kept.is_empty()), (BulkError::Full, false)),
+                }
+                for (place, value, _) in &kept {
+                    let found = read(&reader, place);
+                    prop_assert_eq!(found.as_ref(), Ok(value));
+                }
+                prop_assert_eq!(arena.values(), kept.len());
+            }
+        }
+    }
+
+    #[test]
+    fn space_returns_in_the_order_in_which_it_was_taken() {
+        let (mut arena, reader) = ends(256);
+        let [a, b] = [arena.write(&[1; 128]).expect("room"), arena.write(&[2; 128]).expect("room")];
+        assert_eq!(arena.write(&[]), Err(BulkError::Full));
+        arena.set_index(b.offset, 4);
+        arena.free_below(100);
+        assert_eq!(arena.write(&[]), Err(BulkError::Full), "the first one has no index yet");
+        arena.set_index(a.offset, 9);
+        arena.set_index(a.offset, 3);
+        arena.free_below(9);
+        assert_eq!(arena.values(), 2, "it was ordered twice, and the second time counts");
+        arena.free_below(10);
+        assert_eq!(arena.values(), 0);
+        arena.write(&[3; 200]).expect("room");
+        assert_eq!(read(&reader, &a), Err(BulkError::Corrupt), "it was overwritten");
+    }
+
+    #[test]
+    fn a_value_that_never_fits_is_refused() {
+        let (mut arena, _) = ends(128);
+        assert_eq!(arena.write(&[0; 129]), Err(BulkError::TooLarge { len: 129, max: 128 }));
+        let (mut none, reader) = ends(0);
+        assert_eq!(none.write(&[]), Err(BulkError::TooLarge { len: 0, max: 0 }));
+        let nowhere = BulkPlace { node: NODE, len: 1, offset: 0, crc: 0 };
+        assert_eq!(read(&reader, &nowhere), Err(BulkError::Outside));
+    }
+
+    #[test]
+    fn a_place_of_another_arena_or_outside_is_refused() {
+        let (mut arena, reader) = ends(1024);
+        let place = arena.write(&[7; 100]).expect("room");
+        assert_eq!(read(&reader, &place), Ok(vec![7; 100]));
+        let wrong = [
+            BulkPlace { node: NodeId::new(0, 2), ..place },
+            BulkPlace { offset: 1024, ..place },
+            BulkPlace { offset: 960, ..place },
+            BulkPlace { offset: 8, ..place },
+            BulkPlace { offset: u64::MAX - 63, ..place },
+            BulkPlace { len: u32::MAX, ..place },
+        ];
+        for place in wrong {
+            assert_eq!(read(&reader, &place), Err(BulkError::Outside), "{place:?}");
+        }
+        for damaged in [BulkPlace { len: 99, ..place }, BulkPlace { crc: place.crc ^ 1, ..place }] {
+            assert_eq!(read(&reader, &damaged), Err(BulkError::Corrupt));
+        }
+    }
+
+    #[test]
+    fn sixteen_mebibytes_fit() {
+        let (mut arena, reader) = ends(20 << 20);
+        let value: Vec<u8> = (0..16 << 20).map(|at: u32| at as u8 ^ (at >> 8) as u8).collect();
+        let place = arena.write(&value).expect("room");
+        assert_eq!(read(&reader, &place), Ok(value));
+    }
+}

@@ -32,6 +32,8 @@ mod record;
 mod ring;
 mod slot;
 mod state;
+#[cfg(all(test, not(loom)))]
+mod tests;
 mod words;
 mod writer;
 

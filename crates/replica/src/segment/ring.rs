@@ -69,8 +69,8 @@ fn elsewhere(ring: Ring, index: Index, found: u64) -> SlotRead {
     }
 }
 
-/// The number of the record of the command with this index.
+/// The number of the record of the command with this index. A reader may be asked for an index that a stranger wrote.
 #[inline(always)]
 fn number(index: Index) -> u64 {
-    index + 1
+    index.wrapping_add(1)
 }

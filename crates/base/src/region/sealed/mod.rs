@@ -27,6 +27,8 @@
 mod header;
 mod memory;
 mod reader;
+#[cfg(test)]
+mod tests;
 mod words;
 
 pub use header::Announcement;

@@ -8,7 +8,7 @@ use rustix::process::{Pid, WaitOptions, waitpid};
 use super::{eventually, plan, region_dir};
 
 /// Runs `f` in a forked child; true if it returned true there.
-fn in_child(f: impl FnOnce() -> bool) -> bool {
+pub(super) fn in_child(f: impl FnOnce() -> bool) -> bool {
     // SAFETY: the child runs nothing but `f`, which takes no lock that another thread may hold, and ends without unwinding.
     let pid = unsafe { libc::fork() };
     if pid == 0 {

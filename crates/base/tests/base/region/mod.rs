@@ -8,6 +8,7 @@ mod life;
 mod meet;
 mod names;
 mod roles;
+mod sealed;
 mod space;
 
 use std::time::{Duration, Instant};

@@ -5,7 +5,7 @@ use corecast_base::rendezvous::{self, SocketDir};
 use corecast_testing::actor::{Actor, Role, say, wait_for_dismissal};
 use rustix::mount::{MountPropagationFlags, UnmountFlags, mount_change, unmount};
 
-use super::plan;
+use super::{plan, sealed};
 
 /// The test that plays the roles.
 const PLAY: &str = "region::roles::play";
@@ -39,6 +39,8 @@ fn play() {
         "host" => host(place),
         "connect" => connect(&SocketDir::at(place)),
         "connect as another user" => connect_as_another(place),
+        "write sealed memory" => sealed::write_and_say_where(),
+        "open sealed memory without proc" => sealed::open_without_proc(),
         other => panic!("no such role: {other}"),
     }
 }
@@ -61,15 +63,23 @@ fn attach(role: &Role) {
     until_dismissed(inherited(role));
 }
 
-/// Where files cannot be opened anew, a descriptor that others may share proves nothing.
-fn attach_without_proc(role: &Role) {
+/// Takes /proc away from this thread; false if it may not.
+pub(super) fn hide_proc() -> bool {
     // SAFETY: this thread gets mounts of its own, nothing else changes.
     if unsafe { libc::unshare(libc::CLONE_NEWNS) } == -1 {
-        return say("may not hide /proc");
+        return false;
     }
     let private = MountPropagationFlags::REC | MountPropagationFlags::PRIVATE;
     mount_change("/", private).expect("our own mounts");
     unmount("/proc", UnmountFlags::DETACH).expect("our own mounts");
+    true
+}
+
+/// Where files cannot be opened anew, a descriptor that others may share proves nothing.
+fn attach_without_proc(role: &Role) {
+    if !hide_proc() {
+        return say("may not hide /proc");
+    }
     let region = inherited(role);
     introduce(&region);
     let others = region.participants().expect("not forked").into_iter().filter(|who| who.id != region.me());

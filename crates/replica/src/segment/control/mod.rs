@@ -274,3 +274,6 @@ impl Page {
         Ok(Control { layout, wait, words, wake_words })
     }
 }
+
+#[cfg(all(test, not(loom)))]
+mod tests;
