@@ -181,6 +181,7 @@ fn names_and_sockets_in_use_are_refused() {
     serve("t", &["--replicas", "0"]).failed(2, "--replicas");
     serve("t", &["--replicas", "1024"]).failed(2, "--replicas");
     serve("t", &["--fsync", "always"]).failed(2, "--data");
+    serve("t", &["--data", "folder"]).failed(2, "in memory only");
     run(&program, &["kv", "replica", "t", "--slot", "0"]).failed(2, "standard input is no listening socket");
     store.stop();
 }
