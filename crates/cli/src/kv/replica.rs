@@ -1,4 +1,4 @@
-//! What the server asks of a replica of a store.
+//! The questions of the server to a replica of a store.
 
 use corecast::replica::kv::{Answer, Op, Out, Query};
 
@@ -13,14 +13,14 @@ pub(crate) trait Replica {
     /// Answers a question from a state that has every operation that was acknowledged to anyone before.
     fn read(&self, query: &Query) -> Result<Answer, Trouble>;
 
-    /// What this replica is in its group.
+    /// The part that this replica has in its group.
     fn standing(&self) -> Standing;
 
     /// Names and values about the replica and its group, for INFO.
     fn facts(&self) -> Vec<(&'static str, String)>;
 }
 
-/// What a replica is in its group.
+/// The part that a replica has in its group.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Standing {
     /// Operations are ordered by it: clients are served best here.

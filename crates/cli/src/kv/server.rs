@@ -24,7 +24,7 @@ use super::replica::{Replica, Session};
 const TURN: Duration = Duration::from_millis(50);
 /// The most that are told of readiness at once.
 const EVENTS: usize = 1024;
-/// What the events of the stopper and of the listeners carry instead of a connection's place.
+/// Events of the stopper and of the listeners carry these instead of a connection's place.
 const STOP: u64 = u64::MAX;
 const LISTENER: u64 = u64::MAX - 1;
 

@@ -89,7 +89,7 @@ impl<'a> Store<'a> {
         line.map(str::to_owned)
     }
 
-    /// Waits until the group has so many members.
+    /// Waits until the group has this many members.
     fn await_members(&self, count: usize) {
         let begun = Instant::now();
         while self.fact("members").is_none_or(|members| members.split(',').count() != count) {

@@ -19,7 +19,7 @@ use crate::failure::Failure;
 const WELL: Duration = Duration::from_secs(10);
 /// The delay before a process that ended soon is started again; it doubles each time.
 const DELAY: Duration = Duration::from_millis(50);
-/// After so many ends in a row, each soon after the start, the process is given up.
+/// After this many ends in a row, each soon after the start, the process is given up.
 const MOST_ENDS: u32 = 8;
 /// How long processes may take to stop before they are killed.
 const PATIENCE: Duration = Duration::from_secs(5);

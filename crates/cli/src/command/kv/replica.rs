@@ -15,7 +15,7 @@ use crate::failure::Failure;
 use crate::interrupt;
 use crate::kv::server::Server;
 
-/// What a replica says on standard output once it serves.
+/// The word that a replica writes to standard output once it serves.
 pub(super) const READY: &str = "ready";
 
 /// Slots beside those of the replicas: a process that comes back takes another one, until its old one is known to be dead.

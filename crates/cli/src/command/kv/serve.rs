@@ -32,7 +32,7 @@ pub(super) struct Arguments {
     resp: Option<PathBuf>,
 }
 
-/// What is said once clients can connect.
+/// The message that is written once clients can connect.
 #[derive(Debug, Serialize)]
 struct Ready<'a> {
     store: &'a str,

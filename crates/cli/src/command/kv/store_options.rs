@@ -15,7 +15,7 @@ pub(super) struct StoreOptions {
     /// Keep N replicas, each in a process of its own.
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = RangedU64ValueParser::<usize>::new().range(1..=1023))]
     pub(super) replicas: usize,
-    /// Who accepts what the leader proposes: another process, or the leader itself.
+    /// Where the acceptor is, which accepts the leader's proposals: in another process, or in the leader's.
     #[arg(long, value_enum, default_value_t)]
     pub(super) placement: PlacementArg,
     /// Keep snapshots and a log in this folder, from which the store is restored when no process of it is left.
