@@ -75,7 +75,10 @@ impl<S: StateMachine> Driver<S> {
             self.shm.forward(newest.leader, &[leave]);
         }
         let (system, machine) = loop {
-            let taken = giving::take::<S>(&mut self.shm, until, &mut self.asked).map_err(OpenError::State)?;
+            let state = inner.state.read();
+            let restore = |from: &mut dyn std::io::Read| state.machine.restore_anew(from);
+            let taken = giving::take(&mut self.shm, until, &mut self.asked, &restore).map_err(OpenError::State)?;
+            drop(state);
             if !taken.0.members().contains(old) {
                 break taken;
             }
