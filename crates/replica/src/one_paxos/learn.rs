@@ -137,6 +137,10 @@ impl<B: Clone + PartialEq> Node<B> {
         if !has_leader && self.rank() == Some(0) {
             self.propose_itself(effects);
         }
+        // The first that joins a leader which accepts itself takes that over.
+        if self.role == Role::Leading && !self.is_by_messages() && self.prefers_other_acceptor() {
+            self.change_acceptor(effects);
+        }
     }
 
     /// The leader trims what all members have applied; its own count always bounds.
