@@ -95,9 +95,10 @@ impl<B: Clone + PartialEq> Node<B> {
                 _ => {}
             }
         }
-        self.applied = self.applied.max(end);
+        let before = self.applied;
+        self.applied = before.max(end);
         if has_members_changed {
-            self.members_changed(effects);
+            self.members_changed(before, effects);
         }
         self.has_moved(effects);
     }
@@ -124,8 +125,8 @@ impl<B: Clone + PartialEq> Node<B> {
     }
 
     #[cold]
-    fn members_changed(&mut self, effects: &mut Vec<Effect<B>>) {
-        self.list_progress();
+    fn members_changed(&mut self, before: Index, effects: &mut Vec<Effect<B>>) {
+        self.list_progress(before);
         let members = &self.members;
         self.dead.retain(|&node| members.contains(node));
         self.slow.retain(|&node| members.contains(node));
