@@ -32,9 +32,9 @@ impl<S: StateMachine> Driver<S> {
         self.request_for_group(inner, me, Op::Leave { node: me, reason });
     }
 
-    /// True once this node has gone as it wanted to.
+    /// True once this node has gone as it wanted to. One that the log did not wait for is not counted any more.
     pub(super) fn has_left(&self) -> bool {
-        self.is_leaving && (!self.is_member() || self.core.members().len() == 1)
+        self.is_leaving && (!self.is_member() || self.core.is_lagging() || self.core.members().len() == 1)
     }
 
     /// The log says that this node is no longer a member.

@@ -87,7 +87,9 @@ impl Shm {
         self.run.clear();
         let RunRead { gap, .. } = acceptor.segment.accepted_run(from..commit.min(from + RUN), &mut self.run);
         let is_lapped = self.run.is_empty() && gap == Some(SlotRead::Lapped);
-        if self.run.is_empty() && !is_lapped {
+        // An acceptor never had the commands that all members had applied before it took the role: a learner that is not counted
+        // as a member has to hear that it needs a snapshot.
+        if self.run.is_empty() && !is_lapped && stable <= from {
             return;
         }
         // A lapped slot lies below what all members have applied, also if the acceptor's count was read before that.
