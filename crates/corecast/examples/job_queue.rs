@@ -172,6 +172,8 @@ fn work(name: &str) -> Outcome {
     let mut session = node.session()?;
     let worker = bits(node.id());
     println!("worker {worker}");
+    // Until all workers are there.
+    io::stdin().read_line(&mut String::new())?;
     let mut done = 0;
     loop {
         let (job, at) = session.execute(&Step::Claim { worker })?;
@@ -203,6 +205,7 @@ fn direct() -> Outcome {
         session.execute(&Step::Add(job))?;
     }
     let mut workers = (0..WORKERS).map(|_| Worker::start(&name)).collect::<Outcome<Vec<_>>>()?;
+    workers.iter_mut().try_for_each(Worker::begin)?;
     let mut victim = workers.pop().ok_or("no worker")?;
     for _ in 0..LAST_CLAIM {
         victim.hear()?;
@@ -245,11 +248,16 @@ struct Worker {
 
 impl Worker {
     fn start(name: &str) -> Outcome<Self> {
-        let mut child = Command::new(env::current_exe()?).args(["worker", name]).stdout(Stdio::piped()).spawn()?;
+        let mut command = Command::new(env::current_exe()?);
+        let mut child = command.args(["worker", name]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
         let lines = BufReader::new(child.stdout.take().ok_or("no pipe")?).lines();
         let mut worker = Self { child, lines, node: 0 };
         worker.node = worker.hear()?.parse()?;
         Ok(worker)
+    }
+
+    fn begin(&mut self) -> Outcome {
+        Ok(writeln!(self.child.stdin.as_mut().ok_or("no pipe")?)?)
     }
 
     /// The number in its next line.
