@@ -75,7 +75,9 @@ impl<S: StateMachine> Driver<S> {
                 let reply = Arc::clone(reply);
                 self.deliver(session, rid, &reply);
             }
-            Outcome::Forgotten | Outcome::UnknownSession => self.expire(session, rid),
+            // Ordered twice, and the session has had the result for long.
+            Outcome::Forgotten => self.settled(session, rid),
+            Outcome::UnknownSession => self.expire(session, rid),
             Outcome::SessionOpened(session) => self.deliver_at(session, 0, index, &[]),
             Outcome::SessionEnded(ended) => self.expire(ended, rid),
             Outcome::Joined(node) => self.joined(node),
@@ -112,7 +114,7 @@ impl<S: StateMachine> Driver<S> {
         self.settled(session, rid);
     }
 
-    fn deliver_at(&mut self, session: SessionId, rid: u32, index: Index, out: &[u8]) {
+    pub(super) fn deliver_at(&mut self, session: SessionId, rid: u32, index: Index, out: &[u8]) {
         let bytes: Vec<u8> = index.to_le_bytes().iter().chain(out).copied().collect();
         self.deliver(session, rid, &Arc::from(bytes));
     }

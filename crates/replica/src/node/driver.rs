@@ -218,6 +218,10 @@ impl<S: StateMachine> Driver<S> {
                 let reply = Arc::clone(reply);
                 return self.deliver(session, rid, &reply);
             }
+            // Its session is open.
+            RequestStatus::Forgotten if matches!(command.op, Op::OpenSession) => {
+                return self.deliver_at(session, rid, self.system.applied(), &[]);
+            }
             RequestStatus::Forgotten => return self.expire(session, rid),
             RequestStatus::UnknownSession if !matches!(command.op, Op::OpenSession) => {
                 return self.expire(session, rid);

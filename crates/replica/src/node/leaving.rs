@@ -41,9 +41,9 @@ impl<S: StateMachine> Driver<S> {
         self.request_for_group(inner, me, Op::Leave { node: me, reason });
     }
 
-    /// True once this node has gone as it wanted to.
+    /// True once this node has gone as it wanted to. One that the log did not wait for is not counted any more.
     pub(super) fn has_left(&self) -> bool {
-        self.is_leaving && (!self.is_member() || self.core.members().len() == 1)
+        self.is_leaving && (!self.is_member() || self.core.is_lagging() || self.core.members().len() == 1)
     }
 
     /// The log says that this node is no longer a member.
@@ -83,7 +83,10 @@ impl<S: StateMachine> Driver<S> {
                 told = Some(newest.epoch);
                 self.shm.forward(newest.leader, &[leave_of(old)]);
             }
-            let taken = giving::take::<S>(&mut self.shm, until, &mut self.asked).map_err(OpenError::State)?;
+            let state = inner.state.read();
+            let restore = |from: &mut dyn std::io::Read| state.machine.restore_anew(from);
+            let taken = giving::take(&mut self.shm, until, &mut self.asked, &restore).map_err(OpenError::State)?;
+            drop(state);
             if !taken.0.members().contains(old) {
                 break taken;
             }

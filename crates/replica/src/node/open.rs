@@ -151,7 +151,8 @@ fn join<S: StateMachine>(
     }
     let me = claim(&region, &control)?;
     let mut place = Place::take(config, region, control, me)?;
-    let (system, machine) = giving::take::<S>(&mut place.shm, until, &mut place.asked).map_err(|error| {
+    let taken = giving::take(&mut place.shm, until, &mut place.asked, &S::restore);
+    let (system, machine) = taken.map_err(|error| {
         if error.kind() == std::io::ErrorKind::TimedOut { OpenError::Lost } else { OpenError::State(error) }
     })?;
     crash_point::here("state-taken");
