@@ -10,6 +10,7 @@ use corecast_base::Clock;
 
 use super::config::Config;
 use super::durable::Disk;
+use super::ending::End;
 use super::giving::Given;
 use super::inner::{Errand, Inner};
 use super::mailbox::Mailbox;
@@ -170,6 +171,9 @@ impl<S: StateMachine> Driver<S> {
                 effect => {
                     if let Some(answer) = self.shm.carry_out(effect) {
                         self.core.step(answer, &mut self.effects);
+                    }
+                    if let Some(slot) = self.shm.damaged {
+                        inner.ending.set(End::Corrupt(slot));
                     }
                 }
             }

@@ -75,8 +75,10 @@ impl Shm {
         let acceptor = self.segment(configuration.acceptor)?.clone();
         let mut chosen = Vec::new();
         for index in configuration.stable..configuration.hi {
-            if let SlotRead::Command { command, .. } = source.proposal(index) {
-                chosen.push((index, command));
+            match source.proposal(index) {
+                SlotRead::Command { command, .. } => chosen.push((index, command)),
+                SlotRead::Lapped | SlotRead::Absent => {}
+                SlotRead::Busy | SlotRead::Corrupt => return self.found_damage(configuration.source),
             }
         }
         crash_point::here("adopt-half");
@@ -91,11 +93,23 @@ impl Shm {
                     stable = stable.max(index + 1);
                     accepted.clear();
                 }
-                SlotRead::Absent | SlotRead::Busy | SlotRead::Corrupt => break,
+                // What was committed is there: another command must not get this index.
+                SlotRead::Absent | SlotRead::Busy | SlotRead::Corrupt if index < commit => {
+                    return self.found_damage(configuration.acceptor);
+                }
+                SlotRead::Corrupt => return self.found_damage(configuration.acceptor),
+                SlotRead::Absent | SlotRead::Busy => break,
             }
             index += 1;
         }
         Some(Adopted { epoch: configuration.epoch, stable, commit, chosen, accepted })
+    }
+
+    /// The log in a node's memory is not what the node wrote: this node must not lead on from it.
+    #[cold]
+    fn found_damage<T>(&mut self, node: NodeId) -> Option<T> {
+        self.damaged = Some(node.slot);
+        None
     }
 
     /// Puts requests where the leader finds them. Those that do not fit are sent again by the caller.

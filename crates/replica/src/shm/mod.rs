@@ -32,6 +32,8 @@ pub(crate) struct Shm {
     pub(crate) bulk: BulkWriter,
     pub(crate) peers: Peers,
     pub(crate) requests: Requests,
+    /// The slot of a node whose log was found damaged.
+    pub(crate) damaged: Option<u16>,
     /// The memory of the own segment, whose descriptor others open.
     pub(crate) memory: SealedMemory,
     /// Counts of applied commands that the protocol was told of.
@@ -57,7 +59,7 @@ impl Shm {
         peers: Peers,
     ) -> Self {
         let (progress, run) = (HashMap::new(), Vec::new());
-        Self { me, acceptor: me, control, writer, bulk, peers, requests: Requests::default(), memory, progress, run }
+        Self { me, acceptor: me, control, writer, bulk, peers, requests: Requests::default(), damaged: None, memory, progress, run }
     }
 
     /// The segment of a node, the own one included.
