@@ -16,6 +16,12 @@ impl SessionId {
         Self((node.to_bits() as u64) << 38 | (number & ((1 << 38) - 1)))
     }
 
+    /// Its number among the sessions of its node.
+    #[must_use]
+    pub const fn number(self) -> u64 {
+        self.0 & ((1 << 38) - 1)
+    }
+
     /// The node that opened it; `None` for [`SYSTEM`](Self::SYSTEM).
     #[must_use]
     pub const fn node(self) -> Option<NodeId> {

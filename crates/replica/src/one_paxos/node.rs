@@ -78,6 +78,8 @@ pub struct Node<B> {
     pub(super) configuration_log: ConfigurationLog<B>,
     /// Messages: the count that the leader was told last.
     pub(super) reported: Index,
+    /// Messages: the number of ticks, for whose turn it is.
+    pub(super) ticks: u32,
     /// Messages: `learned_end` at the last tick.
     pub(super) ticked: Index,
     /// Messages to itself.
@@ -126,6 +128,7 @@ impl<B: Clone + PartialEq> Node<B> {
             slow: BTreeSet::new(),
             configuration_log: ConfigurationLog::default(),
             reported: 0,
+            ticks: 0,
             ticked: 0,
             to_self: VecDeque::new(),
             configuration,
