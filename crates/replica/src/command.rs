@@ -1,4 +1,4 @@
-//! What the log orders: operations of users, and of the group itself.
+//! The entries of the log: operations of users, and of the group itself.
 
 use crate::NodeId;
 
@@ -39,7 +39,7 @@ pub struct Command<B> {
     pub session: SessionId,
     /// The number of the request in its session; 0 opens it.
     pub rid: u32,
-    /// What is to be done.
+    /// The operation.
     pub op: Op<B>,
 }
 

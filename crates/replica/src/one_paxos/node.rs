@@ -12,7 +12,7 @@ use super::rules::Rules;
 use crate::system::Members;
 use crate::{Command, Configuration, Epoch, Index, NodeId};
 
-/// What does not change in the life of a node.
+/// The parts of a node that never change.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Settings {
     /// This incarnation.

@@ -1,4 +1,4 @@
-//! What the log has done to the group: sessions and members, and which command the state machine is to run.
+//! The group as the log has made it: sessions and members, and which command the state machine is to run.
 
 use std::collections::BTreeMap;
 use std::hash::Hash;
@@ -22,7 +22,7 @@ pub struct System<O> {
     pub(super) prefix: u128,
 }
 
-/// What a command comes to, decided by [`System::begin`].
+/// The outcome of a command, decided by [`System::begin`].
 #[derive(Debug, PartialEq, Eq)]
 pub enum Outcome<'a, B, O> {
     /// The state machine has to apply this; its reply goes to [`System::finish`].

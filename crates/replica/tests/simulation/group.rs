@@ -7,7 +7,7 @@ use fastrand::Rng;
 
 use crate::world::{Body, Process, World, request};
 
-/// What stands beside a node in its process.
+/// The client beside a node in its process.
 #[derive(Debug)]
 pub struct Client {
     pub session: SessionId,
@@ -152,7 +152,7 @@ impl Group {
                 && !self.is_member(at))
     }
 
-    /// What a leader's runtime does before it hands requests in.
+    /// Hands requests in as a leader's runtime does: those that are done are left out.
     pub fn hand_in(&mut self, at: usize, mut commands: Vec<Command<Body>>) {
         commands.retain(|command| {
             !matches!(command.op, Op::User(_))
@@ -242,7 +242,7 @@ impl Group {
         true
     }
 
-    /// What a process polls where memory is shared.
+    /// Polls as a process does where memory is shared.
     pub fn poll(&mut self, at: usize, what: u8) {
         let (memory, node) = (&self.world.memory, self.node(at));
         let input = match what {
