@@ -186,7 +186,11 @@ fn read<S: StateMachine>(replica: &Path, group: u64, initial: S) -> Result<Recov
             let manifest = *newest.reader.manifest();
             let machine = initial.restore_anew(&mut newest.reader).map_err(OpenError::State)?;
             if machine.digest() != manifest.digest {
-                return Err(invalid(format!("the snapshot at {} in {} is of another state", manifest.index, replica.display())));
+                return Err(invalid(format!(
+                    "the snapshot at {} in {} is of another state",
+                    manifest.index,
+                    replica.display()
+                )));
             }
             (machine, manifest.index)
         }

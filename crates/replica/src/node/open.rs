@@ -99,11 +99,7 @@ fn found_config<S>(region: &SharedRegion, mine: &Config) -> Result<Config, OpenE
     Ok(config)
 }
 
-fn found<S: StateMachine>(
-    config: &Config,
-    name: Option<(&SocketDir, &str)>,
-    initial: S,
-) -> Result<Node<S>, OpenError> {
+fn found<S: StateMachine>(config: &Config, name: Option<(&SocketDir, &str)>, initial: S) -> Result<Node<S>, OpenError> {
     config.check()?;
     let (config, initial) = start_from_files(config, initial)?;
     let config = &config;
