@@ -657,7 +657,8 @@ typedef struct {
   uint32_t placement;
   // The commands in the log, a power of two from 256 to 2^24. 0: 16,384.
   uint64_t window;
-  // The bytes at each node for operations over 32 bytes, 4096 to 2^31. The largest operation has a quarter of them. 0: 32 MiB.
+  // The bytes at each node for operations over 32 bytes, 4096 to 2^31; the largest operation has as many, and at most 16 MiB
+  // and 64 KiB. 0: 32 MiB.
   uint64_t bulk_bytes;
   // A corecast_wait: how threads of this node wait. CORECAST_WAIT_SPIN is refused.
   uint32_t wait;

@@ -43,10 +43,17 @@ struct Queue {
 #[derive(Debug, Clone, Copy)]
 enum Step {
     Add(u64),
-    Claim { worker: u64 },
-    Finish { worker: u64, job: u64 },
+    Claim {
+        worker: u64,
+    },
+    Finish {
+        worker: u64,
+        job: u64,
+    },
     /// The worker is dead: what it had claimed waits again.
-    Release { worker: u64 },
+    Release {
+        worker: u64,
+    },
 }
 
 impl Wire for Step {

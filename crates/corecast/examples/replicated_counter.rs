@@ -224,7 +224,9 @@ impl Seen {
             }
             "stopped" => self.has_stopped = true,
             "total" => {
-                let pair = |pair: &str| pair.split_once(':').and_then(|(client, sum)| Some((client.parse().ok()?, sum.parse().ok()?)));
+                let pair = |pair: &str| {
+                    pair.split_once(':').and_then(|(client, sum)| Some((client.parse().ok()?, sum.parse().ok()?)))
+                };
                 self.total = Some(words.map(pair).collect::<Option<_>>()?);
             }
             _ => return None,

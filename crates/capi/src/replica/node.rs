@@ -59,7 +59,8 @@ pub struct ReplicaConfig {
     pub placement: u32,
     /// The commands in the log, a power of two from 256 to 2^24. 0: 16,384.
     pub window: u64,
-    /// The bytes at each node for operations over 32 bytes, 4096 to 2^31. The largest operation has a quarter of them. 0: 32 MiB.
+    /// The bytes at each node for operations over 32 bytes, 4096 to 2^31; the largest operation has as many, and at most 16 MiB
+    /// and 64 KiB. 0: 32 MiB.
     pub bulk_bytes: u64,
     /// A corecast_wait: how threads of this node wait. CORECAST_WAIT_SPIN is refused.
     pub wait: u32,

@@ -307,9 +307,8 @@ fn a_checkpoint_is_compared_and_written() {
     let session = opened(group[0]);
     add(session, 77);
     let file = tempfile::tempfile().expect("a file");
-    let taken = output(|taken| {
-        corecast_replica_take_checkpoint(Some(object(group[1])), file.as_raw_fd(), 10 * SECOND, taken)
-    });
+    let taken =
+        output(|taken| corecast_replica_take_checkpoint(Some(object(group[1])), file.as_raw_fd(), 10 * SECOND, taken));
     assert_eq!((taken.answers, taken.diverged), (2, 0));
     assert_eq!(file.metadata().expect("a size").len(), taken.bytes);
     let nowhere = output(|taken| corecast_replica_take_checkpoint(Some(object(group[1])), -1, 10 * SECOND, taken));
@@ -336,9 +335,8 @@ fn functions_that_fail_are_told() {
 
 #[test]
 fn wrong_arguments_are_named() {
-    let refused = |config: ReplicaConfig, machine: ReplicaMachine| {
-        (status(|to| create(&config, &machine, to)), words())
-    };
+    let refused =
+        |config: ReplicaConfig, machine: ReplicaMachine| (status(|to| create(&config, &machine, to)), words());
     let (good_config, good) = (config(), machine(sum()));
     let told = (Status::InvalidArgument, "argument 'machine.apply': is NULL".to_owned());
     assert_eq!(refused(good_config, ReplicaMachine { apply: None, ..good }), told);
@@ -357,7 +355,7 @@ fn wrong_arguments_are_named() {
     let told = unsafe { corecast_replica_read_status(Some(object(replica)), std::ptr::null_mut()) };
     assert_eq!((told, words()), (Status::InvalidArgument, "argument 'status': is NULL".to_owned()));
     let session = opened(replica);
-    let large = vec![0; 1 << 16];
+    let large = vec![0; (1 << 16) + 1];
     assert_eq!(status(|result| execute(session, &large, result)), Status::TooLarge, "{}", words());
     corecast_replica_session_close(owned(session));
     corecast_replica_close(owned(replica));
@@ -367,7 +365,7 @@ fn wrong_arguments_are_named() {
 #[test]
 fn a_group_has_a_name() {
     let folder = tempfile::tempdir().expect("a folder");
-    let path = CString::new(folder.path().to_str().expect("text")).expect("no zeroes");
+    let path = CString::new(folder.path().join("sockets").to_str().expect("text")).expect("no zeroes");
     let (name, config, machine) = (c"sum", config(), machine(sum()));
     let named = |to: Out<'_, *mut Replica>| {
         // SAFETY: texts, and parameters that have their size set.

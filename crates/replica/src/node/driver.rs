@@ -46,6 +46,8 @@ pub(super) struct Driver<S: StateMachine> {
     pub(super) panicked_at: Option<Index>,
     /// True once the node wants to be let go.
     pub(super) is_leaving: bool,
+    /// Nodes that are about to join, as this leader found them: the count it had applied then, and when.
+    pub(super) joiners: HashMap<NodeId, (Index, u64)>,
     /// When it last looked at nodes from which it expects nothing, and sent its requests once more, in ticks.
     pub(super) looked: u64,
     pub(super) resubmitted: u64,
@@ -60,7 +62,14 @@ pub(super) struct Driver<S: StateMachine> {
 }
 
 impl<S: StateMachine> Driver<S> {
-    pub(super) fn new(core: OneNode<Body>, system: GroupState, shm: Shm, config: Config, boot: u64, asked: u32) -> Self {
+    pub(super) fn new(
+        core: OneNode<Body>,
+        system: GroupState,
+        shm: Shm,
+        config: Config,
+        boot: u64,
+        asked: u32,
+    ) -> Self {
         let cpus = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
         let patience = Patience::new(config.patience, system.members().len(), cpus);
         Self {
@@ -77,6 +86,7 @@ impl<S: StateMachine> Driver<S> {
             given: Given::default(),
             panicked_at: None,
             is_leaving: false,
+            joiners: HashMap::new(),
             looked: 0,
             resubmitted: 0,
             bytes: Vec::new(),
@@ -137,8 +147,11 @@ impl<S: StateMachine> Driver<S> {
             self.pending.extend(self.effects.drain(..));
             let Some(effect) = self.pending.pop_front() else { return };
             self.counters.count(&effect);
+            if matches!(effect, Effect::ReadLog { .. }) {
+                self.hear_before_leading();
+            }
             match effect {
-                Effect::Apply => self.apply(inner),
+                Effect::Apply(end) => self.apply(inner, end),
                 // Found by the thread of the node, which then takes a new state.
                 Effect::Lagging => {}
                 effect => {
@@ -150,17 +163,29 @@ impl<S: StateMachine> Driver<S> {
         }
     }
 
+    /// A new leader knows how far the members are before it orders, lest it puts them out for being far behind.
+    #[cold]
+    fn hear_before_leading(&mut self) {
+        self.shm.hear_anew();
+        let mut heard = Vec::new();
+        self.shm.hear_progress(&mut heard);
+        heard.into_iter().for_each(|input| self.core.step(input, &mut self.effects));
+    }
+
     /// Says that the commands below `end` were applied; what the protocol wants then is done by the caller's caller.
     pub(super) fn note_applied(&mut self, end: Index) {
         self.core.applied(end, &mut self.effects);
     }
 
+    /// Lets users wait at `bound` for nodes that are about to join.
+    pub(super) fn hold_users(&mut self, inner: &Inner<S>, bound: Option<Index>) {
+        self.core.hold_users(bound, &mut self.effects);
+        self.settle(inner);
+    }
+
     fn has_reconfigured(&mut self, inner: &Inner<S>) {
         self.counters.role_changes += 1;
         self.patience.reconfigured();
-        if self.core.configuration().leader == self.shm.me {
-            self.shm.hear_anew();
-        }
         self.resubmit(inner);
     }
 
@@ -198,7 +223,9 @@ impl<S: StateMachine> Driver<S> {
                 return self.deliver_at(session, rid, self.system.applied(), &[]);
             }
             RequestStatus::Forgotten => return self.expire(session, rid),
-            RequestStatus::UnknownSession if !matches!(command.op, Op::OpenSession) => return self.expire(session, rid),
+            RequestStatus::UnknownSession if !matches!(command.op, Op::OpenSession) => {
+                return self.expire(session, rid);
+            }
             RequestStatus::UnknownSession | RequestStatus::Open => {}
         }
         self.submitted.add(command);

@@ -3,13 +3,14 @@
 use std::io::{self, Read};
 use std::time::{Duration, Instant};
 
+use corecast_base::PlaceSlice;
 use corecast_base::region::{Announcement, SealedMemory, SealedReader, SealedWords};
 use corecast_base::sync::{AtomicU64, Ordering};
-use corecast_base::PlaceSlice;
 
 use super::driver::Driver;
 use super::inner::Inner;
 use super::state_bytes::{self, GroupState, Restore};
+use crate::crash_point;
 use crate::segment::{Gift, NodeState};
 use crate::shm::Shm;
 use crate::{NodeId, StateMachine};
@@ -28,7 +29,8 @@ impl<S: StateMachine> Driver<S> {
     /// Answers nodes that ask this one for its state.
     pub(super) fn give(&mut self, inner: &Inner<S>) {
         let me = self.shm.me;
-        let asks: Vec<_> = self.shm.peers.iter().filter_map(|peer| Some((peer.segment.node(), peer.segment.asks()?))).collect();
+        let asks: Vec<_> =
+            self.shm.peers.iter().filter_map(|peer| Some((peer.segment.node(), peer.segment.asks()?))).collect();
         let is_new = |&(node, (number, giver)): &(NodeId, (u32, NodeId))| {
             giver == me && self.given.answered.get(&node).is_none_or(|&last| last < number)
         };
@@ -57,6 +59,7 @@ impl<S: StateMachine> Driver<S> {
         self.given.count = number;
         let (index, bytes) = (self.system.applied(), bytes.len() as u64);
         let gift = Gift { number, index, bytes, crc, fd: at.fd, identity: at.identity };
+        crash_point::here("gift-filled");
         self.shm.writer.set_gift(&gift);
         self.given.gift = Some((gift, memory));
         Ok(())
@@ -187,4 +190,3 @@ fn ask<S>(
     }
     Ok(taken)
 }
-

@@ -89,7 +89,7 @@ impl<B: Clone + PartialEq> Node<B> {
     fn enter(&mut self, configuration: Configuration) {
         self.configuration = configuration;
         if !self.is_by_messages() && configuration.acceptor == self.settings.me {
-            self.acceptor.take_role(&configuration);
+            self.acceptor.take_role(&configuration, &self.settings.rules);
         }
     }
 
