@@ -196,7 +196,7 @@ struct Roles {
     acceptor: String,
 }
 
-/// What a process has told.
+/// The words of a process so far.
 #[derive(Debug, Default)]
 struct Seen {
     node: String,
