@@ -248,6 +248,16 @@ typedef enum {
   CORECAST_OP_MAX_LOC = 8,
 } corecast_op;
 
+// When an operation is durable in files.
+typedef enum {
+  // Before its result is handed out: power loss loses nothing.
+  CORECAST_REPLICA_FSYNC_ALWAYS = 0,
+  // Once a second: power loss loses a second, the death of all processes nothing.
+  CORECAST_REPLICA_FSYNC_EVERY_SECOND = 1,
+  // When the kernel likes: the death of all processes loses nothing.
+  CORECAST_REPLICA_FSYNC_NEVER = 2,
+} corecast_replica_fsync;
+
 // How fresh the answer to a read has to be.
 typedef enum {
   // It shows every operation whose result any client has seen before the read began.
@@ -662,12 +672,15 @@ typedef struct {
   uint64_t bulk_bytes;
   // A corecast_wait: how threads of this node wait. CORECAST_WAIT_SPIN is refused.
   uint32_t wait;
-  // 0.
-  uint32_t reserved;
+  // A corecast_replica_fsync, for `folder`.
+  uint32_t fsync;
   // The shortest time without a sign of life after which a node with work counts as stuck. 0: 2 ms, longer on crowded machines.
   uint64_t patience_ns;
   // The longest time that attaching may take. 0: 10 s.
   uint64_t joining_ns;
+  // A folder that all nodes of the group share and no other group uses: every operation and snapshots are kept there, and the
+  // node that makes the group starts from them. NULL: the state is in memory alone, and ends with its last process.
+  const char *folder;
 } corecast_replica_config;
 
 // Applies an operation, which stands at `index` of the log, and writes its result. Returns 0; another number if this replica
@@ -1786,7 +1799,7 @@ void corecast_shared_lock_close(corecast_shared_lock *lock);
 corecast_status corecast_replica_output_write(corecast_replica_output *output, const void *data, size_t len);
 
 // Makes a group without a name, of which this node is the first member, with the state as it is. Other processes get the
-// descriptor of corecast_replica_share_fd. CORECAST_SYSTEM if there is no room for its memory.
+// descriptor of corecast_replica_share_fd. CORECAST_SYSTEM if there is no room for its memory, or config.folder cannot be used.
 corecast_status corecast_replica_create(const corecast_replica_config *config,
                                         const corecast_replica_machine *machine,
                                         corecast_replica **replica);

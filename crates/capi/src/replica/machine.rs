@@ -120,7 +120,7 @@ unsafe impl Send for Calls {}
 unsafe impl Sync for Calls {}
 
 thread_local! {
-    /// The functions of the replica that this thread is attaching: its first state is made of bytes alone.
+    /// The functions of the replica that this thread makes or attaches: its first state may be made of bytes alone.
     static ATTACHING: Cell<Option<Calls>> = const { Cell::new(None) };
 }
 
@@ -158,7 +158,7 @@ impl Machine {
         Self { calls, snapshot: None, is_restored: OnceLock::new() }
     }
 
-    /// Attaches a replica with these functions.
+    /// Makes or attaches a replica with these functions.
     pub(crate) fn attaching<R>(calls: Calls, attach: impl FnOnce() -> R) -> R {
         ATTACHING.set(Some(calls));
         let attached = attach();

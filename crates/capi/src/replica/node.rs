@@ -1,6 +1,6 @@
 //! Groups of replicas, and their members.
 
-use std::ffi::{c_int, c_void};
+use std::ffi::{c_char, c_int, c_void};
 use std::fs::File;
 use std::io;
 use std::mem::MaybeUninit;
@@ -9,11 +9,12 @@ use std::time::Duration;
 
 use corecast::Wait;
 use corecast::base::rendezvous::SocketDir;
+use corecast::replica::wal::Fsync;
 use corecast::replica::{Config, Level, Node, Placement, Replicated};
 
 use super::machine::{Machine, ReplicaMachine};
 use super::status::{ReplicaCheckpoint, ReplicaStatus};
-use crate::argument::{Parameters, choice, elements_mut};
+use crate::argument::{Parameters, choice, elements_mut, optional_text};
 use crate::error::Failure;
 use crate::region::socket_dir;
 use crate::wait;
@@ -31,6 +32,18 @@ pub enum ReplicaPlacement {
     Separate = 0,
     /// The leader accepts itself: fewer messages.
     Fused = 1,
+}
+
+/// When an operation is durable in files.
+#[derive(Debug, Clone, Copy)]
+#[repr(C)]
+pub enum ReplicaFsync {
+    /// Before its result is handed out: power loss loses nothing.
+    Always = 0,
+    /// Once a second: power loss loses a second, the death of all processes nothing.
+    EverySecond = 1,
+    /// When the kernel likes: the death of all processes loses nothing.
+    Never = 2,
 }
 
 /// How fresh the answer to a read has to be.
@@ -64,22 +77,22 @@ pub struct ReplicaConfig {
     pub bulk_bytes: u64,
     /// A corecast_wait: how threads of this node wait. CORECAST_WAIT_SPIN is refused.
     pub wait: u32,
-    /// 0.
-    pub reserved: u32,
+    /// A corecast_replica_fsync, for `folder`.
+    pub fsync: u32,
     /// The shortest time without a sign of life after which a node with work counts as stuck. 0: 2 ms, longer on crowded machines.
     pub patience_ns: u64,
     /// The longest time that attaching may take. 0: 10 s.
     pub joining_ns: u64,
+    /// A folder that all nodes of the group share and no other group uses: every operation and snapshots are kept there, and the
+    /// node that makes the group starts from them. NULL: the state is in memory alone, and ends with its last process.
+    pub folder: *const c_char,
 }
 
-// SAFETY: numbers laid out as C does, without padding, the size first.
+// SAFETY: numbers and a pointer laid out as C does, without padding, the size first.
 unsafe impl Parameters for ReplicaConfig {}
 
 impl ReplicaConfig {
     fn check(self) -> Result<Config, Failure> {
-        if self.reserved != 0 {
-            return Err(Failure::argument("config.reserved", "is not 0"));
-        }
         let placement = choice(self.placement, &[Placement::Separate, Placement::Fused], "config.placement")?;
         let policy: Wait = wait::policy(self.wait, "config.wait")?;
         let mut config = Config::default().placement(placement).wait(policy);
@@ -98,7 +111,10 @@ impl ReplicaConfig {
         if self.joining_ns > 0 {
             config = config.joining(Duration::from_nanos(self.joining_ns));
         }
-        Ok(config)
+        let fsync = choice(self.fsync, &[Fsync::Always, Fsync::EverySecond, Fsync::Never], "config.fsync")?;
+        // SAFETY: C passes a text, or NULL.
+        let folder = unsafe { optional_text(self.folder, "config.folder") }?;
+        Ok(folder.map_or(config.clone(), |folder| config.durable(folder, fsync)))
     }
 }
 
@@ -148,12 +164,12 @@ const READ_LIMIT: Duration = Duration::from_secs(5);
 
 c_functions! {
     /// Makes a group without a name, of which this node is the first member, with the state as it is. Other processes get the
-    /// descriptor of corecast_replica_share_fd. CORECAST_SYSTEM if there is no room for its memory.
+    /// descriptor of corecast_replica_share_fd. CORECAST_SYSTEM if there is no room for its memory, or config.folder cannot be used.
     unsafe fn corecast_replica_create(
         config: parameters ReplicaConfig,
         machine: parameters ReplicaMachine
     ) -> (replica: new Replica) {
-        Replica(Replicated::create(&config, Machine::new(machine))?)
+        attached(Machine::attaching(machine, || Replicated::create(&config, Machine::new(machine)))?)?
     }
 
     /// Makes a group with a name, which other processes of this user give to corecast_replica_attach. Names and directories are
@@ -165,7 +181,8 @@ c_functions! {
         machine: parameters ReplicaMachine
     ) -> (replica: new Replica) {
         let directory: SocketDir = socket_dir(directory);
-        Replica(Replicated::create_named(&config, &directory, name, Machine::new(machine))?)
+        let create = || Replicated::create_named(&config, &directory, name, Machine::new(machine));
+        attached(Machine::attaching(machine, create)?)?
     }
 
     /// Joins the group with this name. `restore` gives the state the contents that the group's has. CORECAST_NOT_FOUND if there

@@ -112,9 +112,10 @@ fn config() -> ReplicaConfig {
         window: 1024,
         bulk_bytes: 1 << 16,
         wait: 0,
-        reserved: 0,
+        fsync: 0,
         patience_ns: 0,
         joining_ns: 0,
+        folder: std::ptr::null(),
     }
 }
 
@@ -360,6 +361,20 @@ fn wrong_arguments_are_named() {
     corecast_replica_session_close(owned(session));
     corecast_replica_close(owned(replica));
     corecast_replica_close(None);
+}
+
+#[test]
+fn a_group_that_has_files_starts_from_them() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = CString::new(folder.path().join("files").to_str().expect("text")).expect("no zeroes");
+    let config = ReplicaConfig { folder: path.as_ptr(), ..config() };
+    for expected in [5, 10] {
+        let replica = output(|to| create(&config, &machine(sum()), to));
+        let session = opened(replica);
+        assert_eq!(add(session, 5).0, expected);
+        corecast_replica_session_close(owned(session));
+        corecast_replica_close(owned(replica));
+    }
 }
 
 #[test]
