@@ -39,7 +39,7 @@ struct Queue {
     jobs: BTreeMap<u64, Job>,
 }
 
-/// What processes do to the queue. Workers are named by the bits of their nodes, which no other process ever has.
+/// A step of a process. Workers are named by the bits of their nodes, which no other process ever has.
 #[derive(Debug, Clone, Copy)]
 enum Step {
     Add(u64),
