@@ -36,10 +36,20 @@ impl<S: StateMachine> Driver<S> {
             match stop {
                 None => {}
                 Some(Stop::Panicked(index)) => return self.panicked(inner, index),
-                Some(Stop::Damaged(slot)) => return inner.ending.set(End::Corrupt(slot)),
+                Some(Stop::Damaged(slot)) => return self.damaged(inner, end, slot),
             }
         }
         self.shm.bulk.free_below(self.core.stable());
+    }
+
+    /// The bytes of the operation at `index` cannot be read. Those whose node has come back several times, and those that are
+    /// freed as this node is counted no more, are in the state of other members. If it was so before, all are as badly off.
+    #[cold]
+    fn damaged(&mut self, inner: &Inner<S>, index: Index, slot: u16) {
+        if self.damaged_at.replace(index) == Some(index) {
+            return inner.ending.set(End::Corrupt(slot));
+        }
+        self.fall_behind();
     }
 
     /// Applies commands from `first` on under the lock of the state. The count reached, and why it went no further.
@@ -75,7 +85,9 @@ impl<S: StateMachine> Driver<S> {
                 let reply = Arc::clone(reply);
                 self.deliver(session, rid, &reply);
             }
-            Outcome::Forgotten | Outcome::UnknownSession => self.expire(session, rid),
+            // Ordered once more after a change of the leader: the client has its answer.
+            Outcome::Forgotten => self.settled(session, rid),
+            Outcome::UnknownSession => self.expire(session, rid),
             Outcome::SessionOpened(session) => self.deliver_at(session, 0, index, &[]),
             Outcome::SessionEnded(ended) => self.expire(ended, rid),
             Outcome::Joined(node) => self.joined(node),
@@ -132,6 +144,7 @@ impl<S: StateMachine> Driver<S> {
     }
 
     fn joined(&mut self, node: NodeId) {
+        self.patience.set_nodes(self.system.members().len());
         if node == self.shm.me {
             self.show_state(NodeState::Member);
         }
@@ -140,6 +153,7 @@ impl<S: StateMachine> Driver<S> {
 
     fn left(&mut self, inner: &Inner<S>, node: NodeId, reason: LeaveReason) {
         self.settled(SessionId::SYSTEM, node.to_bits());
+        self.patience.set_nodes(self.system.members().len());
         if node == self.shm.me {
             self.was_let_go(inner, reason);
         }

@@ -71,13 +71,19 @@ impl Shm {
 
     /// U and the acceptor's log, dead or alive.
     fn read_log(&mut self, configuration: &Configuration, from: Index) -> Option<Adopted<Body>> {
-        let source = self.segment(configuration.source)?.clone();
         let acceptor = self.segment(configuration.acceptor)?.clone();
         let mut chosen = Vec::new();
-        for index in configuration.stable..configuration.hi {
-            if let SlotRead::Command { command, .. } = source.proposal(index) {
-                chosen.push((index, command));
+        match self.segment(configuration.source) {
+            Some(source) => {
+                for index in configuration.stable..configuration.hi {
+                    if let SlotRead::Command { command, .. } = source.proposal(index) {
+                        chosen.push((index, command));
+                    }
+                }
             }
+            // A node that joined when the source was gone, and its slot another's: the acceptor has all of U since then.
+            None if acceptor.commit() >= configuration.hi => {}
+            None => return None,
         }
         crash_point::here("adopt-half");
         let commit = acceptor.commit();
