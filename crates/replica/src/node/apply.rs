@@ -124,7 +124,7 @@ impl<S: StateMachine> Driver<S> {
         self.settled(session, rid);
     }
 
-    fn deliver_at(&mut self, session: SessionId, rid: u32, index: Index, out: &[u8]) {
+    pub(super) fn deliver_at(&mut self, session: SessionId, rid: u32, index: Index, out: &[u8]) {
         let bytes: Vec<u8> = index.to_le_bytes().iter().chain(out).copied().collect();
         self.deliver(session, rid, &Arc::from(bytes));
     }

@@ -64,7 +64,14 @@ pub(super) struct Driver<S: StateMachine> {
 }
 
 impl<S: StateMachine> Driver<S> {
-    pub(super) fn new(core: OneNode<Body>, system: GroupState, shm: Shm, config: Config, boot: u64, asked: u32) -> Self {
+    pub(super) fn new(
+        core: OneNode<Body>,
+        system: GroupState,
+        shm: Shm,
+        config: Config,
+        boot: u64,
+        asked: u32,
+    ) -> Self {
         let cpus = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
         let patience = Patience::new(config.patience, system.members().len(), cpus);
         Self {
@@ -143,6 +150,9 @@ impl<S: StateMachine> Driver<S> {
             self.pending.extend(self.effects.drain(..));
             let Some(effect) = self.pending.pop_front() else { return };
             self.counters.count(&effect);
+            if matches!(effect, Effect::ReadLog { .. }) {
+                self.hear_before_leading();
+            }
             match effect {
                 Effect::Apply(end) => self.apply(inner, end),
                 // Found by the thread of the node, which then takes a new state.
@@ -154,6 +164,15 @@ impl<S: StateMachine> Driver<S> {
                 }
             }
         }
+    }
+
+    /// A new leader knows how far the members are before it orders, lest it puts them out for being far behind.
+    #[cold]
+    fn hear_before_leading(&mut self) {
+        self.shm.hear_anew();
+        let mut heard = Vec::new();
+        self.shm.hear_progress(&mut heard);
+        heard.into_iter().for_each(|input| self.core.step(input, &mut self.effects));
     }
 
     /// Says that the commands below `end` were applied; what the protocol wants then is done by the caller's caller.
@@ -194,9 +213,6 @@ impl<S: StateMachine> Driver<S> {
     fn has_reconfigured(&mut self, inner: &Inner<S>) {
         self.counters.role_changes += 1;
         self.patience.reconfigured();
-        if self.core.configuration().leader == self.shm.me {
-            self.shm.hear_anew();
-        }
         self.resubmit(inner);
     }
 
@@ -229,8 +245,14 @@ impl<S: StateMachine> Driver<S> {
                 let reply = Arc::clone(reply);
                 return self.deliver(session, rid, &reply);
             }
+            // Its session is open.
+            RequestStatus::Forgotten if matches!(command.op, Op::OpenSession) => {
+                return self.deliver_at(session, rid, self.system.applied(), &[]);
+            }
             RequestStatus::Forgotten => return self.expire(session, rid),
-            RequestStatus::UnknownSession if !matches!(command.op, Op::OpenSession) => return self.expire(session, rid),
+            RequestStatus::UnknownSession if !matches!(command.op, Op::OpenSession) => {
+                return self.expire(session, rid);
+            }
             RequestStatus::UnknownSession | RequestStatus::Open => {}
         }
         let command = self.submitted.add(command);

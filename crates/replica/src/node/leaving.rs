@@ -41,9 +41,9 @@ impl<S: StateMachine> Driver<S> {
         self.request_for_group(inner, me, Op::Leave { node: me, reason });
     }
 
-    /// True once this node has gone as it wanted to.
+    /// True once this node has gone as it wanted to. One that the log did not wait for is not counted any more.
     pub(super) fn has_left(&self) -> bool {
-        self.is_leaving && (!self.is_member() || self.core.members().len() == 1)
+        self.is_leaving && (!self.is_member() || self.core.is_lagging() || self.core.members().len() == 1)
     }
 
     /// The log says that this node is no longer a member.
@@ -62,7 +62,8 @@ impl<S: StateMachine> Driver<S> {
             return;
         }
         self.give(inner);
-        let was_put_out = !self.is_member() && self.shm.segment(self.shm.me).is_some_and(|own| own.state() == Some(NodeState::Left));
+        let was_put_out =
+            !self.is_member() && self.shm.segment(self.shm.me).is_some_and(|own| own.state() == Some(NodeState::Left));
         if (self.core.is_lagging() || was_put_out) && !self.is_leaving {
             // It is tried again at the next round, as long as there are members.
             let _ = self.come_back(inner);
@@ -82,7 +83,10 @@ impl<S: StateMachine> Driver<S> {
                 told = Some(newest.epoch);
                 self.shm.forward(newest.leader, &[leave_of(old)]);
             }
-            let taken = giving::take::<S>(&mut self.shm, until, &mut self.asked).map_err(OpenError::State)?;
+            let state = inner.state.read();
+            let restore = |from: &mut dyn std::io::Read| state.machine.restore_anew(from);
+            let taken = giving::take(&mut self.shm, until, &mut self.asked, &restore).map_err(OpenError::State)?;
+            drop(state);
             if !taken.0.members().contains(old) {
                 break taken;
             }

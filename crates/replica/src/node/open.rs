@@ -25,9 +25,7 @@ use super::{giving, thread as node_thread};
 use crate::crash_point;
 use crate::error::OpenError;
 use crate::one_paxos::{Node as OneNode, Rules, Settings, Transport};
-use crate::segment::{
-    ConfigurationWord, Control, NodeRecord, NodeState, SegmentLayout, SegmentWriter, create_segment,
-};
+use crate::segment::{ConfigurationWord, Control, NodeRecord, NodeState, SegmentLayout, SegmentWriter, create_segment};
 use crate::shm::{Peers, Shm};
 use crate::system::{Members, System};
 use crate::{Configuration, NodeId, RoleChange, StateMachine};
@@ -153,7 +151,8 @@ fn join<S: StateMachine>(
     }
     let me = claim(&region, &control)?;
     let mut place = Place::take(config, region, control, me)?;
-    let (system, machine) = giving::take::<S>(&mut place.shm, until, &mut place.asked).map_err(|error| {
+    let taken = giving::take(&mut place.shm, until, &mut place.asked, &S::restore);
+    let (system, machine) = taken.map_err(|error| {
         if error.kind() == std::io::ErrorKind::TimedOut { OpenError::Lost } else { OpenError::State(error) }
     })?;
     crash_point::here("state-taken");

@@ -4,6 +4,10 @@ use super::io::Effect;
 use super::node::{Node, Role};
 use crate::{Command, Index, NodeId, Op};
 
+/// One part in this many of the window stays in the log although all members have applied it: a node that joins from a
+/// snapshot finds there what was ordered since. Without it, in an idle group each snapshot was too old by the node's own `Join`.
+const KEPT_FOR_JOINERS: u64 = 16;
+
 impl<B: Clone + PartialEq> Node<B> {
     /// N3: the first that tells about an index decides it.
     pub(super) fn learn(
@@ -157,6 +161,7 @@ impl<B: Clone + PartialEq> Node<B> {
         // A leader that was deposed without knowing may have applied what others ordered.
         let own = self.applied.min(self.orders.next);
         let least = self.progress.iter().map(|&(_, applied)| applied).fold(own, Index::min);
+        let least = least.saturating_sub(self.settings.window / KEPT_FOR_JOINERS);
         if least > self.orders.stable {
             self.orders.stable = least;
             self.orders.proposals.trim(least);

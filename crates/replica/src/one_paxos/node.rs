@@ -19,8 +19,8 @@ pub struct Settings {
     pub me: NodeId,
     /// How the nodes talk.
     pub transport: Transport,
-    /// The number of commands that the log holds from the first that not all members have applied; at least 8. The same in all
-    /// nodes.
+    /// The number of commands that the log holds from the first that not all members have applied. The same in all nodes; at
+    /// least 8, and four times the nodes: a quarter is kept for the `Leave`s of dead ones.
     pub window: u64,
     /// The nodes that the group began with: with messages, they vote on configurations.
     pub founders: Vec<NodeId>,

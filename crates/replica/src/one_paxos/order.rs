@@ -107,7 +107,12 @@ impl<B: Clone + PartialEq> Node<B> {
         if self.can_order_at_once(&commands) {
             return self.propose_next(commands, effects);
         }
-        commands.into_iter().for_each(|command| self.orders.enqueue(command));
+        for command in commands {
+            let is_void = matches!(command.op, Op::Leave { node, .. } if !self.members.contains(node));
+            if !is_void {
+                self.orders.enqueue(command);
+            }
+        }
         self.order_waiting(effects);
     }
 

@@ -81,7 +81,7 @@ impl Model for Protocol {
     type Action = Action;
 
     fn init_states(&self) -> Vec<State> {
-        let world = World::new(self.nodes, self.transport, 16, self.rules);
+        let world = World::new(self.nodes, self.transport, 8, self.rules);
         vec![State { world, requests: 0, suspicions: 0, crashes: 0, restarts: 0, expulsions: 0 }]
     }
 

@@ -32,7 +32,7 @@ impl Group {
     pub fn new(transport: Transport, seed: u64) -> Self {
         let mut rng = Rng::with_seed(seed);
         let count = *rng.choice(&[1, 2, 3, 3, 3, 4, 5]).expect("not empty");
-        let window = *rng.choice(&[8, 16, 32, 64]).expect("not empty");
+        let window = *rng.choice(&[32, 32, 64]).expect("not empty");
         let mut world = World::new(count, transport, window, Rules::ALL);
         let members = Members::founding(world.settings.founders.iter().map(|&node| (node, 1)));
         for process in &mut world.processes {
@@ -205,13 +205,11 @@ impl Group {
             self.alive().into_iter().filter(|&at| at != old && self.is_member(at) && !self.node(at).is_lagging());
         let Some(donor) = self.rng.choice(Vec::from_iter(donors)) else { return };
         let members = self.system(donor).members().clone();
-        let is_taken = self.world.processes.iter().any(|other| {
+        let is_taken = self.world.processes.iter().enumerate().any(|(at, other)| {
             let node = other.node.id();
-            let is_running = other.is_alive && node != self.node(old).id();
-            node.slot == slot
-                && (is_running
-                    || members.contains(node)
-                    || members.next_incarnation(slot).is_some_and(|next| node.inc >= next.inc))
+            let is_used =
+                members.contains(node) || members.next_incarnation(slot).is_some_and(|next| node.inc >= next.inc);
+            at != old && node.slot == slot && (other.is_alive || (is_used && node != self.node(old).id()))
         });
         let Some(me) = members.next_incarnation(slot).filter(|_| !is_taken) else { return };
         self.boots += u64::from(!is_same_process);
