@@ -1,4 +1,4 @@
-//! What nodes send each other where they share no memory.
+//! The messages of nodes that share no memory.
 
 use std::sync::Arc;
 

@@ -162,13 +162,27 @@ impl<B: Clone + PartialEq> Node<B> {
             Role::Leading if !has_moved => self.send_proposals_again(effects),
             _ => {}
         }
-        let (me, acceptor) = (self.settings.me, self.configuration.acceptor);
-        if !has_moved && acceptor != me {
-            let message = Message::Missing { epoch: self.configuration.epoch, first: self.learned_end };
-            effects.push(Effect::Send { to: acceptor, message });
+        self.ticks = self.ticks.wrapping_add(1);
+        if !has_moved {
+            self.ask_for_missing(effects);
         }
         if !self.leads() {
             self.send_progress(effects);
+        }
+    }
+
+    /// Asks the acceptor, and in turn all others: a node that knows only dead role holders hears of a newer configuration.
+    fn ask_for_missing(&mut self, effects: &mut Vec<Effect<B>>) {
+        let me = self.settings.me;
+        let mut asked = vec![self.configuration.acceptor];
+        let others = self.members.iter().chain(self.settings.founders.iter().copied());
+        let others = Vec::from_iter(others.filter(|&other| other != me));
+        asked.extend(others.get(self.ticks as usize % others.len().max(1)));
+        for to in asked {
+            let message = Message::Missing { epoch: self.configuration.epoch, first: self.learned_end };
+            if to != me {
+                effects.push(Effect::Send { to, message });
+            }
         }
     }
 

@@ -12,7 +12,7 @@ use super::rules::Rules;
 use crate::system::Members;
 use crate::{Command, Configuration, Epoch, Index, NodeId};
 
-/// What does not change in the life of a node.
+/// The parts of a node that never change.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Settings {
     /// This incarnation.
@@ -80,6 +80,8 @@ pub struct Node<B> {
     pub(super) configuration_log: ConfigurationLog<B>,
     /// Messages: the count that the leader was told last.
     pub(super) reported: Index,
+    /// Messages: the number of ticks, for whose turn it is.
+    pub(super) ticks: u32,
     /// Messages: `learned_end` at the last tick.
     pub(super) ticked: Index,
     /// Messages to itself.
@@ -129,6 +131,7 @@ impl<B: Clone + PartialEq> Node<B> {
             slow: BTreeSet::new(),
             configuration_log: ConfigurationLog::default(),
             reported: 0,
+            ticks: 0,
             ticked: 0,
             to_self: VecDeque::new(),
             configuration,

@@ -16,10 +16,10 @@ use crate::{Command, Epoch, Index, LeaveReason, NodeId, Op, SessionId};
 /// The places at the end of the log for commands of the group, beside one for each member; at most a quarter of the log.
 const RESERVED: u64 = 64;
 
-/// What a node knows as the leader.
+/// The state of a node as the leader.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) struct Orders<B> {
-    /// What has an index, from `stable` on.
+    /// Commands with an index, from `stable` on.
     pub(super) proposals: Log<Command<B>>,
     /// The index of the next command.
     pub(super) next: Index,

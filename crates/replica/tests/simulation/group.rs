@@ -5,9 +5,9 @@ use corecast_replica::system::{Members, RequestStatus, System};
 use corecast_replica::{Command, Index, LeaveReason, NodeId, Op, SessionId};
 use fastrand::Rng;
 
-use crate::world::{Body, World, request};
+use crate::world::{Body, Process, World, request};
 
-/// What stands beside a node in its process.
+/// The client beside a node in its process.
 #[derive(Debug)]
 pub struct Client {
     pub session: SessionId,
@@ -152,7 +152,7 @@ impl Group {
                 && !self.is_member(at))
     }
 
-    /// What a leader's runtime does before it hands requests in.
+    /// Hands requests in as a leader's runtime does: those that are done are left out.
     pub fn hand_in(&mut self, at: usize, mut commands: Vec<Command<Body>>) {
         commands.retain(|command| {
             !matches!(command.op, Op::User(_))
@@ -205,13 +205,11 @@ impl Group {
             self.alive().into_iter().filter(|&at| at != old && self.is_member(at) && !self.node(at).is_lagging());
         let Some(donor) = self.rng.choice(Vec::from_iter(donors)) else { return };
         let members = self.system(donor).members().clone();
-        let is_taken = self.world.processes.iter().enumerate().any(|(at, other)| {
-            let node = other.node.id();
-            let is_used =
-                members.contains(node) || members.next_incarnation(slot).is_some_and(|next| node.inc >= next.inc);
-            at != old && node.slot == slot && (other.is_alive || (is_used && node != self.node(old).id()))
-        });
-        let Some(me) = members.next_incarnation(slot).filter(|_| !is_taken) else { return };
+        // Each process has an incarnation that none had before, whether or not that one joined.
+        let of_slot = |other: &&Process| other.node.id().slot == slot;
+        let last = self.world.processes.iter().filter(of_slot).map(|other| other.node.id().inc).max();
+        let is_taken = self.running_in(slot).is_some_and(|at| at != old);
+        let Some(me) = last.map(|inc| NodeId::new(slot, inc + 1)).filter(|_| !is_taken) else { return };
         self.boots += u64::from(!is_same_process);
         let boot = if is_same_process { self.clients[old].boot } else { self.boots };
         let settings = Settings { me, ..self.world.settings.clone() };
@@ -221,6 +219,10 @@ impl Group {
         let at = self.world.add(node);
         self.world.processes[at].system = Some(system);
         self.clients.push(Client::new(me, boot));
+    }
+
+    fn running_in(&self, slot: u16) -> Option<usize> {
+        self.alive().into_iter().find(|&at| self.node(at).id().slot == slot)
     }
 
     /// True if the message, whose sender may be dead, is still to come.
@@ -240,7 +242,7 @@ impl Group {
         true
     }
 
-    /// What a process polls where memory is shared.
+    /// Polls as a process does where memory is shared.
     pub fn poll(&mut self, at: usize, what: u8) {
         let (memory, node) = (&self.world.memory, self.node(at));
         let input = match what {

@@ -36,7 +36,7 @@ impl Ring {
     }
 }
 
-/// What one node has published.
+/// The words that one node has published.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub struct Segment {
     pub applied: Index,

@@ -83,9 +83,6 @@ impl World {
     /// Hands an input to a node.
     pub fn step(&mut self, at: usize, input: Input<Body>) {
         let mut effects = Vec::new();
-        if std::env::var_os("TRACE").is_some() {
-            eprintln!("{} <- {input:?}", self.id(at));
-        }
         self.processes[at].node.step(input, &mut effects);
         self.processes[at].pending.extend(effects);
     }
@@ -93,9 +90,6 @@ impl World {
     /// Executes the next effect of a node, and answers it.
     pub fn execute(&mut self, at: usize) {
         let Some(effect) = self.processes[at].pending.pop_front() else { return };
-        if std::env::var_os("TRACE").is_some() {
-            eprintln!("   {} -> {effect:?}", self.id(at));
-        }
         match effect {
             Effect::Send { to, message } => self.links.send(self.id(at), to, message),
             Effect::Broadcast(message) => self.broadcast(at, &message),

@@ -8,7 +8,7 @@ use super::{Body, Process};
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub struct Monitor {
-    /// What any node has applied, dead ones included.
+    /// The commands that any node has applied, dead ones included.
     decided: BTreeMap<Index, Command<Body>>,
     shown: Index,
     /// Where each request was run.
