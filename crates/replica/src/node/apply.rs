@@ -26,7 +26,7 @@ enum Stop {
 impl<S: StateMachine> Driver<S> {
     /// Applies the commands below `limit`: the visible count covers no more.
     pub(super) fn apply(&mut self, inner: &Inner<S>, limit: Index) {
-        while self.core.applied_count() < limit && inner.ending.get().is_none() {
+        while self.core.applied_count() < limit && !self.core.is_lagging() && inner.ending.get().is_none() {
             let first = self.core.applied_count();
             let (end, stop) = self.apply_run(inner, first, limit);
             inner.publish_applied(end);
@@ -143,8 +143,13 @@ impl<S: StateMachine> Driver<S> {
         self.shm.answered(session, rid);
     }
 
-    fn joined(&mut self, node: NodeId) {
+    fn members_changed(&mut self) {
         self.patience.set_nodes(self.system.members().len());
+        self.pin_peers();
+    }
+
+    fn joined(&mut self, node: NodeId) {
+        self.members_changed();
         if node == self.shm.me {
             self.show_state(NodeState::Member);
         }
@@ -153,7 +158,7 @@ impl<S: StateMachine> Driver<S> {
 
     fn left(&mut self, inner: &Inner<S>, node: NodeId, reason: LeaveReason) {
         self.settled(SessionId::SYSTEM, node.to_bits());
-        self.patience.set_nodes(self.system.members().len());
+        self.members_changed();
         if node == self.shm.me {
             self.was_let_go(inner, reason);
         }

@@ -210,7 +210,15 @@ impl<S: StateMachine> Driver<S> {
         self.settle(inner);
     }
 
+    /// The segments of members and of nodes with a role are kept, however often their slots are taken anew.
+    pub(super) fn pin_peers(&mut self) {
+        let roles = *self.core.configuration();
+        let members = self.system.members().iter();
+        self.shm.pinned = members.chain([roles.leader, roles.acceptor, roles.source]).collect();
+    }
+
     fn has_reconfigured(&mut self, inner: &Inner<S>) {
+        self.pin_peers();
         self.counters.role_changes += 1;
         self.patience.reconfigured();
         self.resubmit(inner);

@@ -61,7 +61,9 @@ impl<S: StateMachine> Driver<S> {
         if inner.ending.get().is_some() || self.panicked_at.is_some() {
             return;
         }
-        self.give(inner);
+        if !self.core.is_lagging() {
+            self.give(inner);
+        }
         let was_put_out =
             !self.is_member() && self.shm.segment(self.shm.me).is_some_and(|own| own.state() == Some(NodeState::Left));
         if (self.core.is_lagging() || was_put_out) && !self.is_leaving {
@@ -105,6 +107,7 @@ impl<S: StateMachine> Driver<S> {
         inner.replace_state(me, machine, system.applied());
         self.shm.writer.set_applied(system.applied(), Some(system.prefix()));
         self.system = system;
+        self.pin_peers();
         self.counters.rejoins += 1;
         self.reconcile(inner);
         Ok(())

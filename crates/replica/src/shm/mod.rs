@@ -31,6 +31,8 @@ pub(crate) struct Shm {
     pub(crate) writer: SegmentWriter,
     pub(crate) bulk: BulkWriter,
     pub(crate) peers: Peers,
+    /// Nodes whose segments are kept.
+    pub(crate) pinned: Vec<NodeId>,
     pub(crate) requests: Requests,
     /// The memory of the own segment, whose descriptor others open.
     pub(crate) memory: SealedMemory,
@@ -57,7 +59,8 @@ impl Shm {
         peers: Peers,
     ) -> Self {
         let (progress, run) = (HashMap::new(), Vec::new());
-        Self { me, acceptor: me, control, writer, bulk, peers, requests: Requests::default(), memory, progress, run }
+        let (pinned, requests) = (Vec::new(), Requests::default());
+        Self { me, acceptor: me, control, writer, bulk, peers, pinned, requests, memory, progress, run }
     }
 
     /// The segment of a node, the own one included.
