@@ -31,7 +31,8 @@ pub(super) struct Patience {
 impl Patience {
     /// Patience of at least `least`, in a group of `nodes` nodes that run on `cpus` CPUs.
     pub(super) fn new(least: Duration, nodes: usize, cpus: usize) -> Self {
-        let mut patience = Self { asked: least, cpus, least, now: least, changed: Clock::get().ticks(), seen: HashMap::new() };
+        let mut patience =
+            Self { asked: least, cpus, least, now: least, changed: Clock::get().ticks(), seen: HashMap::new() };
         patience.set_nodes(nodes);
         patience.now = patience.least;
         patience
