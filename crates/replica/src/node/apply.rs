@@ -29,7 +29,7 @@ enum Stop {
 impl<S: StateMachine> Driver<S> {
     /// Applies the commands below `limit`: the visible count covers no more.
     pub(super) fn apply(&mut self, inner: &Inner<S>, limit: Index) {
-        while self.core.applied_count() < limit && inner.ending.get().is_none() {
+        while self.core.applied_count() < limit && !self.core.is_lagging() && inner.ending.get().is_none() {
             let first = self.core.applied_count();
             let (end, stop) = self.apply_run(inner, first, limit);
             inner.publish_applied(end);
@@ -40,10 +40,20 @@ impl<S: StateMachine> Driver<S> {
                 None => {}
                 Some(Stop::Panicked(index)) => return self.panicked(inner, index),
                 Some(Stop::Files(error)) => return inner.fail_files(&error),
-                Some(Stop::Damaged(slot)) => return inner.ending.set(End::Corrupt(slot)),
+                Some(Stop::Damaged(slot)) => return self.damaged(inner, end, slot),
             }
         }
         self.shm.bulk.free_below(self.core.stable());
+    }
+
+    /// The bytes of the operation at `index` cannot be read. Those whose node has come back several times, and those that are
+    /// freed as this node is counted no more, are in the state of other members. If it was so before, all are as badly off.
+    #[cold]
+    fn damaged(&mut self, inner: &Inner<S>, index: Index, slot: u16) {
+        if self.damaged_at.replace(index) == Some(index) {
+            return inner.ending.set(End::Corrupt(slot));
+        }
+        self.fall_behind();
     }
 
     /// Applies commands from `first` on under the lock of the state. The count reached, and why it went no further.
@@ -83,7 +93,7 @@ impl<S: StateMachine> Driver<S> {
                 let reply = Arc::clone(reply);
                 self.deliver(session, rid, &reply);
             }
-            // Ordered twice, and the session has had the result for long.
+            // Ordered once more after a change of the leader: the client has its answer.
             Outcome::Forgotten => self.settled(session, rid),
             Outcome::UnknownSession => self.expire(session, rid),
             Outcome::SessionOpened(session) => self.deliver_at(session, 0, index, &[]),
@@ -148,7 +158,13 @@ impl<S: StateMachine> Driver<S> {
         self.shm.answered(session, rid);
     }
 
+    fn members_changed(&mut self) {
+        self.patience.set_nodes(self.system.members().len());
+        self.pin_peers();
+    }
+
     fn joined(&mut self, node: NodeId) {
+        self.members_changed();
         if node == self.shm.me {
             self.show_state(NodeState::Member);
         }
@@ -157,6 +173,7 @@ impl<S: StateMachine> Driver<S> {
 
     fn left(&mut self, inner: &Inner<S>, node: NodeId, reason: LeaveReason) {
         self.settled(SessionId::SYSTEM, node.to_bits());
+        self.members_changed();
         if node == self.shm.me {
             self.was_let_go(inner, reason);
         }

@@ -19,7 +19,7 @@ use super::state_bytes::GroupState;
 use super::status::Counters;
 use super::submitted::Submitted;
 use crate::one_paxos::{Effect, Input, Node as OneNode};
-use crate::segment::{Body, NodeState};
+use crate::segment::{Body, BulkError, NodeState};
 use crate::shm::{Shm, View};
 use crate::system::RequestStatus;
 use crate::{Command, Index, LeaveReason, NodeId, Op, SessionId, StateMachine};
@@ -47,6 +47,8 @@ pub(super) struct Driver<S: StateMachine> {
     pub(super) disk: Option<Disk>,
     /// The command at which the state machine panicked.
     pub(super) panicked_at: Option<Index>,
+    /// The last command whose operation could not be read.
+    pub(super) damaged_at: Option<Index>,
     /// True once the node wants to be let go.
     pub(super) is_leaving: bool,
     /// Nodes that are about to join, as this leader found them: the count it had applied then, and when.
@@ -89,6 +91,7 @@ impl<S: StateMachine> Driver<S> {
             given: Given::default(),
             disk: None,
             panicked_at: None,
+            damaged_at: None,
             is_leaving: false,
             joiners: HashMap::new(),
             looked: 0,
@@ -194,13 +197,45 @@ impl<S: StateMachine> Driver<S> {
         self.core.applied(end, &mut self.effects);
     }
 
+    /// Has this node take the state of a member; the effects are carried out by the caller's caller.
+    pub(super) fn fall_behind(&mut self) {
+        self.core.fall_behind(&mut self.effects);
+    }
+
+    /// Puts the bytes of an operation where all nodes can read them.
+    pub(super) fn write_body(&mut self, bytes: &[u8]) -> Result<Body, BulkError> {
+        match self.shm.write_body(bytes) {
+            Err(BulkError::Full) => {
+                self.free_bulk();
+                self.shm.write_body(bytes)
+            }
+            written => written,
+        }
+    }
+
+    /// Frees the bytes of operations that all members have applied, as they say themselves. The leader's count of that comes only
+    /// with further commands, for which there may be no room.
+    fn free_bulk(&mut self) {
+        let members = self.core.members().iter();
+        let least = members.map(|node| self.shm.segment(node).map_or(0, |segment| segment.applied())).min();
+        self.shm.bulk.free_below(least.unwrap_or(0).min(self.core.applied_count()));
+    }
+
     /// Lets users wait at `bound` for nodes that are about to join.
     pub(super) fn hold_users(&mut self, inner: &Inner<S>, bound: Option<Index>) {
         self.core.hold_users(bound, &mut self.effects);
         self.settle(inner);
     }
 
+    /// The segments of members and of nodes with a role are kept, however often their slots are taken anew.
+    pub(super) fn pin_peers(&mut self) {
+        let roles = *self.core.configuration();
+        let members = self.system.members().iter();
+        self.shm.pinned = members.chain([roles.leader, roles.acceptor, roles.source]).collect();
+    }
+
     fn has_reconfigured(&mut self, inner: &Inner<S>) {
+        self.pin_peers();
         self.counters.role_changes += 1;
         self.patience.reconfigured();
         self.resubmit(inner);
@@ -245,7 +280,7 @@ impl<S: StateMachine> Driver<S> {
             }
             RequestStatus::UnknownSession | RequestStatus::Open => {}
         }
-        self.submitted.add(command);
+        let command = self.submitted.add(command);
         self.step(inner, Input::Requests(vec![command]));
     }
 

@@ -11,7 +11,7 @@ use super::inner::Inner;
 use super::open::{NewSegment, restored};
 use super::{giving, open};
 use crate::error::OpenError;
-use crate::segment::NodeState;
+use crate::segment::{Body, NodeState};
 use crate::{Command, LeaveReason, NodeId, Op, SessionId, StateMachine};
 
 /// The time after which a node that joins asks once more.
@@ -62,7 +62,9 @@ impl<S: StateMachine> Driver<S> {
         if inner.ending.get().is_some() || self.panicked_at.is_some() {
             return;
         }
-        self.give(inner);
+        if !self.core.is_lagging() {
+            self.give(inner);
+        }
         if self.disk.as_ref().is_some_and(Disk::wants_snapshot) {
             self.shorten_files(inner);
         }
@@ -122,13 +124,25 @@ impl<S: StateMachine> Driver<S> {
         inner.replace_state(me, machine, system.applied());
         self.shm.writer.set_applied(system.applied(), Some(system.prefix()));
         self.system = system;
+        self.pin_peers();
         self.counters.rejoins += 1;
         self.reconcile(inner);
         Ok(())
     }
 
-    /// Requests whose results the new state knows have their results.
+    /// Requests whose results the new state knows have their results. The bytes of the others move to the new arena, as only few
+    /// of a node's earlier ones are kept.
     fn reconcile(&mut self, inner: &Inner<S>) {
+        let mut bytes = std::mem::take(&mut self.bytes);
+        for command in self.submitted.iter_mut() {
+            if let Op::User(body @ Body::Bulk(_)) = &mut command.op {
+                let moved = self.shm.read_body(body, &mut bytes).is_ok().then(|| self.shm.write_body(&bytes));
+                if let Some(Ok(moved)) = moved {
+                    *body = moved;
+                }
+            }
+        }
+        self.bytes = bytes;
         let open: Vec<_> = self.submitted.iter().copied().collect();
         for command in open {
             self.submit(inner, command);

@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 use std::os::fd::OwnedFd;
 use std::sync::{Arc, Mutex};
 use std::thread;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use corecast_base::CacheLine;
 use corecast_base::region::{Liveness, ParticipantId, RegionPlan, SealedMemory, SharedRegion};
@@ -31,6 +31,8 @@ use crate::shm::{Peers, Shm};
 use crate::system::{Members, System};
 use crate::{Configuration, NodeId, RoleChange, StateMachine};
 
+/// The time between two looks at the configuration.
+const LOOK_AGAIN: Duration = Duration::from_millis(1);
 /// The name of the control page in its region, and what kind of contents it is: a number of this crate.
 const ENTRY: &str = "replica";
 const KIND: u32 = 6;
@@ -178,8 +180,19 @@ pub(super) fn restored(
     shm: &mut Shm,
     system: &GroupState,
 ) -> Result<OneNode<crate::segment::Body>, OpenError> {
-    let newest = shm.newest_configuration().ok_or(OpenError::Lost)?;
+    let newest = await_configuration(shm, Instant::now() + config.joining)?;
     Ok(OneNode::restored(settings(config, me), system.members().clone(), newest, system.applied()))
+}
+
+/// The newest configuration. The node that has proposed it may be dead, and its memory unknown here, until others take over.
+fn await_configuration(shm: &mut Shm, until: Instant) -> Result<Configuration, OpenError> {
+    loop {
+        match shm.newest_configuration() {
+            Some(newest) => return Ok(newest),
+            None if Instant::now() >= until => return Err(OpenError::Lost),
+            None => thread::sleep(LOOK_AGAIN),
+        }
+    }
 }
 
 fn settings(config: &Config, me: NodeId) -> Settings {

@@ -17,6 +17,9 @@ const SLICE: Duration = Duration::from_millis(12);
 /// How long a node waits for another one.
 #[derive(Debug)]
 pub(super) struct Patience {
+    /// With a CPU for each node.
+    asked: Duration,
+    cpus: usize,
     /// In the beginning, and when all has been calm for long.
     least: Duration,
     now: Duration,
@@ -28,9 +31,18 @@ pub(super) struct Patience {
 impl Patience {
     /// Patience of at least `least`, in a group of `nodes` nodes that run on `cpus` CPUs.
     pub(super) fn new(least: Duration, nodes: usize, cpus: usize) -> Self {
-        let crowd = nodes.div_ceil(cpus.max(1)) as u32;
-        let least = if crowd > 1 { least.max(SLICE * crowd) } else { least };
-        Self { least, now: least, changed: Clock::get().ticks(), seen: HashMap::new() }
+        let mut patience =
+            Self { asked: least, cpus, least, now: least, changed: Clock::get().ticks(), seen: HashMap::new() };
+        patience.set_nodes(nodes);
+        patience.now = patience.least;
+        patience
+    }
+
+    /// There are `nodes` nodes now.
+    pub(super) fn set_nodes(&mut self, nodes: usize) {
+        let crowd = nodes.div_ceil(self.cpus.max(1)) as u32;
+        self.least = if crowd > 1 { self.asked.max(SLICE * crowd) } else { self.asked };
+        self.now = self.now.max(self.least);
     }
 
     /// There is a new configuration: the next one has to wait longer, and its nodes have all the time again.

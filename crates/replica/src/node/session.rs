@@ -115,7 +115,7 @@ impl<S: StateMachine> Session<S> {
             return Ok(body);
         }
         let inner = &self.handle.inner;
-        let write = || match inner.driver.lock().shm.write_body(&self.bytes) {
+        let write = || match inner.driver.lock().write_body(&self.bytes) {
             Err(BulkError::Full) => inner.ending.get().map(|end| Err(end.of_execute(inner.me()))),
             Err(_) => {
                 let most = inner.largest_body;

@@ -13,6 +13,9 @@ use crate::{Index, NodeId, StateMachine};
 /// The time between two looks at nodes from which nothing is expected.
 const IDLE_LOOK: Duration = Duration::from_millis(20);
 
+/// A node that is about to join has at least this time before users wait for it no more.
+const SHORTEST_HOLD: Duration = Duration::from_millis(100);
+
 impl<S: StateMachine> Driver<S> {
     /// Shows that this node runs, and suspects those that do not.
     pub(super) fn watch(&mut self, inner: &Inner<S>, now: u64) {
@@ -43,7 +46,8 @@ impl<S: StateMachine> Driver<S> {
         if found.is_empty() && self.joiners.is_empty() {
             return;
         }
-        let (clock, limit, reached) = (Clock::get(), self.patience.limit() * 4, self.core.applied_count());
+        let limit = SHORTEST_HOLD.max(self.patience.limit() * 4);
+        let (clock, reached) = (Clock::get(), self.core.applied_count());
         self.joiners.retain(|node, _| found.iter().any(|(joiner, _)| joiner == node));
         let mut bound = None;
         for (node, applied) in found {

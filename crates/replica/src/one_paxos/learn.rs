@@ -57,6 +57,11 @@ impl<B: Clone + PartialEq> Node<B> {
         effects.push(Effect::Apply(self.learned_end));
     }
 
+    /// The runtime cannot read what this node has to apply: it needs a snapshot.
+    pub fn fall_behind(&mut self, effects: &mut Vec<Effect<B>>) {
+        self.lag(effects);
+    }
+
     pub(super) fn lag(&mut self, effects: &mut Vec<Effect<B>>) {
         self.is_lagging = true;
         self.role = Role::Follower;

@@ -219,10 +219,10 @@ impl<B: Clone + PartialEq> Node<B> {
         self.acceptor.commit
     }
 
-    /// The leader's count of commands that all members have applied; the acceptor's if this node does not lead.
+    /// The leader's count of commands that all members have applied, as far as this node knows it: exactly if it leads.
     #[must_use]
     pub fn stable(&self) -> Index {
-        if self.leads() { self.orders.stable } else { self.acceptor.stable }
+        if self.leads() { self.orders.stable } else { self.acceptor.stable.max(self.learned.base()) }
     }
 
     /// The number of requests that wait to be ordered.

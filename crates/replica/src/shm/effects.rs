@@ -71,15 +71,21 @@ impl Shm {
 
     /// U and the acceptor's log, dead or alive.
     fn read_log(&mut self, configuration: &Configuration, from: Index) -> Option<Adopted<Body>> {
-        let source = self.segment(configuration.source)?.clone();
         let acceptor = self.segment(configuration.acceptor)?.clone();
         let mut chosen = Vec::new();
-        for index in configuration.stable..configuration.hi {
-            match source.proposal(index) {
-                SlotRead::Command { command, .. } => chosen.push((index, command)),
-                SlotRead::Lapped | SlotRead::Absent => {}
-                SlotRead::Busy | SlotRead::Corrupt => return self.found_damage(configuration.source),
+        match self.segment(configuration.source).cloned() {
+            Some(source) => {
+                for index in configuration.stable..configuration.hi {
+                    match source.proposal(index) {
+                        SlotRead::Command { command, .. } => chosen.push((index, command)),
+                        SlotRead::Lapped | SlotRead::Absent => {}
+                        SlotRead::Busy | SlotRead::Corrupt => return self.found_damage(configuration.source),
+                    }
+                }
             }
+            // A node that joined when the source was gone, and its slot another's: the acceptor has all of U since then.
+            None if acceptor.commit() >= configuration.hi => {}
+            None => return None,
         }
         crash_point::here("adopt-half");
         let commit = acceptor.commit();
@@ -93,10 +99,14 @@ impl Shm {
                     stable = stable.max(index + 1);
                     accepted.clear();
                 }
-                // What was committed is there: another command must not get this index.
-                SlotRead::Absent | SlotRead::Busy | SlotRead::Corrupt if index < commit => {
-                    return self.found_damage(configuration.acceptor);
+                // All members have applied it meanwhile, and it is about to be written over.
+                _ if acceptor.stable() > index => {
+                    stable = acceptor.stable();
+                    accepted.clear();
+                    index = stable - 1;
                 }
+                // What was committed is there: another command must not get this index.
+                _ if index < commit => return self.found_damage(configuration.acceptor),
                 SlotRead::Corrupt => return self.found_damage(configuration.acceptor),
                 SlotRead::Absent | SlotRead::Busy => break,
             }

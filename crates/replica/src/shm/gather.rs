@@ -129,6 +129,6 @@ impl Shm {
 
     /// Opens the segments of nodes that have come, and tells others which segments this process holds.
     pub(crate) fn refresh_peers(&mut self) {
-        self.peers.refresh(&mut self.writer);
+        self.peers.refresh(&mut self.writer, &self.pinned);
     }
 }

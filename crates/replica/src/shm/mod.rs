@@ -31,6 +31,8 @@ pub(crate) struct Shm {
     pub(crate) writer: SegmentWriter,
     pub(crate) bulk: BulkWriter,
     pub(crate) peers: Peers,
+    /// Nodes whose segments are kept.
+    pub(crate) pinned: Vec<NodeId>,
     pub(crate) requests: Requests,
     /// The slot of a node whose log was found damaged.
     pub(crate) damaged: Option<u16>,
@@ -59,7 +61,8 @@ impl Shm {
         peers: Peers,
     ) -> Self {
         let (progress, run) = (HashMap::new(), Vec::new());
-        Self { me, acceptor: me, control, writer, bulk, peers, requests: Requests::default(), damaged: None, memory, progress, run }
+        let (pinned, requests, damaged) = (Vec::new(), Requests::default(), None);
+        Self { me, acceptor: me, control, writer, bulk, peers, pinned, requests, damaged, memory, progress, run }
     }
 
     /// The segment of a node, the own one included.
