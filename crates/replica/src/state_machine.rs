@@ -75,4 +75,12 @@ pub trait StateMachine: Send + Sync + Sized + 'static {
     /// # Errors
     /// Those of the reader, and [`io::ErrorKind::InvalidData`] for bytes that are no state.
     fn restore(from: &mut dyn io::Read) -> io::Result<Self>;
+
+    /// The same, for a replica that has fallen behind and has this state: for state machines that carry more than their state.
+    ///
+    /// # Errors
+    /// As of [`restore`](Self::restore).
+    fn restore_anew(&self, from: &mut dyn io::Read) -> io::Result<Self> {
+        Self::restore(from)
+    }
 }

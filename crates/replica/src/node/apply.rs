@@ -1,5 +1,6 @@
 //! Applying the log: the group's own part first, then the state machine.
 
+use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
@@ -7,6 +8,7 @@ use super::driver::Driver;
 use super::ending::End;
 use super::inner::{Applied, Inner};
 use super::mailbox::{Content, Letter};
+use crate::crash_point;
 use crate::segment::{Body, NodeState};
 use crate::system::Outcome;
 use crate::{Command, Index, LeaveReason, NodeId, Op, SessionId, StateMachine, Wire};
@@ -20,20 +22,24 @@ enum Stop {
     Panicked(Index),
     /// The bytes of an operation are damaged.
     Damaged(u16),
+    /// The write-ahead log cannot be written.
+    Files(io::Error),
 }
 
 impl<S: StateMachine> Driver<S> {
-    /// Applies all that is decided.
-    pub(super) fn apply(&mut self, inner: &Inner<S>) {
-        while self.core.applied_count() < self.core.learned_end() && inner.ending.get().is_none() {
+    /// Applies the commands below `limit`: the visible count covers no more.
+    pub(super) fn apply(&mut self, inner: &Inner<S>, limit: Index) {
+        while self.core.applied_count() < limit && inner.ending.get().is_none() {
             let first = self.core.applied_count();
-            let (end, stop) = self.apply_run(inner, first);
+            let (end, stop) = self.apply_run(inner, first, limit);
             inner.publish_applied(end);
             self.shm.writer.set_applied(end, Some(self.system.prefix()));
+            crash_point::here("applied");
             self.note_applied(end);
             match stop {
                 None => {}
                 Some(Stop::Panicked(index)) => return self.panicked(inner, index),
+                Some(Stop::Files(error)) => return inner.fail_files(&error),
                 Some(Stop::Damaged(slot)) => return inner.ending.set(End::Corrupt(slot)),
             }
         }
@@ -41,9 +47,9 @@ impl<S: StateMachine> Driver<S> {
     }
 
     /// Applies commands from `first` on under the lock of the state. The count reached, and why it went no further.
-    fn apply_run(&mut self, inner: &Inner<S>, first: Index) -> (Index, Option<Stop>) {
+    fn apply_run(&mut self, inner: &Inner<S>, first: Index, limit: Index) -> (Index, Option<Stop>) {
         let mut applied = inner.state.write();
-        let end = self.core.learned_end().min(first + RUN);
+        let end = limit.min(first + RUN);
         for index in first..end {
             let Some(command) = self.core.decided(index).copied() else { return (index, None) };
             if let Err(stop) = self.apply_one(inner, &mut applied, index, &command) {
@@ -62,7 +68,11 @@ impl<S: StateMachine> Driver<S> {
         command: &Command<Body>,
     ) -> Result<(), Stop> {
         let (session, rid) = (command.session, command.rid);
-        match self.system.begin(index, command) {
+        let outcome = self.system.begin(index, command);
+        if let (Some(disk), false) = (&mut self.disk, matches!(outcome, Outcome::Run(_))) {
+            disk.keep(index, None).map_err(Stop::Files)?;
+        }
+        match outcome {
             Outcome::Run(body) => {
                 let body = *body;
                 let reply = self.run(&mut applied.machine, index, &body)?;
@@ -73,7 +83,9 @@ impl<S: StateMachine> Driver<S> {
                 let reply = Arc::clone(reply);
                 self.deliver(session, rid, &reply);
             }
-            Outcome::Forgotten | Outcome::UnknownSession => self.expire(session, rid),
+            // Ordered twice, and the session has had the result for long.
+            Outcome::Forgotten => self.settled(session, rid),
+            Outcome::UnknownSession => self.expire(session, rid),
             Outcome::SessionOpened(session) => self.deliver_at(session, 0, index, &[]),
             Outcome::SessionEnded(ended) => self.expire(ended, rid),
             Outcome::Joined(node) => self.joined(node),
@@ -92,6 +104,9 @@ impl<S: StateMachine> Driver<S> {
     fn run(&mut self, machine: &mut S, index: Index, body: &Body) -> Result<Arc<[u8]>, Stop> {
         let mut bytes = std::mem::take(&mut self.bytes);
         self.shm.read_body(body, &mut bytes).map_err(|damaged| Stop::Damaged(damaged.slot))?;
+        if let Some(disk) = &mut self.disk {
+            disk.keep(index, Some(&bytes)).map_err(Stop::Files)?;
+        }
         let op = S::Op::decode(&bytes).ok_or(Stop::Panicked(index))?;
         let out = catch_unwind(AssertUnwindSafe(|| machine.apply(index, &op))).map_err(|_| Stop::Panicked(index))?;
         bytes.clear();
@@ -105,11 +120,16 @@ impl<S: StateMachine> Driver<S> {
     /// Puts a result where the session finds it, if the session is one of this node.
     pub(super) fn deliver(&mut self, session: SessionId, rid: u32, reply: &Arc<[u8]>) {
         let Some(mailbox) = self.mailboxes.get(&session) else { return };
-        mailbox.put(Letter { rid, content: Content::Done(Arc::clone(reply)) });
+        crash_point::here("before-reply");
+        let letter = Letter { rid, content: Content::Done(Arc::clone(reply)) };
+        match &mut self.disk {
+            None => mailbox.put(letter),
+            Some(disk) => disk.hold(Arc::clone(mailbox), letter),
+        }
         self.settled(session, rid);
     }
 
-    fn deliver_at(&mut self, session: SessionId, rid: u32, index: Index, out: &[u8]) {
+    pub(super) fn deliver_at(&mut self, session: SessionId, rid: u32, index: Index, out: &[u8]) {
         let bytes: Vec<u8> = index.to_le_bytes().iter().chain(out).copied().collect();
         self.deliver(session, rid, &Arc::from(bytes));
     }

@@ -9,6 +9,7 @@ use std::time::Duration;
 use corecast_base::Clock;
 
 use super::config::Config;
+use super::durable::Disk;
 use super::giving::Given;
 use super::inner::{Errand, Inner};
 use super::mailbox::Mailbox;
@@ -42,10 +43,13 @@ pub(super) struct Driver<S: StateMachine> {
     pub(super) patience: Patience,
     pub(super) counters: Counters,
     pub(super) given: Given,
+    pub(super) disk: Option<Disk>,
     /// The command at which the state machine panicked.
     pub(super) panicked_at: Option<Index>,
     /// True once the node wants to be let go.
     pub(super) is_leaving: bool,
+    /// Nodes that are about to join, as this leader found them: the count it had applied then, and when.
+    pub(super) joiners: HashMap<NodeId, (Index, u64)>,
     /// When it last looked at nodes from which it expects nothing, and sent its requests once more, in ticks.
     pub(super) looked: u64,
     pub(super) resubmitted: u64,
@@ -82,8 +86,10 @@ impl<S: StateMachine> Driver<S> {
             patience,
             counters: Counters::default(),
             given: Given::default(),
+            disk: None,
             panicked_at: None,
             is_leaving: false,
+            joiners: HashMap::new(),
             looked: 0,
             resubmitted: 0,
             bytes: Vec::new(),
@@ -105,9 +111,19 @@ impl<S: StateMachine> Driver<S> {
         if self.panicked_at.is_none() {
             was_busy |= self.look(inner);
         }
+        was_busy |= self.flush(inner);
         self.counters.turns += u64::from(was_busy);
         self.housekeep(inner);
         was_busy
+    }
+
+    /// Hands out the results that waited for the write-ahead log.
+    fn flush(&mut self, inner: &Inner<S>) -> bool {
+        let Some(disk) = &mut self.disk else { return false };
+        disk.flush().unwrap_or_else(|error| {
+            inner.fail_files(&error);
+            false
+        })
     }
 
     /// Takes what others have done to the protocol.
@@ -144,8 +160,11 @@ impl<S: StateMachine> Driver<S> {
             self.pending.extend(self.effects.drain(..));
             let Some(effect) = self.pending.pop_front() else { return };
             self.counters.count(&effect);
+            if matches!(effect, Effect::ReadLog { .. }) {
+                self.hear_before_leading();
+            }
             match effect {
-                Effect::Apply => self.apply(inner),
+                Effect::Apply(end) => self.apply(inner, end),
                 // Found by the thread of the node, which then takes a new state.
                 Effect::Lagging => {}
                 effect => {
@@ -157,17 +176,29 @@ impl<S: StateMachine> Driver<S> {
         }
     }
 
+    /// A new leader knows how far the members are before it orders, lest it puts them out for being far behind.
+    #[cold]
+    fn hear_before_leading(&mut self) {
+        self.shm.hear_anew();
+        let mut heard = Vec::new();
+        self.shm.hear_progress(&mut heard);
+        heard.into_iter().for_each(|input| self.core.step(input, &mut self.effects));
+    }
+
     /// Says that the commands below `end` were applied; what the protocol wants then is done by the caller's caller.
     pub(super) fn note_applied(&mut self, end: Index) {
         self.core.applied(end, &mut self.effects);
     }
 
+    /// Lets users wait at `bound` for nodes that are about to join.
+    pub(super) fn hold_users(&mut self, inner: &Inner<S>, bound: Option<Index>) {
+        self.core.hold_users(bound, &mut self.effects);
+        self.settle(inner);
+    }
+
     fn has_reconfigured(&mut self, inner: &Inner<S>) {
         self.counters.role_changes += 1;
         self.patience.reconfigured();
-        if self.core.configuration().leader == self.shm.me {
-            self.shm.hear_anew();
-        }
         self.resubmit(inner);
     }
 
@@ -221,6 +252,10 @@ impl<S: StateMachine> Driver<S> {
                 let reply = Arc::clone(reply);
                 self.deliver(session, rid, &reply);
                 return None;
+            }
+            // Its session is open.
+            RequestStatus::Forgotten if matches!(command.op, Op::OpenSession) => {
+                self.deliver_at(session, rid, self.system.applied(), &[]);
             }
             RequestStatus::Forgotten => self.expire(session, rid),
             RequestStatus::UnknownSession if !matches!(command.op, Op::OpenSession) => self.expire(session, rid),

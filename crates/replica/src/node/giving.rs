@@ -9,7 +9,8 @@ use corecast_base::sync::{AtomicU64, Ordering};
 
 use super::driver::Driver;
 use super::inner::Inner;
-use super::state_bytes::{self, GroupState};
+use super::state_bytes::{self, GroupState, Restore};
+use crate::crash_point;
 use crate::segment::{Gift, NodeState};
 use crate::shm::Shm;
 use crate::{NodeId, StateMachine};
@@ -58,6 +59,7 @@ impl<S: StateMachine> Driver<S> {
         self.given.count = number;
         let (index, bytes) = (self.system.applied(), bytes.len() as u64);
         let gift = Gift { number, index, bytes, crc, fd: at.fd, identity: at.identity };
+        crash_point::here("gift-filled");
         self.shm.writer.set_gift(&gift);
         self.given.gift = Some((gift, memory));
         Ok(())
@@ -118,12 +120,17 @@ impl Read for GiftReader {
 ///
 /// # Errors
 /// [`io::ErrorKind::TimedOut`] if nobody gave a state that can be read until then.
-pub(super) fn take<S: StateMachine>(shm: &mut Shm, until: Instant, asked: &mut u32) -> io::Result<(GroupState, S)> {
+pub(super) fn take<S>(
+    shm: &mut Shm,
+    until: Instant,
+    asked: &mut u32,
+    restore: Restore<'_, S>,
+) -> io::Result<(GroupState, S)> {
     let mut last = io::Error::from(io::ErrorKind::TimedOut);
     while Instant::now() < until {
         shm.refresh_peers();
         for giver in givers(shm) {
-            match ask(shm, giver, until, asked) {
+            match ask(shm, giver, until, asked, restore) {
                 Ok(taken) => {
                     shm.writer.ask(*asked, None);
                     return Ok(taken);
@@ -148,7 +155,13 @@ fn givers(shm: &Shm) -> Vec<NodeId> {
     givers
 }
 
-fn ask<S: StateMachine>(shm: &mut Shm, giver: NodeId, until: Instant, asked: &mut u32) -> io::Result<(GroupState, S)> {
+fn ask<S>(
+    shm: &mut Shm,
+    giver: NodeId,
+    until: Instant,
+    asked: &mut u32,
+    restore: Restore<'_, S>,
+) -> io::Result<(GroupState, S)> {
     let before = shm.segment(giver).and_then(|one| one.gift()).map_or(0, |gift| gift.number);
     *asked += 1;
     shm.writer.ask(*asked, Some(giver));
@@ -170,7 +183,7 @@ fn ask<S: StateMachine>(shm: &mut Shm, giver: NodeId, until: Instant, asked: &mu
         return Err(io::Error::new(io::ErrorKind::InvalidData, "a state that is longer than its memory"));
     }
     let mut reader = GiftReader { words, at: 0, len: gift.bytes, sum: Sum::default() };
-    let taken = state_bytes::read(&mut reader)?;
+    let taken = state_bytes::read(&mut reader, restore)?;
     io::copy(&mut reader, &mut io::sink())?;
     if reader.sum.0 != gift.crc {
         return Err(io::Error::new(io::ErrorKind::InvalidData, "a state that was damaged"));

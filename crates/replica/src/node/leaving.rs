@@ -5,16 +5,26 @@ use std::time::{Duration, Instant};
 use corecast_base::Clock;
 
 use super::driver::Driver;
+use super::durable::Disk;
 use super::ending::End;
 use super::inner::Inner;
 use super::open::{NewSegment, restored};
 use super::{giving, open};
 use crate::error::OpenError;
 use crate::segment::NodeState;
-use crate::{LeaveReason, NodeId, Op, StateMachine};
+use crate::{Command, LeaveReason, NodeId, Op, SessionId, StateMachine};
 
 /// The time after which a node that joins asks once more.
 const JOIN_AGAIN: Duration = Duration::from_millis(5);
+
+/// The time between two looks at the state of a member.
+const LOOK_AGAIN: Duration = Duration::from_millis(1);
+
+/// The request of a node that fell behind to be put out.
+fn leave_of<B>(node: NodeId) -> Command<B> {
+    let op = Op::Leave { node, reason: LeaveReason::Lagging };
+    Command { session: SessionId::SYSTEM, rid: node.to_bits(), op }
+}
 
 impl<S: StateMachine> Driver<S> {
     /// Asks to be let go. The last member just goes.
@@ -32,9 +42,9 @@ impl<S: StateMachine> Driver<S> {
         self.request_for_group(inner, me, Op::Leave { node: me, reason });
     }
 
-    /// True once this node has gone as it wanted to.
+    /// True once this node has gone as it wanted to. One that the log did not wait for is not counted any more.
     pub(super) fn has_left(&self) -> bool {
-        self.is_leaving && (!self.is_member() || self.core.members().len() == 1)
+        self.is_leaving && (!self.is_member() || self.core.is_lagging() || self.core.members().len() == 1)
     }
 
     /// The log says that this node is no longer a member.
@@ -53,6 +63,9 @@ impl<S: StateMachine> Driver<S> {
             return;
         }
         self.give(inner);
+        if self.disk.as_ref().is_some_and(Disk::wants_snapshot) {
+            self.shorten_files(inner);
+        }
         let was_put_out =
             !self.is_member() && self.shm.segment(self.shm.me).is_some_and(|own| own.state() == Some(NodeState::Left));
         if (self.core.is_lagging() || was_put_out) && !self.is_leaving {
@@ -61,28 +74,40 @@ impl<S: StateMachine> Driver<S> {
         }
     }
 
+    /// Takes a snapshot, so that the write-ahead log does not grow for ever.
+    fn shorten_files(&mut self, inner: &Inner<S>) {
+        let state = inner.state.read();
+        let shortened = self.disk.as_mut().map(|disk| disk.shorten(&state.machine, state.count));
+        drop(state);
+        if let Some(Err(error)) = shortened {
+            inner.fail_files(&std::io::Error::other(error));
+        }
+    }
+
     /// Takes the state of a member, and asks to be taken in as the next incarnation.
     fn come_back(&mut self, inner: &Inner<S>) -> Result<(), OpenError> {
         let until = Instant::now() + self.config.joining;
         let old = self.shm.me;
-        // The leader puts it out by itself if it does not hear this: it holds back the log.
-        self.shm.refresh_peers();
-        if let Some(newest) = self.shm.newest_configuration() {
-            let leave = crate::Command {
-                session: crate::SessionId::SYSTEM,
-                rid: old.to_bits(),
-                op: Op::Leave { node: old, reason: LeaveReason::Lagging },
-            };
-            self.shm.forward(newest.leader, &[leave]);
-        }
+        let mut told = None;
         let (system, machine) = loop {
-            let taken = giving::take::<S>(&mut self.shm, until, &mut self.asked).map_err(OpenError::State)?;
+            self.shm.refresh_peers();
+            // Each new leader is told once; it may put this node out by itself, as that holds back the log.
+            let newest = self.shm.newest_configuration();
+            if let Some(newest) = newest.filter(|newest| told != Some(newest.epoch)) {
+                told = Some(newest.epoch);
+                self.shm.forward(newest.leader, &[leave_of(old)]);
+            }
+            let state = inner.state.read();
+            let restore = |from: &mut dyn std::io::Read| state.machine.restore_anew(from);
+            let taken = giving::take(&mut self.shm, until, &mut self.asked, &restore).map_err(OpenError::State)?;
+            drop(state);
             if !taken.0.members().contains(old) {
                 break taken;
             }
-            if Instant::now() >= until {
+            if Instant::now() >= until || inner.is_stopping() {
                 return Err(OpenError::NotTakenIn(self.config.joining));
             }
+            std::thread::sleep(LOOK_AGAIN);
         };
         let before = inner.control.claimed(usize::from(old.slot));
         let inc = before.checked_add(1).ok_or(OpenError::NoSlot(self.config.slots))?;
@@ -91,6 +116,9 @@ impl<S: StateMachine> Driver<S> {
         let (writer, memory): NewSegment = open::segment(&self.config, me)?;
         self.shm.move_to(me, writer, memory, self.boot);
         self.core = restored(&self.config, me, &mut self.shm, &system)?;
+        if let Some(disk) = &mut self.disk {
+            disk.restart(&machine, system.applied())?;
+        }
         inner.replace_state(me, machine, system.applied());
         self.shm.writer.set_applied(system.applied(), Some(system.prefix()));
         self.system = system;

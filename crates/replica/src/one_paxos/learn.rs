@@ -4,6 +4,10 @@ use super::io::Effect;
 use super::node::{Node, Role};
 use crate::{Command, Index, NodeId, Op};
 
+/// One part in this many of the window stays in the log although all members have applied it: a node that joins from a
+/// snapshot finds there what was ordered since. Without it, in an idle group each snapshot was too old by the node's own `Join`.
+const KEPT_FOR_JOINERS: u64 = 16;
+
 impl<B: Clone + PartialEq> Node<B> {
     /// N3: the first that tells about an index decides it.
     pub(super) fn learn(
@@ -50,7 +54,7 @@ impl<B: Clone + PartialEq> Node<B> {
         if !self.is_by_messages() && (self.rules().all_raise_visible || self.leads()) {
             effects.push(Effect::RaiseVisible(self.learned_end));
         }
-        effects.push(Effect::Apply);
+        effects.push(Effect::Apply(self.learned_end));
     }
 
     pub(super) fn lag(&mut self, effects: &mut Vec<Effect<B>>) {
@@ -95,9 +99,10 @@ impl<B: Clone + PartialEq> Node<B> {
                 _ => {}
             }
         }
-        self.applied = self.applied.max(end);
+        let before = self.applied;
+        self.applied = before.max(end);
         if has_members_changed {
-            self.members_changed(effects);
+            self.members_changed(before, effects);
         }
         self.has_moved(effects);
     }
@@ -124,8 +129,8 @@ impl<B: Clone + PartialEq> Node<B> {
     }
 
     #[cold]
-    fn members_changed(&mut self, effects: &mut Vec<Effect<B>>) {
-        self.list_progress();
+    fn members_changed(&mut self, before: Index, effects: &mut Vec<Effect<B>>) {
+        self.list_progress(before);
         let members = &self.members;
         self.dead.retain(|&node| members.contains(node));
         self.slow.retain(|&node| members.contains(node));
@@ -148,7 +153,10 @@ impl<B: Clone + PartialEq> Node<B> {
         if self.role == Role::Adopting {
             return;
         }
-        let least = self.progress.iter().map(|&(_, applied)| applied).fold(self.applied, Index::min);
+        // A leader that was deposed without knowing may have applied what others ordered.
+        let own = self.applied.min(self.orders.next);
+        let least = self.progress.iter().map(|&(_, applied)| applied).fold(own, Index::min);
+        let least = least.saturating_sub(self.settings.window / KEPT_FOR_JOINERS);
         if least > self.orders.stable {
             self.orders.stable = least;
             self.orders.proposals.trim(least);

@@ -34,7 +34,7 @@ impl<B: Clone + PartialEq> Node<B> {
                 }
             }
             Message::Learn { stable, first, commands } => self.learn(stable, first, commands, effects),
-            Message::Missing { first } => self.send_missing(from, first, effects),
+            Message::Missing { epoch, first } => self.send_missing(from, epoch, first, effects),
             Message::Prepare(entry) => self.prepared(from, entry, effects),
             Message::PrepareResponse(adopted) => self.prepare_answered(adopted, effects),
             Message::Chosen(entry) => self.entry_chosen(entry, effects),
@@ -113,9 +113,18 @@ impl<B: Clone + PartialEq> Node<B> {
     }
 
     /// A learner lacks what is decided from `first` on.
-    fn send_missing(&mut self, from: NodeId, first: Index, effects: &mut Vec<Effect<B>>) {
+    fn send_missing(&mut self, from: NodeId, epoch: Epoch, first: Index, effects: &mut Vec<Effect<B>>) {
+        if epoch < self.configuration.epoch {
+            self.send(from, Message::Chosen(self.newest_entry()), effects);
+        }
+        if self.configuration.acceptor != self.settings.me {
+            return;
+        }
         let stable = self.acceptor.stable;
-        let first = first.max(stable);
+        if first < stable {
+            // The learner hears that it needs a snapshot.
+            return self.send(from, Message::Learn { stable, first: stable, commands: Vec::new() }, effects);
+        }
         let accepted = self.acceptor.log.iter().filter(|&(index, _)| index >= first).take(RESENT);
         let runs = runs(accepted.map(|(index, (_, command))| (index, command.clone())));
         for (first, commands) in runs {
@@ -155,7 +164,8 @@ impl<B: Clone + PartialEq> Node<B> {
         }
         let (me, acceptor) = (self.settings.me, self.configuration.acceptor);
         if !has_moved && acceptor != me {
-            effects.push(Effect::Send { to: acceptor, message: Message::Missing { first: self.learned_end } });
+            let message = Message::Missing { epoch: self.configuration.epoch, first: self.learned_end };
+            effects.push(Effect::Send { to: acceptor, message });
         }
         if !self.leads() {
             self.send_progress(effects);

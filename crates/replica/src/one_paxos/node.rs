@@ -19,8 +19,8 @@ pub struct Settings {
     pub me: NodeId,
     /// How the nodes talk.
     pub transport: Transport,
-    /// The number of commands that the log holds from the first that not all members have applied; at least 8. The same in all
-    /// nodes.
+    /// The number of commands that the log holds from the first that not all members have applied. The same in all nodes; at
+    /// least 8, and four times the nodes: a quarter is kept for the `Leave`s of dead ones.
     pub window: u64,
     /// The nodes that the group began with: with messages, they vote on configurations.
     pub founders: Vec<NodeId>,
@@ -68,8 +68,10 @@ pub struct Node<B> {
     /// The configuration that it has proposed and has no answer for.
     pub(super) proposal: Option<Configuration>,
     pub(super) orders: Orders<B>,
-    /// The counts of all other members, as far as known.
+    /// The counts of all other members, as far as known: what is below has been applied for sure.
     pub(super) progress: Vec<(NodeId, Index)>,
+    /// Where the runtime wants users to wait for nodes that are about to join.
+    pub(super) held: Option<Index>,
     /// Members that are dead.
     pub(super) dead: BTreeSet<NodeId>,
     /// Members that were suspected and have not moved since.
@@ -122,6 +124,7 @@ impl<B: Clone + PartialEq> Node<B> {
             proposal: None,
             orders: Orders::new(0),
             progress: Vec::new(),
+            held: None,
             dead: BTreeSet::new(),
             slow: BTreeSet::new(),
             configuration_log: ConfigurationLog::default(),
@@ -131,9 +134,10 @@ impl<B: Clone + PartialEq> Node<B> {
             configuration,
             settings: Arc::new(settings),
         };
-        node.list_progress();
+        node.list_progress(0);
         if configuration.acceptor == node.settings.me {
-            node.acceptor.take_role(&configuration);
+            let rules = node.settings.rules;
+            node.acceptor.take_role(&node.configuration, &rules);
         }
         node
     }
@@ -271,10 +275,10 @@ impl<B: Clone + PartialEq> Node<B> {
         debug_assert!(holds || self.settings.rules != Rules::ALL, "{invariant}");
     }
 
-    /// Makes the list of counts that of the other members.
-    pub(super) fn list_progress(&mut self) {
+    /// Makes the list of counts that of the other members; one that has joined since has applied what is below its `Join`.
+    pub(super) fn list_progress(&mut self, joined_after: Index) {
         let known = std::mem::take(&mut self.progress);
-        let count = |node| known.iter().find(|(other, _)| *other == node).map_or(0, |(_, count)| *count);
+        let count = |node| known.iter().find(|(other, _)| *other == node).map_or(joined_after, |(_, count)| *count);
         let others = self.members.iter().filter(|&node| node != self.settings.me);
         self.progress = others.map(|node| (node, count(node))).collect();
     }

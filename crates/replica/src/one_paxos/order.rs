@@ -81,9 +81,9 @@ impl<B> Orders<B> {
     fn enqueue(&mut self, command: Command<B>) {
         match command.op {
             Op::Leave { node, .. } if !self.leaving.insert(node) => {}
+            _ if !self.in_flight.insert(&command) => {}
             Op::Join { .. } | Op::Leave { .. } | Op::Barrier(_) => self.group.push_back(command),
-            _ if self.in_flight.insert(&command) => self.users.push_back(command),
-            _ => {}
+            _ => self.users.push_back(command),
         }
     }
 }
@@ -107,7 +107,12 @@ impl<B: Clone + PartialEq> Node<B> {
         if self.can_order_at_once(&commands) {
             return self.propose_next(commands, effects);
         }
-        commands.into_iter().for_each(|command| self.orders.enqueue(command));
+        for command in commands {
+            let is_void = matches!(command.op, Op::Leave { node, .. } if !self.members.contains(node));
+            if !is_void {
+                self.orders.enqueue(command);
+            }
+        }
         self.order_waiting(effects);
     }
 
@@ -146,8 +151,17 @@ impl<B: Clone + PartialEq> Node<B> {
         let is_running = |node: &NodeId| !self.dead.contains(node) && !self.slow.contains(node);
         let running = self.progress.iter().filter(|(node, _)| is_running(node)).map(|&(_, applied)| applied);
         let slowest = running.fold(self.applied, Index::min);
-        let users = (end - reserved).min(slowest + window * 3 / 8);
+        let users = (end - reserved).min(slowest + window * 3 / 8).min(self.held.unwrap_or(Index::MAX));
         Room { users, group: end - reserved / 2, leaves: end }
+    }
+
+    /// Leader: users' commands get no index from `bound` on, so that a node that takes the state of a member finds what follows in
+    /// the log. `None` lets go.
+    pub fn hold_users(&mut self, bound: Option<Index>, effects: &mut Vec<Effect<B>>) {
+        self.held = bound;
+        if self.leads() {
+            self.order_waiting(effects);
+        }
     }
 
     /// Other members that users wait for, or will before long: they are a quarter of the window behind or more.
@@ -267,19 +281,30 @@ pub(super) fn runs<T>(values: impl IntoIterator<Item = (Index, T)>) -> Vec<(Inde
     runs
 }
 
-/// The requests that a leader has taken and not applied. Those of the group itself are not among them.
+/// The requests and joins that a leader has taken and not applied.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 struct InFlight(HashSet<(SessionId, u32), BuildHasherDefault<KeyHasher>>);
 
 impl InFlight {
     /// True if it was not in flight.
+    #[inline]
     fn insert<B>(&mut self, command: &Command<B>) -> bool {
-        command.session == SessionId::SYSTEM || self.0.insert((command.session, command.rid))
+        Self::key(command).is_none_or(|key| self.0.insert(key))
     }
 
+    #[inline]
     fn remove<B>(&mut self, command: &Command<B>) {
-        if !self.0.is_empty() {
-            self.0.remove(&(command.session, command.rid));
+        if let Some(key) = Self::key(command).filter(|_| !self.0.is_empty()) {
+            self.0.remove(&key);
+        }
+    }
+
+    /// Of a command that is not to be ordered twice; `Leave` is looked after by `leaving`.
+    #[inline]
+    fn key<B>(command: &Command<B>) -> Option<(SessionId, u32)> {
+        match command.op {
+            Op::Join { node, .. } => Some((SessionId::SYSTEM, node.to_bits())),
+            _ => (command.session != SessionId::SYSTEM).then_some((command.session, command.rid)),
         }
     }
 }

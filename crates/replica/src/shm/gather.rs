@@ -87,7 +87,8 @@ impl Shm {
         self.run.clear();
         let RunRead { gap, .. } = acceptor.segment.accepted_run(from..commit.min(from + RUN), &mut self.run);
         let is_lapped = self.run.is_empty() && gap == Some(SlotRead::Lapped);
-        if self.run.is_empty() && !is_lapped {
+        // An acceptor that was chosen later never had what all members had applied by then.
+        if self.run.is_empty() && !is_lapped && stable <= from {
             return;
         }
         // A lapped slot lies below what all members have applied, also if the acceptor's count was read before that.
@@ -98,7 +99,18 @@ impl Shm {
 
     /// The leader's look at what members have applied, and what they ask for.
     fn hear_members(&mut self, inputs: &mut Vec<Input<Body>>) {
+        self.hear_progress(inputs);
         let mut requests = Vec::new();
+        for peer in self.peers.iter_mut().filter(|peer| peer.segment.node() != self.me) {
+            peer.requests_from = peer.segment.requests(peer.requests_from, &mut requests);
+        }
+        if !requests.is_empty() {
+            inputs.push(Input::Requests(requests));
+        }
+    }
+
+    /// What members have applied since it last looked.
+    pub(crate) fn hear_progress(&mut self, inputs: &mut Vec<Input<Body>>) {
         for peer in self.peers.iter_mut() {
             let (node, applied) = (peer.segment.node(), peer.segment.applied());
             let known = self.progress.entry(node).or_insert(0);
@@ -106,12 +118,6 @@ impl Shm {
                 *known = applied;
                 inputs.push(Input::Progress { node, applied });
             }
-            if node != self.me {
-                peer.requests_from = peer.segment.requests(peer.requests_from, &mut requests);
-            }
-        }
-        if !requests.is_empty() {
-            inputs.push(Input::Requests(requests));
         }
     }
 
