@@ -11,6 +11,7 @@ mod locks;
 mod messages;
 mod planner;
 mod race;
+mod replica;
 mod setup;
 mod stream;
 mod table;
@@ -91,6 +92,12 @@ pub(crate) enum Benchmark {
     /// A process that `deaths` kills.
     #[command(hide = true)]
     Victim(deaths::Victim),
+    /// Kill, stop and restart nodes of replicated state, and check all that their clients were answered.
+    #[command(after_help = "Example:\n  corecast bench replica --crash --seconds 60 --seed 7")]
+    Replica(replica::Arguments),
+    /// A node of `replica`.
+    #[command(hide = true)]
+    ReplicaNode(replica::NodeArguments),
     /// Find out how long it takes to put a group together, on any machine model.
     #[command(after_help = "Example:\n  corecast bench setup --quick --n 2,8")]
     Setup(setup::Arguments),
@@ -151,6 +158,8 @@ impl Benchmark {
             Self::Busy(arguments) => arguments.run(output),
             Self::BusyMember => busy::member(),
             Self::Deaths(arguments) => arguments.run(output),
+            Self::Replica(arguments) => arguments.run(output),
+            Self::ReplicaNode(arguments) => arguments.run(),
             Self::Setup(arguments) => arguments.run(output),
             Self::Victim(arguments) => arguments.run(),
             Self::Cc(arguments) => cc::run(arguments, output),

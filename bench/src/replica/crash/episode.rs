@@ -1,0 +1,275 @@
+//! One group, from its making until all that its clients saw is read.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use corecast_race::failure::Failure;
+use corecast_race::options::Options;
+
+use super::child::{News, Node, Roles};
+use super::event::{self, Event};
+use super::history::now_ns;
+use super::judge::{self, Histories};
+use super::plan::NodePlan;
+use super::report::{CrashEpisode, CrashOptions};
+
+/// The time during which nodes are killed.
+const LENGTH: Duration = Duration::from_secs(6);
+/// A group that answers nothing for this long is stuck.
+const STUCK: Duration = Duration::from_secs(10);
+/// How long the parent waits for an answer about roles.
+const ASKING: Duration = Duration::from_millis(250);
+/// How long it waits for the clients to finish.
+const FINISHING: Duration = Duration::from_secs(20);
+/// The longest pause between two events.
+const PAUSE_MS: u64 = 160;
+
+/// An event that has happened: its number, and when.
+pub(super) type Happened = (usize, u64);
+
+/// The outcome of an episode.
+pub(super) struct Outcome {
+    pub(super) counts: CrashEpisode,
+    pub(super) happened: Vec<Happened>,
+    pub(super) histories: Histories,
+    /// What went wrong with the group as a whole.
+    pub(super) faults: Vec<String>,
+}
+
+/// A group while its nodes are killed.
+struct Episode<'a> {
+    wanted: &'a CrashOptions,
+    plan: NodePlan,
+    random: fastrand::Rng,
+    /// The number of nodes that there should be.
+    size: usize,
+    nodes: Vec<Node>,
+    counts: CrashEpisode,
+    happened: Vec<Happened>,
+    faults: Vec<String>,
+    /// The size of all histories, and when it last grew.
+    written: (u64, Instant),
+}
+
+/// Runs an episode in an empty folder.
+pub(super) fn run(
+    options: &Options,
+    wanted: &CrashOptions,
+    seed: u64,
+    most: Option<u64>,
+    folder: &Path,
+) -> Result<Outcome, Failure> {
+    let mut random = fastrand::Rng::with_seed(seed);
+    let plan = NodePlan {
+        folder: folder.to_owned(),
+        number: 0,
+        seed,
+        clients: random.u64(1..=2),
+        window: 256 << (2 * random.u64(..3)),
+        is_fused: random.bool(),
+        began_ns: now_ns(),
+    };
+    let first = Node::start(wanted, &plan, None)?;
+    let mut episode = Episode {
+        wanted,
+        plan,
+        size: random.usize(3..=5),
+        random,
+        nodes: vec![first],
+        counts: CrashEpisode::default(),
+        happened: Vec::new(),
+        faults: Vec::new(),
+        written: (0, Instant::now()),
+    };
+    episode.rage(options, most)?;
+    if episode.faults.is_empty() {
+        episode.end()?;
+    }
+    let Episode { counts, happened, faults, nodes, .. } = episode;
+    // Nobody may write any more.
+    drop(nodes);
+    Ok(Outcome { counts, happened, histories: judge::read(folder)?, faults })
+}
+
+impl Episode<'_> {
+    /// Kills and stops nodes until the time is up, or something is wrong.
+    fn rage(&mut self, options: &Options, most: Option<u64>) -> Result<(), Failure> {
+        let end = Instant::now() + LENGTH;
+        let mut next = Instant::now() + Duration::from_millis(300);
+        while Instant::now() < end && self.faults.is_empty() {
+            options.go_on().map_err(|_| Failure::Aborted)?;
+            if most.is_some_and(|most| self.counts.kills + self.counts.stops >= most) {
+                return Ok(());
+            }
+            self.look_around()?;
+            if Instant::now() >= next {
+                self.strike()?;
+                next = Instant::now() + Duration::from_millis(self.random.u64(1..PAUSE_MS));
+            }
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        Ok(())
+    }
+
+    /// Hears news, continues stopped nodes, starts new ones for those that are gone, and sees whether the group moves.
+    fn look_around(&mut self) -> Result<(), Failure> {
+        let now = Instant::now();
+        for node in &mut self.nodes {
+            while let Some(news) = node.hear() {
+                match news {
+                    News::NotJoined(_) => self.counts.not_joined += 1,
+                    News::Ended(why) if why.contains("expired") => self.counts.expired += 1,
+                    News::Ended(why) if why.contains("no longer a member") => self.counts.put_out += 1,
+                    News::Ended(why) => self.faults.push(format!("a client ended: {why}\n")),
+                }
+                // It is of no use any more.
+                node.kill()?;
+            }
+            if node.stopped_until.is_some_and(|until| until <= now) {
+                node.go_on();
+            }
+        }
+        self.bury();
+        let has_group = self.plan.number > 0 || self.nodes.iter().any(|node| node.slot.is_some());
+        while has_group && self.nodes.len() < self.size {
+            self.plan.number += 1;
+            let place = event::draw_place(&mut self.random);
+            self.nodes.push(Node::start(self.wanted, &self.plan, place)?);
+            self.counts.respawns += u64::from(self.plan.number >= self.size as u64);
+        }
+        self.see_progress(now)
+    }
+
+    /// Takes nodes out that have ended.
+    fn bury(&mut self) {
+        let counts = &mut self.counts;
+        self.nodes.retain_mut(|node| {
+            let has_ended = node.has_ended();
+            counts.crash_points += u64::from(has_ended && node.is_armed);
+            !has_ended
+        });
+    }
+
+    /// Complains if no history has grown for long.
+    fn see_progress(&mut self, now: Instant) -> Result<(), Failure> {
+        let files = std::fs::read_dir(&self.plan.folder).map_err(Failure::while_doing("list the histories"))?;
+        let written = files.filter_map(|file| Some(file.ok()?.metadata().ok()?.len())).sum();
+        if written != self.written.0 {
+            self.written = (written, now);
+        } else if now.duration_since(self.written.1) > STUCK {
+            self.stuck("nobody is answered");
+        }
+        Ok(())
+    }
+
+    /// Does something to some nodes. One that runs and is a member survives in any case.
+    fn strike(&mut self) -> Result<(), Failure> {
+        let event = Event::draw(&mut self.random);
+        let Some((survivor, roles)) = self.survivor() else { return Ok(()) };
+        let others: Vec<usize> = (0..self.nodes.len()).filter(|&at| at != survivor).collect();
+        let slots: Vec<u16> = others.iter().filter_map(|&at| self.nodes[at].slot).collect();
+        if slots.is_empty() {
+            return Ok(());
+        }
+        let any = slots[self.random.usize(..slots.len())];
+        let hits = |&at: &usize| self.nodes[at].slot.is_some_and(|slot| event.hits(slot, &roles, any));
+        let victims: Vec<usize> = others.into_iter().filter(hits).collect();
+        if victims.is_empty() {
+            return Ok(());
+        }
+        self.happened.push((event.number(), now_ns()));
+        let now = Instant::now();
+        for &at in &victims {
+            match event.stop {
+                Some(stop) => {
+                    self.nodes[at].stop(now + stop);
+                    self.counts.stops += 1;
+                }
+                None => {
+                    self.nodes[at].is_armed = false;
+                    self.nodes[at].kill()?;
+                    self.counts.kills += 1;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// A node that is a member and lives as long as the parent lets it, and the roles as it knows them.
+    fn survivor(&mut self) -> Option<(usize, Roles)> {
+        let able: Vec<usize> =
+            (0..self.nodes.len()).filter(|&at| self.nodes[at].is_at_work() && !self.nodes[at].is_armed).collect();
+        let at = *able.get(self.random.usize(..able.len().max(1)))?;
+        let roles = self.nodes[at].roles(ASKING)?;
+        roles.is_member.then_some((at, roles))
+    }
+
+    /// Lets all nodes join and finish, and has each of them read everything.
+    fn end(&mut self) -> Result<(), Failure> {
+        self.nodes.iter_mut().filter(|node| node.stopped_until.is_some()).for_each(Node::go_on);
+        // Those that are about to join or to die may do so.
+        let until = Instant::now() + STUCK * 2;
+        while self.nodes.iter().any(|node| node.slot.is_none()) {
+            self.look_around()?;
+            if Instant::now() > until || !self.faults.is_empty() {
+                self.stuck("a node does not join");
+                return Ok(());
+            }
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        self.all("finish", "finished", FINISHING);
+        let processes = self.plan.number + 1;
+        self.all(&format!("read {processes}"), "read", FINISHING);
+        self.compare_replicas();
+        Ok(())
+    }
+
+    /// Gives all nodes an order, and waits for their answers.
+    fn all(&mut self, order: &str, answer: &str, patience: Duration) {
+        if !self.faults.is_empty() {
+            return;
+        }
+        self.nodes.iter_mut().for_each(|node| drop(node.order(order)));
+        let until = Instant::now() + patience;
+        let mut mute = 0;
+        for node in &mut self.nodes {
+            match node.answer(answer, until) {
+                Some(line) if line.starts_with("un") => self.faults.push(format!("{order}: {line}\n")),
+                Some(_) => {}
+                None => mute += usize::from(!node.has_ended()),
+            }
+        }
+        if mute > 0 {
+            self.stuck(&format!("{mute} nodes do not answer: {order}"));
+        }
+    }
+
+    /// All replicas show the same digest at a cut.
+    fn compare_replicas(&mut self) {
+        let Some(node) = self.nodes.iter_mut().find(|node| node.is_at_work() && !node.is_armed) else { return };
+        if !self.faults.is_empty() || !node.order("cut") {
+            return;
+        }
+        match node.answer("cut", Instant::now() + FINISHING) {
+            Some(line) if line.starts_with("cut ") && line.ends_with(" 0") => {}
+            Some(line) if line.starts_with("cut ") => {
+                self.counts.diverged += 1;
+                self.faults.push(format!("replicas differ: {line}\n"));
+            }
+            _ => self.stuck("no cut"),
+        }
+    }
+
+    /// Notes that the group is stuck, with all that its nodes say of themselves.
+    fn stuck(&mut self, how: &str) {
+        self.counts.stuck += 1;
+        let mut text = format!("the group is stuck: {how}; {:?}\n", self.plan);
+        for node in &mut self.nodes {
+            let asked = node.stopped_until.is_none() && node.order("status");
+            let status = if asked { node.answer("status", Instant::now() + ASKING) } else { None };
+            let (slot, armed, age) = (node.slot, node.is_armed, node.started.elapsed());
+            text += &format!("slot {slot:?}, armed {armed}, started {age:?} ago: {}\n", status.unwrap_or_default());
+        }
+        self.faults.push(text);
+    }
+}

@@ -1,0 +1,107 @@
+//! A process that is a node: its clients work until it is told to finish, or until it is killed.
+//!
+//! It obeys lines on its standard input, and answers by lines on its standard output.
+
+use std::io::{self, BufRead, Write};
+use std::thread;
+use std::time::Duration;
+
+use corecast::base::sync::AtomicBool;
+use corecast::replica::kv::Store;
+use corecast::replica::{Node, Replicated};
+use corecast::rendezvous::SocketDir;
+use corecast_race::failure::Failure;
+use rustix::process::{Signal, set_parent_process_death_signal};
+
+use super::client::{self, Client};
+use super::plan::NodePlan;
+
+/// The name of the group in the folder of its episode.
+const NAME: &str = "crash";
+/// Numbers of clients of one process: those that work, and one that reads at the end.
+pub(super) const CLIENTS: u64 = 16;
+/// The client that reads at the end.
+const READER: u64 = CLIENTS - 1;
+/// The longest time for a cut.
+const CUT_LIMIT: Duration = Duration::from_secs(10);
+
+/// The work of a process that is a node, for the hidden subcommand of a program that calls [`crash`](super::crash()). Returns
+/// when its standard input ends.
+///
+/// # Errors
+/// Why it cannot begin.
+pub fn crash_node(words: &[String]) -> Result<(), Failure> {
+    // Nobody else would ever end it.
+    set_parent_process_death_signal(Some(Signal::KILL)).map_err(Failure::refused)?;
+    let plan = NodePlan::parse(words)?;
+    let dir = SocketDir::at(plan.folder.join("names"));
+    let joined = match plan.number {
+        0 => Replicated::create_named(&plan.config(), &dir, NAME, Store::default()),
+        _ => Replicated::attach(&plan.config(), &dir, NAME),
+    };
+    match joined {
+        Ok(node) => work(&plan, &node),
+        Err(error) => say(&format!("failed {error}")),
+    }
+}
+
+/// Tells the parent something.
+fn say(words: &str) -> Result<(), Failure> {
+    let mut output = io::stdout().lock();
+    writeln!(output, "{words}").and_then(|()| output.flush()).map_err(Failure::while_doing("tell the parent"))
+}
+
+fn work(plan: &NodePlan, node: &Node<Store>) -> Result<(), Failure> {
+    say(&format!("joined {}", node.id().slot))?;
+    let is_stopping = AtomicBool::new(false);
+    thread::scope(|scope| {
+        let clients = (0..plan.clients).map(|at| {
+            let number = plan.number * CLIENTS + at;
+            let (node, is_stopping) = (node.clone(), &is_stopping);
+            scope.spawn(move || {
+                let ended = Client::open(plan, node, number).and_then(|mut client| client.work(is_stopping));
+                ended.or_else(|why| say(&format!("ended {why}")))
+            })
+        });
+        let mut clients: Vec<_> = clients.collect();
+        for line in io::stdin().lock().lines() {
+            let line = line.map_err(Failure::while_doing("hear the parent"))?;
+            if line == "finish" {
+                client::stop(&is_stopping);
+                for client in clients.drain(..) {
+                    client.join().map_err(|_| Failure::Refused("a client panicked".to_owned()))??;
+                }
+            }
+            say(&obey(plan, node, &line)?)?;
+        }
+        client::stop(&is_stopping);
+        Ok(())
+    })
+}
+
+/// The answer to a line.
+fn obey(plan: &NodePlan, node: &Node<Store>, line: &str) -> Result<String, Failure> {
+    let (order, argument) = line.split_once(' ').unwrap_or((line, ""));
+    Ok(match order {
+        "roles" => {
+            let status = node.status();
+            let (leader, acceptor) = (status.leader.slot, status.acceptor.slot);
+            format!("roles {leader} {acceptor} {}", u64::from(status.is_member && status.ended.is_none()))
+        }
+        "status" => format!("status {:?}", node.status()),
+        "finish" => "finished".to_owned(),
+        "read" => {
+            let processes = argument.parse().map_err(Failure::refused)?;
+            let number = plan.number * CLIENTS + READER;
+            match client::read_all(plan, node, number, processes) {
+                Ok(()) => "read".to_owned(),
+                Err(why) => format!("unread {why}"),
+            }
+        }
+        "cut" => match node.checkpoint(&mut io::sink(), CUT_LIMIT) {
+            Ok(cut) => format!("cut {} {}", cut.digests.len(), cut.diverged.len()),
+            Err(error) => format!("uncut {error}"),
+        },
+        other => return Err(Failure::Refused(format!("no such order: {other}"))),
+    })
+}

@@ -1,0 +1,80 @@
+//! How the group of an episode is laid out, as words that a node is started with.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use corecast::replica::{Config, Placement};
+use corecast_race::failure::Failure;
+
+/// Keys that all clients share, at any time.
+pub(super) const KEYS: u64 = 4;
+/// After this time clients turn to other keys: the histories stay short.
+pub(super) const GENERATION: Duration = Duration::from_millis(250);
+/// The slots of a group.
+const SLOTS: usize = 16;
+/// The longest time that joining may take.
+const JOINING: Duration = Duration::from_secs(10);
+
+/// The layout of a group, and the place of one process in it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct NodePlan {
+    /// The folder of the episode: the name of the group and the histories lie there.
+    pub(super) folder: PathBuf,
+    /// The number of the process in the episode; number 0 makes the group.
+    pub(super) number: u64,
+    /// The seed of its clients.
+    pub(super) seed: u64,
+    /// Clients in the process.
+    pub(super) clients: u64,
+    /// The commands in the log.
+    pub(super) window: u64,
+    /// Whether the leader accepts itself.
+    pub(super) is_fused: bool,
+    /// When the episode began, in nanoseconds of the monotonic clock.
+    pub(super) began_ns: u64,
+}
+
+impl NodePlan {
+    /// The words that [`parse`](Self::parse) reads.
+    pub(super) fn words(&self) -> Vec<String> {
+        let Self { number, seed, clients, window, began_ns, .. } = *self;
+        let numbers = [number, seed, clients, window, u64::from(self.is_fused), began_ns];
+        let folder = self.folder.display().to_string();
+        std::iter::once(folder).chain(numbers.map(|number| number.to_string())).collect()
+    }
+
+    /// Of the words of a command line.
+    pub(super) fn parse(words: &[String]) -> Result<Self, Failure> {
+        let refused = || Failure::Refused("expected a folder and six numbers".to_owned());
+        let (folder, numbers) = words.split_first().ok_or_else(refused)?;
+        let numbers: Result<Vec<u64>, _> = numbers.iter().map(|word| word.parse()).collect();
+        let numbers: [u64; 6] = numbers.ok().and_then(|numbers| numbers.try_into().ok()).ok_or_else(refused)?;
+        let [number, seed, clients, window, is_fused, began_ns] = numbers;
+        Ok(Self { folder: folder.into(), number, seed, clients, window, is_fused: is_fused == 1, began_ns })
+    }
+
+    /// The same as a configuration.
+    pub(super) fn config(&self) -> Config {
+        let placement = if self.is_fused { Placement::Fused } else { Placement::Separate };
+        let config = Config::default().slots(SLOTS).window(self.window).bulk_bytes(1 << 20);
+        config.placement(placement).joining(JOINING)
+    }
+
+    /// The file with the history of a client.
+    pub(super) fn history(&self, client: u64) -> PathBuf {
+        self.folder.join(format!("{client}.history"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_become_the_plan_again() {
+        let folder = PathBuf::from("a folder");
+        let plan = NodePlan { folder, number: 3, seed: 1, clients: 2, window: 256, is_fused: true, began_ns: 9 };
+        assert_eq!(NodePlan::parse(&plan.words()), Ok(plan));
+        assert!(NodePlan::parse(&["a folder".to_owned()]).is_err());
+    }
+}

@@ -1,0 +1,124 @@
+//! `corecast bench replica`: replicated state whose nodes are killed, stopped and started again.
+
+use std::path::PathBuf;
+
+use corecast_bench::{CrashOptions, CrashReport, CrashRow, crash, crash_node};
+use corecast_cli::failure::Failure;
+use corecast_cli::interrupt::Interrupt;
+use corecast_cli::meter::Meter;
+use corecast_cli::output::Output;
+use corecast_cli::own_program;
+use corecast_race::Options;
+
+use crate::columns::Format::Digits;
+use crate::columns::{self, Column, count};
+use crate::tell::tell;
+
+/// The hidden subcommand by which a node is this program again.
+const NODE: [&str; 1] = ["replica-node"];
+
+/// Options of `bench replica`.
+#[derive(Clone, Debug, clap::Args)]
+pub(crate) struct Arguments {
+    /// Kill, stop and restart nodes at random while clients read and write, and check all that they were answered.
+    #[arg(long, required = true)]
+    crash: bool,
+    /// With --crash: the length of the run.
+    #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..))]
+    seconds: u64,
+    /// With --crash: end after this number of kills and stops.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    kills: Option<u64>,
+    /// With --crash: the seed of all choices [default: drawn].
+    #[arg(long, value_name = "SEED")]
+    seed: Option<u64>,
+    /// With --crash: the folder that gets a file with the history of each fault.
+    #[arg(long, value_name = "FOLDER", default_value = ".")]
+    faults: PathBuf,
+}
+
+/// The arguments of a process that is a node.
+#[derive(Clone, Debug, clap::Args)]
+pub(crate) struct NodeArguments {
+    words: Vec<String>,
+}
+
+impl Arguments {
+    pub(super) fn run(&self, output: &Output) -> Result<(), Failure> {
+        let cancel = Interrupt::watch()?.cancel();
+        let options = Options { cancel, commit: super::commit(), seed: self.seed, ..Options::default() };
+        let seed = options.seed_or_draw();
+        let wanted = CrashOptions {
+            seconds: self.seconds,
+            kills: self.kills,
+            seed,
+            faults: self.faults.clone(),
+            program: own_program::path()?,
+            arguments: NODE.map(str::to_owned).to_vec(),
+        };
+        let report = crash(&options, &wanted, &mut Meter::start(output))?;
+        tell(output, &report, describe)?;
+        match report.faults.len() {
+            0 => Ok(()),
+            faults => Err(Failure::environment(format!("{faults} things happened that must not; the seed is {seed}"))),
+        }
+    }
+}
+
+impl NodeArguments {
+    pub(super) fn run(&self) -> Result<(), Failure> {
+        crash_node(&self.words).map_err(Failure::of_member)
+    }
+}
+
+const ROWS: &[Column<CrashRow>] = &[
+    Column::words("event", "event", |row| row.event.into()),
+    Column::figure("events", "events", "", |row| count(row.events), Digits(0)),
+    Column::figure("median_ms", "median", "ms", |row| columns::Value::Figure(row.median_ms), Digits(2)),
+    Column::figure("p99_ms", "p99", "ms", |row| columns::Value::Figure(row.p99_ms), Digits(2)),
+    Column::figure("max_ms", "longest", "ms", |row| columns::Value::Figure(row.max_ms), Digits(2)),
+];
+
+fn describe(report: &CrashReport) -> String {
+    let counts = &report.counts;
+    let faults: String = report.faults.iter().map(|fault| format!("{}: {}\n", fault.seed, fault.what)).collect();
+    format!(
+        "{} groups in {:.0} s, seed {}: {} kills, {} stops, {} crash points, {} joined again, {} put out, {} not joined\n\
+         {} writes, {} reads, {} histories: {} lost, {} twice, {} not linearizable, {} undecided, {} diverged, {} stuck, \
+         {} sessions expired\n\
+         from the signal until a write is answered that was asked for after it\n{}\n{faults}",
+        report.episodes,
+        report.seconds,
+        report.seed,
+        counts.kills,
+        counts.stops,
+        counts.crash_points,
+        counts.respawns,
+        counts.put_out,
+        counts.not_joined,
+        counts.writes,
+        counts.reads,
+        counts.histories,
+        counts.lost,
+        counts.twice,
+        counts.not_linearizable,
+        counts.undecided,
+        counts.diverged,
+        counts.stuck,
+        counts.expired,
+        columns::plain(ROWS, &report.rows),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::columns::tests::agree_with_json;
+
+    #[test]
+    fn the_table_shows_what_json_has() {
+        let row =
+            CrashRow { event: "leader killed", events: 20, median_ms: Some(1.5), p99_ms: Some(2.5), max_ms: None };
+        agree_with_json(ROWS, &row, "bench replica", "rows[]");
+    }
+}
