@@ -93,14 +93,19 @@ impl Steps {
 
     #[inline]
     pub(super) fn next(&mut self) -> Step {
-        match self.mix {
-            Mix::Reads => Step::Get(self.drawn()),
-            Mix::Writes => Step::Set(self.drawn()),
-            Mix::Shares(reads) if self.is_below(reads.into()) => Step::Get(self.drawn()),
-            Mix::Shares(_) => Step::Set(self.drawn()),
-            Mix::Latest => self.latest(),
-            Mix::ReadModifyWrite if self.is_below(50) => Step::Get(self.drawn()),
-            Mix::ReadModifyWrite => Step::Modify(self.drawn()),
+        let mix = self.mix;
+        let reads = match mix {
+            Mix::Reads => return Step::Get(self.drawn()),
+            Mix::Writes => return Step::Set(self.drawn()),
+            Mix::Latest => return self.latest(),
+            Mix::Shares(reads) => reads.into(),
+            Mix::ReadModifyWrite => 50,
+        };
+        let (is_read, key) = (self.is_below(reads), self.drawn());
+        match mix {
+            _ if is_read => Step::Get(key),
+            Mix::ReadModifyWrite => Step::Modify(key),
+            _ => Step::Set(key),
         }
     }
 

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use super::contenders::contenders;
 use super::host::{Address, Entrance, Setting};
 use super::load::Load;
-use super::ours::config;
+use super::ours::config_of_robustness;
 use super::play;
 use super::restart::{self, Restored};
 use super::rivals::node_replication;
@@ -114,19 +114,15 @@ fn series(name: &str) -> Result<&'static super::series::Series, Failure> {
 }
 
 fn found(control: &Stdin, name: &str, members: usize, wait: &str) -> Result<(), Failure> {
-    let config = config(series(name)?, &group(members, wait)?);
+    let config = config_of_robustness(series(name)?, &group(members, wait)?);
     let node = Replicated::create(&config, Compact::default()).map_err(Failure::refused)?;
     let fd = node.share().map_err(Failure::while_doing("share a group"))?;
     hand(control, &node.id().slot, &[fd])?;
     live(control, &node)
 }
 
-fn replicate(
-    control: &Stdin,
-    (name, members, wait): (&str, usize, &str),
-    fd: Option<OwnedFd>,
-) -> Result<(), Failure> {
-    let config = config(series(name)?, &group(members, wait)?);
+fn replicate(control: &Stdin, (name, members, wait): (&str, usize, &str), fd: Option<OwnedFd>) -> Result<(), Failure> {
+    let config = config_of_robustness(series(name)?, &group(members, wait)?);
     let fd = fd.ok_or_else(|| Failure::Refused("no descriptor of a group came".to_owned()))?;
     let node: Node<Compact> = Replicated::attach_fd(&config, fd).map_err(Failure::refused)?;
     tell(control, &node.id().slot)?;

@@ -20,6 +20,14 @@ pub(super) fn config(series: &Series, setting: &Setting) -> Config {
     Config::default().slots(slots).placement(series.placement).wait(setting.wait).bulk_bytes(1 << 20)
 }
 
+/// The commands of a log of 2 MiB: a slot is a line.
+pub(super) const LOG_COMMANDS: u64 = 32_768;
+
+/// The same with a log of 2 MiB.
+pub(super) fn config_of_robustness(series: &Series, setting: &Setting) -> Config {
+    config(series, setting).window(LOG_COMMANDS)
+}
+
 impl Replicas {
     /// A group whose members are threads of this process.
     pub(super) fn open(series: &Series, setting: &Setting) -> Result<Box<dyn Host>, Failure> {

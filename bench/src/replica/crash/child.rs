@@ -60,8 +60,7 @@ impl Node {
         let is_armed = crash_at.is_some();
         crash_at.into_iter().for_each(|place| drop(command.env(CRASH_AT, place)));
         let started = command.spawn();
-        let mut process =
-            started.map_err(|error| Failure::NoCrew(format!("{}: {error}", wanted.program.display())))?;
+        let mut process = started.map_err(|error| Failure::NoCrew(format!("{}: {error}", wanted.program.display())))?;
         let orders = process.stdin.take().expect("its standard input is a pipe");
         let output = BufReader::new(process.stdout.take().expect("its standard output is a pipe"));
         let (to, lines) = channel();

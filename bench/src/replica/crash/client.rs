@@ -149,7 +149,9 @@ fn generation(began_ns: u64) -> u64 {
 fn read(node: &Node<Store>, key: u64) -> Result<RegisterAnswer, String> {
     loop {
         match node.read(Level::Linearizable, &Query::Get(name_of(key, 0))) {
-            Ok((Answer::Value(value), _)) => return Ok(RegisterAnswer::Value(value.as_ref().map(number_of).transpose()?)),
+            Ok((Answer::Value(value), _)) => {
+                return Ok(RegisterAnswer::Value(value.as_ref().map(number_of).transpose()?));
+            }
             Ok((other, _)) => return Err(format!("an answer to another question: {other:?}")),
             Err(ReadError::Lagging { .. }) => {}
             Err(error) => return Err(error.to_string()),

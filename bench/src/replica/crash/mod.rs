@@ -38,11 +38,7 @@ use crate::stats::Samples;
 ///
 /// # Errors
 /// [`BenchError::Cancelled`], or [`BenchError::Failed`] if a process cannot be started. Faults are in the report.
-pub fn crash(
-    options: &Options,
-    wanted: &CrashOptions,
-    progress: &mut dyn Progress,
-) -> Result<CrashReport, BenchError> {
+pub fn crash(options: &Options, wanted: &CrashOptions, progress: &mut dyn Progress) -> Result<CrashReport, BenchError> {
     let (began, limit) = (Instant::now(), Duration::from_secs(wanted.seconds));
     let mut seeds = fastrand::Rng::with_seed(wanted.seed);
     let mut counts = CrashEpisode::default();

@@ -7,9 +7,9 @@ use std::thread;
 use std::time::Duration;
 
 use corecast::base::sync::AtomicBool;
+use corecast::rendezvous::SocketDir;
 use corecast::replica::kv::Store;
 use corecast::replica::{Node, Replicated};
-use corecast::rendezvous::SocketDir;
 use corecast_race::failure::Failure;
 use rustix::process::{Signal, set_parent_process_death_signal};
 

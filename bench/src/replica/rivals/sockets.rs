@@ -44,9 +44,7 @@ pub(in crate::replica) fn open_memcached(setting: &Setting) -> Result<Box<dyn Ho
     let server = Server::start(Path::new("memcached"), words, "apt-get install memcached");
     let server = server.or_else(|_| {
         // Only root may say as whom it runs.
-        let words = |socket: &Path| {
-            ["-t", &threads, "-s", &socket.display().to_string()].map(str::to_owned).to_vec()
-        };
+        let words = |socket: &Path| ["-t", &threads, "-s", &socket.display().to_string()].map(str::to_owned).to_vec();
         Server::start(Path::new("memcached"), words, "apt-get install memcached")
     })?;
     Ok(Box::new(Served { protocol: Protocol::Memcached, socket: server.socket().to_owned(), _server: Some(server) }))

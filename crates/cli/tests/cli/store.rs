@@ -95,7 +95,8 @@ impl<'a> Store<'a> {
     fn stop(mut self) {
         kill_process(Pid::from_child(&self.child), Signal::TERM).expect("it still runs");
         assert_eq!(self.child.wait().expect("it ends").code(), Some(0));
-        let left: Vec<&u32> = self.pids.iter().filter(|pid| std::path::Path::new(&format!("/proc/{pid}")).exists()).collect();
+        let left: Vec<&u32> =
+            self.pids.iter().filter(|pid| std::path::Path::new(&format!("/proc/{pid}")).exists()).collect();
         assert!(left.is_empty(), "processes {left:?} are left");
         assert!(!self.socket.exists());
         let _ = self.program;

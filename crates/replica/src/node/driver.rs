@@ -60,7 +60,14 @@ pub(super) struct Driver<S: StateMachine> {
 }
 
 impl<S: StateMachine> Driver<S> {
-    pub(super) fn new(core: OneNode<Body>, system: GroupState, shm: Shm, config: Config, boot: u64, asked: u32) -> Self {
+    pub(super) fn new(
+        core: OneNode<Body>,
+        system: GroupState,
+        shm: Shm,
+        config: Config,
+        boot: u64,
+        asked: u32,
+    ) -> Self {
         let cpus = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
         let patience = Patience::new(config.patience, system.members().len(), cpus);
         Self {
@@ -194,7 +201,9 @@ impl<S: StateMachine> Driver<S> {
                 return self.deliver(session, rid, &reply);
             }
             RequestStatus::Forgotten => return self.expire(session, rid),
-            RequestStatus::UnknownSession if !matches!(command.op, Op::OpenSession) => return self.expire(session, rid),
+            RequestStatus::UnknownSession if !matches!(command.op, Op::OpenSession) => {
+                return self.expire(session, rid);
+            }
             RequestStatus::UnknownSession | RequestStatus::Open => {}
         }
         self.submitted.add(command);

@@ -3,9 +3,9 @@
 use std::io::{self, Read};
 use std::time::{Duration, Instant};
 
+use corecast_base::PlaceSlice;
 use corecast_base::region::{Announcement, SealedMemory, SealedReader, SealedWords};
 use corecast_base::sync::{AtomicU64, Ordering};
-use corecast_base::PlaceSlice;
 
 use super::driver::Driver;
 use super::inner::Inner;
@@ -28,7 +28,8 @@ impl<S: StateMachine> Driver<S> {
     /// Answers nodes that ask this one for its state.
     pub(super) fn give(&mut self, inner: &Inner<S>) {
         let me = self.shm.me;
-        let asks: Vec<_> = self.shm.peers.iter().filter_map(|peer| Some((peer.segment.node(), peer.segment.asks()?))).collect();
+        let asks: Vec<_> =
+            self.shm.peers.iter().filter_map(|peer| Some((peer.segment.node(), peer.segment.asks()?))).collect();
         let is_new = |&(node, (number, giver)): &(NodeId, (u32, NodeId))| {
             giver == me && self.given.answered.get(&node).is_none_or(|&last| last < number)
         };
@@ -176,4 +177,3 @@ fn ask<S: StateMachine>(shm: &mut Shm, giver: NodeId, until: Instant, asked: &mu
     }
     Ok(taken)
 }
-

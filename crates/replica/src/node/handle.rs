@@ -85,7 +85,12 @@ impl<S: StateMachine> Node<S> {
     /// # Errors
     /// [`ReadError`].
     #[inline]
-    pub fn read_timeout(&self, level: Level, query: &S::Query, limit: Duration) -> Result<(S::Answer, Index), ReadError> {
+    pub fn read_timeout(
+        &self,
+        level: Level,
+        query: &S::Query,
+        limit: Duration,
+    ) -> Result<(S::Answer, Index), ReadError> {
         self.catch_up(level, limit)?;
         let state = self.0.inner.state.read();
         Ok((state.machine.query(query), state.count))
@@ -178,7 +183,8 @@ impl<S: StateMachine> Handle<S> {
         }
         inner.send(Errand::Leave);
         let gone = inner.wait_for(Some(LEAVE_LIMIT), || {
-            let is_over = inner.ending.get().is_some() || inner.driver.try_lock().is_some_and(|driver| driver.has_left());
+            let is_over =
+                inner.ending.get().is_some() || inner.driver.try_lock().is_some_and(|driver| driver.has_left());
             is_over.then_some(())
         });
         gone.ok_or(ExecuteError::Unknown { rid: 0 })

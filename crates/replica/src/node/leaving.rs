@@ -53,7 +53,8 @@ impl<S: StateMachine> Driver<S> {
             return;
         }
         self.give(inner);
-        let was_put_out = !self.is_member() && self.shm.segment(self.shm.me).is_some_and(|own| own.state() == Some(NodeState::Left));
+        let was_put_out =
+            !self.is_member() && self.shm.segment(self.shm.me).is_some_and(|own| own.state() == Some(NodeState::Left));
         if (self.core.is_lagging() || was_put_out) && !self.is_leaving {
             // It is tried again at the next round, as long as there are members.
             let _ = self.come_back(inner);

@@ -24,9 +24,7 @@ use super::waiters::Waiters;
 use super::{giving, thread as node_thread};
 use crate::error::OpenError;
 use crate::one_paxos::{Node as OneNode, Rules, Settings, Transport};
-use crate::segment::{
-    ConfigurationWord, Control, NodeRecord, NodeState, SegmentLayout, SegmentWriter, create_segment,
-};
+use crate::segment::{ConfigurationWord, Control, NodeRecord, NodeState, SegmentLayout, SegmentWriter, create_segment};
 use crate::shm::{Peers, Shm};
 use crate::system::{Members, System};
 use crate::{Configuration, NodeId, RoleChange, StateMachine};

@@ -37,7 +37,11 @@ impl<S: StateMachine> Driver<S> {
 
     /// True if this node waits for others.
     pub(super) fn expects_something(&self) -> bool {
-        !self.submitted.is_empty() || self.core.waiting() > 0 || self.core.has_outstanding() || !self.is_member() || self.is_leaving
+        !self.submitted.is_empty()
+            || self.core.waiting() > 0
+            || self.core.has_outstanding()
+            || !self.is_member()
+            || self.is_leaving
     }
 
     pub(super) fn is_member(&self) -> bool {

@@ -42,8 +42,8 @@ pub use bulk::{BulkError, BulkWriter, MAX_BULK_BYTES};
 pub use cell::CellRead;
 pub use control::{ConfigurationWord, Control, NodeRecord};
 pub use cut::Cut;
-pub use gift::Gift;
 pub use error::{ControlError, LayoutError};
+pub use gift::Gift;
 pub use held::Held;
 pub use layout::{CELLS, SegmentLayout};
 #[cfg(not(loom))]
