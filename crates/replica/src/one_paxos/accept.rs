@@ -3,6 +3,7 @@
 use super::io::Effect;
 use super::log::Log;
 use super::node::Node;
+use super::rules::Rules;
 use crate::{Command, Configuration, Epoch, Index};
 
 /// What a node knows as an acceptor.
@@ -26,13 +27,13 @@ impl<B> Acceptor<B> {
     }
 
     /// Shared: begins a new epoch, and forgets what it had written for another instance.
-    pub(super) fn take_role(&mut self, configuration: &Configuration) {
+    pub(super) fn take_role(&mut self, configuration: &Configuration, rules: &Rules) {
         if self.inst != Some(configuration.inst) {
             self.inst = Some(configuration.inst);
             self.raise_stable(configuration.stable);
         }
         self.hpn = self.hpn.max(configuration.epoch);
-        self.cursor = self.stable;
+        self.cursor = if rules.respect_stable { self.stable } else { 0 };
         self.log.clear(self.cursor);
     }
 
@@ -58,9 +59,10 @@ impl<B: Clone + PartialEq> Node<B> {
             return;
         }
         self.acceptor.hpn = epoch;
+        let before = self.acceptor.cursor;
         self.acceptor.raise_stable(stable);
-        if !self.rules().respect_stable && first < self.acceptor.stable {
-            self.acceptor.cursor = first;
+        if !self.rules().respect_stable {
+            self.acceptor.cursor = before;
         }
         let cursor = self.acceptor.cursor;
         // A run with a gap before it: the transport asks where to pull from, and comes again.

@@ -170,8 +170,9 @@ pub enum Effect<B> {
         /// The index to begin at; the acceptor's published stable instead, if that is larger.
         from: Index,
     },
-    /// Commands may be taken from the log and applied: [`Node::next_to_apply`](super::Node::next_to_apply).
-    Apply,
+    /// The commands below this count may be applied, once the visible count is raised to it:
+    /// [`Node::next_to_apply`](super::Node::next_to_apply).
+    Apply(Index),
     /// Shared: give requests to the leader. The node does not keep them.
     Forward {
         /// The leader.

@@ -89,7 +89,7 @@ impl<B: Clone + PartialEq> Node<B> {
     fn enter(&mut self, configuration: Configuration) {
         self.configuration = configuration;
         if !self.is_by_messages() && configuration.acceptor == self.settings.me {
-            self.acceptor.take_role(&configuration);
+            self.acceptor.take_role(&configuration, &self.settings.rules);
         }
     }
 
@@ -122,6 +122,7 @@ impl<B: Clone + PartialEq> Node<B> {
         let mut orders = Orders::new(if self.rules().respect_stable { stable } else { stable.min(self.applied) });
         self.take_over(adopted, &mut orders.proposals);
         self.fill_holes(&mut orders);
+        self.progress.iter_mut().for_each(|(_, applied)| *applied = orders.stable.max(*applied));
         self.orders = orders;
         self.role = Role::Leading;
         self.raise_stable();

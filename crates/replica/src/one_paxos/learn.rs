@@ -50,7 +50,7 @@ impl<B: Clone + PartialEq> Node<B> {
         if !self.is_by_messages() && (self.rules().all_raise_visible || self.leads()) {
             effects.push(Effect::RaiseVisible(self.learned_end));
         }
-        effects.push(Effect::Apply);
+        effects.push(Effect::Apply(self.learned_end));
     }
 
     pub(super) fn lag(&mut self, effects: &mut Vec<Effect<B>>) {
@@ -95,9 +95,10 @@ impl<B: Clone + PartialEq> Node<B> {
                 _ => {}
             }
         }
-        self.applied = self.applied.max(end);
+        let before = self.applied;
+        self.applied = before.max(end);
         if has_members_changed {
-            self.members_changed(effects);
+            self.members_changed(before, effects);
         }
         self.has_moved(effects);
     }
@@ -124,8 +125,8 @@ impl<B: Clone + PartialEq> Node<B> {
     }
 
     #[cold]
-    fn members_changed(&mut self, effects: &mut Vec<Effect<B>>) {
-        self.list_progress();
+    fn members_changed(&mut self, before: Index, effects: &mut Vec<Effect<B>>) {
+        self.list_progress(before);
         let members = &self.members;
         self.dead.retain(|&node| members.contains(node));
         self.slow.retain(|&node| members.contains(node));
@@ -137,6 +138,10 @@ impl<B: Clone + PartialEq> Node<B> {
         if !has_leader && self.rank() == Some(0) {
             self.propose_itself(effects);
         }
+        // The first that joins a leader which accepts itself takes that over.
+        if self.role == Role::Leading && !self.is_by_messages() && self.prefers_other_acceptor() {
+            self.change_acceptor(effects);
+        }
     }
 
     /// The leader trims what all members have applied; its own count always bounds.
@@ -144,7 +149,9 @@ impl<B: Clone + PartialEq> Node<B> {
         if self.role == Role::Adopting {
             return;
         }
-        let least = self.progress.iter().map(|&(_, applied)| applied).fold(self.applied, Index::min);
+        // A leader that was deposed without knowing may have applied what others ordered.
+        let own = self.applied.min(self.orders.next);
+        let least = self.progress.iter().map(|&(_, applied)| applied).fold(own, Index::min);
         if least > self.orders.stable {
             self.orders.stable = least;
             self.orders.proposals.trim(least);

@@ -115,7 +115,10 @@ impl<B: Clone + PartialEq> Node<B> {
     /// A learner lacks what is decided from `first` on.
     fn send_missing(&mut self, from: NodeId, first: Index, effects: &mut Vec<Effect<B>>) {
         let stable = self.acceptor.stable;
-        let first = first.max(stable);
+        if first < stable {
+            // The learner hears that it needs a snapshot.
+            return self.send(from, Message::Learn { stable, first: stable, commands: Vec::new() }, effects);
+        }
         let accepted = self.acceptor.log.iter().filter(|&(index, _)| index >= first).take(RESENT);
         let runs = runs(accepted.map(|(index, (_, command))| (index, command.clone())));
         for (first, commands) in runs {

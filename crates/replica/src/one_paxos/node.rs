@@ -68,7 +68,7 @@ pub struct Node<B> {
     /// The configuration that it has proposed and has no answer for.
     pub(super) proposal: Option<Configuration>,
     pub(super) orders: Orders<B>,
-    /// The counts of all other members, as far as known.
+    /// The counts of all other members, as far as known: what is below has been applied for sure.
     pub(super) progress: Vec<(NodeId, Index)>,
     /// Members that are dead.
     pub(super) dead: BTreeSet<NodeId>,
@@ -131,9 +131,10 @@ impl<B: Clone + PartialEq> Node<B> {
             configuration,
             settings: Arc::new(settings),
         };
-        node.list_progress();
+        node.list_progress(0);
         if configuration.acceptor == node.settings.me {
-            node.acceptor.take_role(&configuration);
+            let rules = node.settings.rules;
+            node.acceptor.take_role(&node.configuration, &rules);
         }
         node
     }
@@ -271,10 +272,10 @@ impl<B: Clone + PartialEq> Node<B> {
         debug_assert!(holds || self.settings.rules != Rules::ALL, "{invariant}");
     }
 
-    /// Makes the list of counts that of the other members.
-    pub(super) fn list_progress(&mut self) {
+    /// Makes the list of counts that of the other members; one that has joined since has applied what is below its `Join`.
+    pub(super) fn list_progress(&mut self, joined_after: Index) {
         let known = std::mem::take(&mut self.progress);
-        let count = |node| known.iter().find(|(other, _)| *other == node).map_or(0, |(_, count)| *count);
+        let count = |node| known.iter().find(|(other, _)| *other == node).map_or(joined_after, |(_, count)| *count);
         let others = self.members.iter().filter(|&node| node != self.settings.me);
         self.progress = others.map(|node| (node, count(node))).collect();
     }

@@ -81,9 +81,9 @@ impl<B> Orders<B> {
     fn enqueue(&mut self, command: Command<B>) {
         match command.op {
             Op::Leave { node, .. } if !self.leaving.insert(node) => {}
+            _ if !self.in_flight.insert(&command) => {}
             Op::Join { .. } | Op::Leave { .. } | Op::Barrier(_) => self.group.push_back(command),
-            _ if self.in_flight.insert(&command) => self.users.push_back(command),
-            _ => {}
+            _ => self.users.push_back(command),
         }
     }
 }
@@ -267,19 +267,30 @@ pub(super) fn runs<T>(values: impl IntoIterator<Item = (Index, T)>) -> Vec<(Inde
     runs
 }
 
-/// The requests that a leader has taken and not applied. Those of the group itself are not among them.
+/// The requests and joins that a leader has taken and not applied.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 struct InFlight(HashSet<(SessionId, u32), BuildHasherDefault<KeyHasher>>);
 
 impl InFlight {
     /// True if it was not in flight.
+    #[inline]
     fn insert<B>(&mut self, command: &Command<B>) -> bool {
-        command.session == SessionId::SYSTEM || self.0.insert((command.session, command.rid))
+        Self::key(command).is_none_or(|key| self.0.insert(key))
     }
 
+    #[inline]
     fn remove<B>(&mut self, command: &Command<B>) {
-        if !self.0.is_empty() {
-            self.0.remove(&(command.session, command.rid));
+        if let Some(key) = Self::key(command).filter(|_| !self.0.is_empty()) {
+            self.0.remove(&key);
+        }
+    }
+
+    /// Of a command that is not to be ordered twice; `Leave` is looked after by `leaving`.
+    #[inline]
+    fn key<B>(command: &Command<B>) -> Option<(SessionId, u32)> {
+        match command.op {
+            Op::Join { node, .. } => Some((SessionId::SYSTEM, node.to_bits())),
+            _ => (command.session != SessionId::SYSTEM).then_some((command.session, command.rid)),
         }
     }
 }

@@ -87,7 +87,8 @@ impl Shm {
         self.run.clear();
         let RunRead { gap, .. } = acceptor.segment.accepted_run(from..commit.min(from + RUN), &mut self.run);
         let is_lapped = self.run.is_empty() && gap == Some(SlotRead::Lapped);
-        if self.run.is_empty() && !is_lapped {
+        // An acceptor that was chosen later never had what all members had applied by then.
+        if self.run.is_empty() && !is_lapped && stable <= from {
             return;
         }
         // A lapped slot lies below what all members have applied, also if the acceptor's count was read before that.

@@ -1,0 +1,161 @@
+//! Models: the nodes of the library in every order of events, within bounds. With all rules nothing goes wrong; with one rule
+//! left out the checker finds what goes wrong. Longer bounds: `ci/replica-long.sh`.
+
+#[path = "../world/mod.rs"]
+mod world;
+
+mod protocol;
+
+use std::time::Instant;
+
+use corecast_replica::one_paxos::{Effect, Rules, Transport};
+use protocol::{Action, Protocol};
+use stateright::{Checker, Model};
+use world::World;
+
+const SEPARATE: Transport = Transport::Shared { is_fused: false };
+const FUSED: Transport = Transport::Shared { is_fused: true };
+
+#[track_caller]
+fn is_safe(model: Protocol) {
+    let (begun, text) = (Instant::now(), format!("{model:?}"));
+    let checker = model.checker().spawn_bfs().join();
+    eprintln!("{} states, {:?}: {text}", checker.unique_state_count(), begun.elapsed());
+    if let Some(path) = checker.discovery("right") {
+        let violation = path.last_state().world.monitor.violation().map(str::to_owned);
+        panic!("{text}: {violation:?}: {:#?}", path.into_actions());
+    }
+}
+
+#[track_caller]
+fn is_found(model: Protocol) {
+    let (begun, text) = (Instant::now(), format!("{model:?}"));
+    let checker = model.checker().spawn_bfs().join();
+    let path = checker
+        .discovery("right")
+        .unwrap_or_else(|| panic!("nothing found in {}: {text}", checker.unique_state_count()));
+    let states = checker.unique_state_count();
+    eprintln!(
+        "found in {states} states, {:?}: {:?}: {text}",
+        begun.elapsed(),
+        path.last_state().world.monitor.violation()
+    );
+    eprintln!("{:?}", path.into_actions());
+}
+
+#[test]
+fn shared_separate_is_safe() {
+    is_safe(Protocol { crashes: 1, requests: 2, epochs: 2, ..Protocol::new(SEPARATE, Rules::ALL) });
+}
+
+#[test]
+fn shared_fused_is_safe() {
+    is_safe(Protocol { crashes: 1, requests: 2, epochs: 2, ..Protocol::new(FUSED, Rules::ALL) });
+}
+
+#[test]
+fn messages_are_safe() {
+    is_safe(Protocol {
+        crashes: 1,
+        requests: 1,
+        epochs: 2,
+        suspicions: 2,
+        ..Protocol::new(Transport::Messages, Rules::ALL)
+    });
+}
+
+const NET: Transport = Transport::Messages;
+
+/// With one rule left out.
+fn without(transport: Transport, leave_out: impl Fn(&mut Rules)) -> Protocol {
+    let mut rules = Rules::ALL;
+    leave_out(&mut rules);
+    Protocol::new(transport, rules)
+}
+
+#[test]
+fn f1() {
+    is_found(without(NET, |rules| rules.adopt_before_acceptor_change = false));
+}
+
+#[test]
+fn f2() {
+    is_found(without(NET, |rules| rules.chosen_holds_learned = false));
+}
+
+#[test]
+fn f3() {
+    let model = without(NET, |rules| rules.leader_starts_from_chosen = false);
+    is_found(Protocol { epochs: 2, suspicions: 2, suspecting: &[0, 2], reorders: true, ..model });
+}
+
+#[test]
+fn f4() {
+    let model = without(NET, |rules| rules.restart_is_new_incarnation = false);
+    is_found(Protocol { crashes: 1, restarts: 1, suspicions: 1, suspecting: &[2], ..model });
+}
+
+#[test]
+fn f5() {
+    let model = without(NET, |rules| rules.prepare_answers_commands = false);
+    is_found(Protocol { reorders: true, suspicions: 1, suspecting: &[2], ..model });
+}
+
+#[test]
+fn f6() {
+    is_found(without(SEPARATE, |rules| rules.recheck_epoch = false));
+}
+
+#[test]
+fn f7() {
+    is_found(without(SEPARATE, |rules| rules.adopt_uncommitted = false));
+}
+
+#[test]
+fn f8() {
+    let model = without(SEPARATE, |rules| rules.skip_older_slots = false);
+    // Node 1 stops between writing a slot and looking for the epoch.
+    let is_left_out = |world: &World, action: &Action| match action {
+        Action::Execute(1) if world.memory.configuration.epoch < 5 => {
+            matches!(world.processes[1].pending.front(), Some(Effect::CheckEpoch { .. }))
+        }
+        Action::See(1) => world.memory.configuration.epoch < 5,
+        Action::Learn(1 | 2) => true,
+        _ => false,
+    };
+    is_found(Protocol { epochs: 5, suspicions: 4, suspecting: &[0, 2], is_left_out, ..model });
+}
+
+#[test]
+fn f9() {
+    let model = without(SEPARATE, |rules| rules.respect_stable = false);
+    let is_left_out = |world: &World, action: &Action| match action {
+        Action::Learn(2) => world.memory.configuration.epoch == 0,
+        _ => false,
+    };
+    is_found(Protocol { expulsions: 1, suspicions: 1, suspecting: &[2], trims: true, is_left_out, ..model });
+}
+
+#[test]
+fn f10() {
+    let model = without(NET, |rules| rules.configuration_carries_stable = false);
+    // Node 2 hears nothing of the first acceptor, and only it has a client.
+    let is_left_out = |_: &World, action: &Action| match action {
+        Action::Deliver(from, to, _) => from.slot == 1 && to.slot == 2,
+        Action::Request(at) => *at != 2,
+        _ => false,
+    };
+    let model = Protocol { epochs: 2, requests: 1, expulsions: 1, suspicions: 2, suspecting: &[0, 2], ..model };
+    is_found(Protocol { trims: true, is_left_out, ..model });
+}
+
+#[test]
+fn f11() {
+    is_found(without(SEPARATE, |rules| rules.all_raise_visible = false));
+}
+
+#[test]
+fn f12() {
+    let model = without(SEPARATE, |rules| rules.raise_by_maximum = false);
+    is_found(Protocol { suspicions: 0, ..model });
+}

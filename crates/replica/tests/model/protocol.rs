@@ -1,0 +1,273 @@
+//! The protocol as a model: what may happen next in a small group, with bounds on what the world does to it.
+
+use corecast_replica::one_paxos::{Input, Message, Node, Rules, Settings, Transport};
+use corecast_replica::{Command, LeaveReason, NodeId, Op, SessionId};
+use stateright::{Model, Property};
+
+use crate::world::{Body, World, request};
+
+/// The bounds.
+#[derive(Debug, Clone)]
+pub struct Protocol {
+    pub transport: Transport,
+    pub nodes: u16,
+    pub requests: u8,
+    pub epochs: u32,
+    /// Times that a node suspects another, rightly or not.
+    pub suspicions: u8,
+    /// The nodes that suspect others.
+    pub suspecting: &'static [usize],
+    pub crashes: u8,
+    /// Crashed nodes that start again, without their memory.
+    pub restarts: u8,
+    /// Members that are put out, though they are alive.
+    pub expulsions: u8,
+    /// Orders of events that are not looked at, so that a search for one that goes wrong is short.
+    pub is_left_out: fn(&World, &Action) -> bool,
+    /// Leaders hear of what others have applied, and trim.
+    pub trims: bool,
+    /// Messages overtake each other.
+    pub reorders: bool,
+    pub rules: Rules,
+}
+
+impl Protocol {
+    pub fn new(transport: Transport, rules: Rules) -> Self {
+        Self {
+            transport,
+            nodes: 3,
+            requests: 2,
+            epochs: 3,
+            suspicions: 3,
+            suspecting: &[0, 1, 2],
+            crashes: 0,
+            restarts: 0,
+            expulsions: 0,
+            is_left_out: |_, _| false,
+            trims: false,
+            reorders: false,
+            rules,
+        }
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct State {
+    pub world: World,
+    requests: u8,
+    suspicions: u8,
+    crashes: u8,
+    restarts: u8,
+    expulsions: u8,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum Action {
+    Execute(usize),
+    See(usize),
+    Pull(usize),
+    Learn(usize),
+    Hear(usize),
+    Request(usize),
+    Suspect(usize, NodeId),
+    Expel(usize, NodeId),
+    Crash(usize),
+    Restart(usize),
+    Deliver(NodeId, NodeId, usize),
+}
+
+impl Model for Protocol {
+    type State = State;
+    type Action = Action;
+
+    fn init_states(&self) -> Vec<State> {
+        let world = World::new(self.nodes, self.transport, 16, self.rules);
+        vec![State { world, requests: 0, suspicions: 0, crashes: 0, restarts: 0, expulsions: 0 }]
+    }
+
+    fn actions(&self, state: &State, actions: &mut Vec<Action>) {
+        for at in 0..state.world.processes.len() {
+            if !state.world.processes[at].is_alive {
+                if state.restarts < self.restarts {
+                    actions.push(Action::Restart(at));
+                }
+                continue;
+            }
+            if state.crashes < self.crashes {
+                actions.push(Action::Crash(at));
+            }
+            if !state.world.processes[at].pending.is_empty() {
+                actions.push(Action::Execute(at));
+                continue;
+            }
+            self.actions_of(state, at, actions);
+        }
+        self.deliveries(state, actions);
+        actions.retain(|action| !(self.is_left_out)(&state.world, action));
+    }
+
+    fn next_state(&self, last: &State, action: Action) -> Option<State> {
+        let mut state = last.clone();
+        let State { world, requests, suspicions, crashes, restarts, expulsions } = &mut state;
+        match action {
+            Action::Execute(at) => world.execute(at),
+            Action::See(at) => step(world, at, world.memory.newer_configuration(&world.processes[at].node)),
+            Action::Pull(at) => step(world, at, world.memory.pull(&world.processes[at].node)),
+            Action::Learn(at) => step(world, at, world.memory.learn(&world.processes[at].node)),
+            Action::Hear(at) => hear(world, at),
+            Action::Request(at) => {
+                *requests += 1;
+                let request = request(SessionId(1), (*requests).into(), Body::from(*requests));
+                world.step(at, Input::Requests(vec![request]));
+            }
+            Action::Suspect(at, node) => {
+                *suspicions += 1;
+                world.step(at, Input::Suspect { node, is_dead: false });
+            }
+            Action::Expel(at, node) => {
+                *expulsions += 1;
+                let op = Op::Leave { node, reason: LeaveReason::Lagging };
+                world.step(at, Input::Requests(vec![Command { session: SessionId::SYSTEM, rid: 0, op }]));
+            }
+            Action::Crash(at) => {
+                *crashes += 1;
+                world.kill(at);
+            }
+            Action::Restart(at) => {
+                *restarts += 1;
+                restart(world, at);
+            }
+            Action::Deliver(from, to, place) => world.deliver(from, to, place),
+        }
+        self.settle(world);
+        (state != *last).then_some(state)
+    }
+
+    fn properties(&self) -> Vec<Property<Self>> {
+        vec![Property::always("right", |_, state: &State| state.world.is_right())]
+    }
+}
+
+impl Protocol {
+    fn actions_of(&self, state: &State, at: usize, actions: &mut Vec<Action>) {
+        let world = &state.world;
+        let node = &world.processes[at].node;
+        if world.is_shared() {
+            if world.memory.newer_configuration(node).is_some() {
+                actions.push(Action::See(at));
+            }
+            if world.memory.pull(node).is_some() {
+                actions.push(Action::Pull(at));
+            }
+            if world.memory.learn(node).is_some() {
+                actions.push(Action::Learn(at));
+            }
+            if self.trims && node.orders() {
+                actions.push(Action::Hear(at));
+            }
+        }
+        if state.requests < self.requests && node.orders() {
+            actions.push(Action::Request(at));
+        }
+        let may_suspect = state.suspicions < self.suspicions && self.suspecting.contains(&at);
+        if node.configuration().epoch < self.epochs && may_suspect {
+            self.suspicions(node, at, actions);
+        }
+        if state.expulsions < self.expulsions && node.orders() {
+            actions.push(Action::Expel(at, NodeId::new(self.nodes - 1, 1)));
+        }
+    }
+
+    /// The leader suspects the acceptor, and all others the leader: rightly or not.
+    fn suspicions(&self, node: &Node<Body>, at: usize, actions: &mut Vec<Action>) {
+        let configuration = node.configuration();
+        if configuration.leader != node.id() {
+            actions.push(Action::Suspect(at, configuration.leader));
+        } else if configuration.acceptor != node.id() {
+            actions.push(Action::Suspect(at, configuration.acceptor));
+        }
+    }
+
+    fn deliveries(&self, state: &State, actions: &mut Vec<Action>) {
+        for (from, to, line) in state.world.links.iter() {
+            if !state.world.processes[state.world.at(to)].is_alive {
+                continue;
+            }
+            let places = if self.reorders { line.len() } else { 1 };
+            actions.extend((0..places).map(|place| Action::Deliver(from, to, place)));
+        }
+    }
+}
+
+fn step(world: &mut World, at: usize, input: Option<Input<Body>>) {
+    if let Some(input) = input {
+        world.step(at, input);
+    }
+}
+
+fn hear(world: &mut World, at: usize) {
+    for (node, applied) in Vec::from_iter(world.memory.progress()) {
+        world.step(at, Input::Progress { node, applied });
+    }
+}
+
+/// A process without the memory of the one before it. With the rule it is another node, a learner until it has joined; without
+/// it, it goes on in its name.
+fn restart(world: &mut World, at: usize) {
+    let old = &world.processes[at].node;
+    let me = old.id();
+    let settings = Settings { me, ..world.settings.clone() };
+    if !world.settings.rules.restart_is_new_incarnation {
+        let node = Node::restored(settings, old.members().clone(), *old.configuration(), 0);
+        world.processes[at] = crate::world::Process::new(node);
+    }
+}
+
+impl Protocol {
+    /// Does at once what no other node can tell apart: effects whose order to the steps of others does not matter, and, with
+    /// messages, the agreement on a configuration, which has a model of its own.
+    fn settle(&self, world: &mut World) {
+        loop {
+            let quick = (0..world.processes.len()).find(|&at| world.is_quick(at));
+            if let Some(at) = quick {
+                world.execute(at);
+                continue;
+            }
+            let is_quick = |message: &Message<Body>| is_of_configuration_log(message);
+            let vote = world
+                .links
+                .iter()
+                .find_map(|(from, to, line)| line.iter().position(is_quick).map(|place| (from, to, place)));
+            let Some((from, to, place)) = vote else { break };
+            world.deliver(from, to, place);
+        }
+        // Messages of a dead node that have not come are lost: those that came had come before it died.
+        let is_dead = |node| !world.processes[world.memory.at(node)].is_alive;
+        let trims = self.trims;
+        world.links.retain(|from, to, message| {
+            !is_dead(from) && !is_dead(to) && (trims || !matches!(message, Message::Progress { .. }))
+        });
+    }
+}
+
+fn is_of_configuration_log(message: &Message<Body>) -> bool {
+    use Message::{Ask, Promise, Refused, Vote, Voted};
+    matches!(message, Ask { .. } | Promise { .. } | Vote { .. } | Voted { .. } | Refused { .. })
+}
+
+trait Quick {
+    fn is_quick(&self, at: usize) -> bool;
+}
+
+impl Quick for World {
+    fn is_quick(&self, at: usize) -> bool {
+        use corecast_replica::one_paxos::Effect;
+        let is_whole = self.settings.rules.raise_by_maximum;
+        match self.processes[at].pending.front() {
+            None | Some(Effect::Write { .. } | Effect::CheckEpoch { .. } | Effect::ProposeConfiguration(_)) => false,
+            Some(Effect::ReadLog { .. } | Effect::Commit { .. }) => false,
+            Some(Effect::RaiseVisible(_) | Effect::Apply(_)) => is_whole,
+            Some(_) => true,
+        }
+    }
+}

@@ -1,0 +1,271 @@
+//! The group with its clients: what each process does besides the protocol.
+
+use corecast_replica::one_paxos::{Input, Message, Node, Rules, Settings, Transport};
+use corecast_replica::system::{Members, RequestStatus, System};
+use corecast_replica::{Command, Index, LeaveReason, NodeId, Op, SessionId};
+use fastrand::Rng;
+
+use crate::world::{Body, World, request};
+
+/// What stands beside a node in its process.
+#[derive(Debug)]
+pub struct Client {
+    pub session: SessionId,
+    /// The number of the newest request; 0 is the opening of the session.
+    pub rid: u32,
+    pub is_stopped: bool,
+    /// The number of the process.
+    pub boot: u64,
+}
+
+#[derive(Debug)]
+pub struct Group {
+    pub world: World,
+    pub clients: Vec<Client>,
+    pub rng: Rng,
+    boots: u64,
+    /// Messages: the protocol may wait for a dead node now.
+    pub may_block: bool,
+}
+
+impl Group {
+    pub fn new(transport: Transport, seed: u64) -> Self {
+        let mut rng = Rng::with_seed(seed);
+        let count = *rng.choice(&[1, 2, 3, 3, 3, 4, 5]).expect("not empty");
+        let window = *rng.choice(&[8, 16, 32, 64]).expect("not empty");
+        let mut world = World::new(count, transport, window, Rules::ALL);
+        let members = Members::founding(world.settings.founders.iter().map(|&node| (node, 1)));
+        for process in &mut world.processes {
+            process.system = Some(System::new(members.clone()));
+        }
+        let clients = world.settings.founders.iter().map(|&node| Client::new(node, 1)).collect();
+        Self { world, clients, rng, boots: 1, may_block: false }
+    }
+
+    #[track_caller]
+    pub fn check(&self) {
+        assert!(self.world.is_right(), "{:?}", self.world.monitor.violation());
+    }
+
+    /// Hands an input to a node that has executed all effects before.
+    pub fn step(&mut self, at: usize, input: Input<Body>) {
+        self.execute_all(at);
+        self.world.step(at, input);
+        self.check();
+    }
+
+    pub fn execute_all(&mut self, at: usize) {
+        while !self.world.processes[at].pending.is_empty() {
+            self.world.execute(at);
+            self.check();
+        }
+    }
+
+    pub fn alive(&self) -> Vec<usize> {
+        (0..self.clients.len()).filter(|&at| self.world.processes[at].is_alive).collect()
+    }
+
+    pub fn running(&self) -> Vec<usize> {
+        self.alive().into_iter().filter(|&at| !self.clients[at].is_stopped).collect()
+    }
+
+    pub fn node(&self, at: usize) -> &Node<Body> {
+        &self.world.processes[at].node
+    }
+
+    pub fn system(&self, at: usize) -> &System<Index> {
+        self.world.processes[at].system.as_ref().expect("each process has one")
+    }
+
+    pub fn is_member(&self, at: usize) -> bool {
+        self.node(at).members().contains(self.node(at).id())
+    }
+
+    /// The process that leads by the newest epoch that any node knows.
+    pub fn leader(&self) -> NodeId {
+        self.newest().leader
+    }
+
+    pub fn newest(&self) -> corecast_replica::Configuration {
+        let known = self.world.processes.iter().map(|process| *process.node.configuration());
+        known.max_by_key(|configuration| configuration.epoch).expect("a process at least")
+    }
+
+    pub fn is_alive(&self, node: NodeId) -> bool {
+        self.world.processes[self.world.at(node)].is_alive
+    }
+
+    /// Starts one more request, if the session has room.
+    pub fn begin_request(&mut self, at: usize) {
+        let Client { session, rid, .. } = self.clients[at];
+        let oldest = rid.saturating_sub(Command::<Body>::OUTSTANDING - 1).max(1);
+        let has_room = rid == 0 || (oldest..=rid).all(|rid| self.is_done(at, rid) || rid + 15 > self.clients[at].rid);
+        if self.is_member(at) && self.is_open(at) && has_room && self.outstanding(at).len() < 15 {
+            self.clients[at].rid += 1;
+            let request = request(session, rid + 1, rid as Body);
+            self.hand_in(at, vec![request]);
+        } else {
+            self.retry(at);
+        }
+    }
+
+    fn is_open(&self, at: usize) -> bool {
+        self.system(at).sessions().any(|session| session == self.clients[at].session)
+    }
+
+    fn is_done(&self, at: usize, rid: u32) -> bool {
+        let status = self.system(at).status(self.clients[at].session, rid);
+        matches!(status, RequestStatus::Done(_) | RequestStatus::Forgotten)
+    }
+
+    /// Requests without an answer.
+    pub fn outstanding(&self, at: usize) -> Vec<Command<Body>> {
+        let Client { session, rid, .. } = self.clients[at];
+        if !self.is_open(at) {
+            return vec![Command { session, rid: 0, op: Op::OpenSession }];
+        }
+        let first = rid.saturating_sub(Command::<Body>::OUTSTANDING).max(1);
+        let open = (first..=rid).filter(|&rid| !self.is_done(at, rid));
+        open.map(|rid| request(session, rid, (rid - 1) as Body)).collect()
+    }
+
+    /// Hands in again what has no answer: a join first.
+    pub fn retry(&mut self, at: usize) {
+        let node = self.node(at).id();
+        if self.node(at).is_lagging() {
+            let op = Op::Leave { node, reason: LeaveReason::Lagging };
+            self.hand_in(at, vec![Command { session: SessionId::SYSTEM, rid: 0, op }]);
+        } else if self.is_member(at) {
+            let commands = self.outstanding(at);
+            self.hand_in(at, commands);
+        } else if !self.has_left(at) {
+            let op = Op::Join { node, boot: self.clients[at].boot };
+            self.hand_in(at, vec![Command { session: SessionId::SYSTEM, rid: 0, op }]);
+        }
+    }
+
+    /// True if the group has put this incarnation out.
+    pub fn has_left(&self, at: usize) -> bool {
+        let node = self.node(at).id();
+        self.node(at).is_lagging()
+            || (self.node(at).members().next_incarnation(node.slot).is_none_or(|next| next.inc > node.inc)
+                && !self.is_member(at))
+    }
+
+    /// What a leader's runtime does before it hands requests in.
+    pub fn hand_in(&mut self, at: usize, mut commands: Vec<Command<Body>>) {
+        commands.retain(|command| {
+            !matches!(command.op, Op::User(_))
+                || !matches!(
+                    self.system(at).status(command.session, command.rid),
+                    RequestStatus::Done(_) | RequestStatus::Forgotten
+                )
+        });
+        if !commands.is_empty() {
+            self.step(at, Input::Requests(commands));
+        }
+    }
+
+    /// Passes on requests that wait in a process for a leader elsewhere.
+    pub fn pass_on(&mut self, at: usize) {
+        for (leader, commands) in std::mem::take(&mut self.world.processes[at].forwarded) {
+            let to = self.world.at(leader);
+            if self.world.processes[to].is_alive {
+                self.hand_in(to, commands);
+            }
+        }
+    }
+
+    /// Messages: true if a majority of the founders is alive, without this process.
+    pub fn has_majority_without(&self, at: Option<usize>) -> bool {
+        let me = at.map(|at| self.node(at).id());
+        let founders = &self.world.settings.founders;
+        let alive = founders.iter().filter(|&&founder| self.is_alive(founder) && me != Some(founder)).count();
+        alive * 2 > founders.len()
+    }
+
+    /// True if a process is left that is up to date and that the group has not put out.
+    pub fn has_survivor(&self) -> bool {
+        let leaves = |node: NodeId| {
+            let is_leave = |op: &Op<Body>| matches!(op, Op::Leave { node: left, .. } if *left == node);
+            self.world.monitor.decided().values().any(|command| is_leave(&command.op))
+        };
+        let survives = |at: usize| self.is_member(at) && !self.node(at).is_lagging() && !leaves(self.node(at).id());
+        self.alive().into_iter().any(survives)
+    }
+
+    /// Starts a process in the slot of one that is dead or was put out, from the snapshot of a member.
+    pub fn restart(&mut self, old: usize, is_same_process: bool) {
+        let slot = self.node(old).id().slot;
+        let is_founder_alive = self.world.processes[old].is_alive && !self.has_majority_without(Some(old));
+        if !self.world.is_shared() && is_founder_alive {
+            return;
+        }
+        let donors =
+            self.alive().into_iter().filter(|&at| at != old && self.is_member(at) && !self.node(at).is_lagging());
+        let Some(donor) = self.rng.choice(Vec::from_iter(donors)) else { return };
+        let members = self.system(donor).members().clone();
+        let is_taken = self.world.processes.iter().any(|other| {
+            let node = other.node.id();
+            let is_running = other.is_alive && node != self.node(old).id();
+            node.slot == slot
+                && (is_running
+                    || members.contains(node)
+                    || members.next_incarnation(slot).is_some_and(|next| node.inc >= next.inc))
+        });
+        let Some(me) = members.next_incarnation(slot).filter(|_| !is_taken) else { return };
+        self.boots += u64::from(!is_same_process);
+        let boot = if is_same_process { self.clients[old].boot } else { self.boots };
+        let settings = Settings { me, ..self.world.settings.clone() };
+        let system = self.system(donor).clone();
+        let node = Node::restored(settings, members, *self.node(donor).configuration(), system.applied());
+        self.world.kill(old);
+        let at = self.world.add(node);
+        self.world.processes[at].system = Some(system);
+        self.clients.push(Client::new(me, boot));
+    }
+
+    /// True if the message, whose sender may be dead, is still to come.
+    pub fn deliver_one(&mut self, reorders: bool) -> bool {
+        let lines = Vec::from_iter(self.world.links.iter().map(|(from, to, line)| (from, to, line.len())));
+        let is_stopped = |&(_, to, _): &(NodeId, NodeId, usize)| !self.clients[self.world.at(to)].is_stopped;
+        let lines = Vec::from_iter(lines.into_iter().filter(is_stopped));
+        let Some((from, to, len)) = self.rng.choice(lines) else { return false };
+        let place = if reorders { self.rng.usize(..len) } else { 0 };
+        let at = self.world.at(to);
+        match self.world.links.take(from, to, place) {
+            _ if !self.world.processes[at].is_alive => {}
+            Some(Message::Request(commands)) => self.hand_in(at, commands),
+            Some(message) => self.step(at, Input::Message { from, message }),
+            None => {}
+        }
+        true
+    }
+
+    /// What a process polls where memory is shared.
+    pub fn poll(&mut self, at: usize, what: u8) {
+        let (memory, node) = (&self.world.memory, self.node(at));
+        let input = match what {
+            0 => memory.newer_configuration(node),
+            1 => memory.pull(node),
+            2 => memory.learn(node),
+            _ if node.leads() => return self.hear(at),
+            _ => None,
+        };
+        if let Some(input) = input {
+            self.step(at, input);
+        }
+    }
+
+    fn hear(&mut self, at: usize) {
+        for (node, applied) in Vec::from_iter(self.world.memory.progress()) {
+            self.step(at, Input::Progress { node, applied });
+        }
+    }
+}
+
+impl Client {
+    fn new(node: NodeId, boot: u64) -> Self {
+        Self { session: SessionId::new(node, 1), rid: 0, is_stopped: false, boot }
+    }
+}

@@ -1,0 +1,57 @@
+//! A simulator: nodes, clients and a world that delays, reorders, stops and kills, all from one seed. When the world has calmed
+//! down, each request of a living client has to end.
+//!
+//! `CORECAST_SIMULATION_SEED=7` runs one seed again; `CORECAST_SIMULATION_SEEDS=100000` runs this many (`ci/replica-long.sh`).
+
+#[path = "../world/mod.rs"]
+mod world;
+
+mod calm;
+mod group;
+mod storm;
+
+use std::env;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use corecast_replica::one_paxos::Transport;
+use group::Group;
+
+/// The seeds of each transport in a usual run.
+const SEEDS: u64 = 300;
+
+fn number(name: &str) -> Option<u64> {
+    env::var(name).ok().map(|text| text.parse().unwrap_or_else(|_| panic!("{name} is a number")))
+}
+
+fn run(transport: Transport, seed: u64) {
+    let mut group = Group::new(transport, seed);
+    storm::run(&mut group);
+    calm::run(&mut group);
+}
+
+fn run_all(transport: Transport) {
+    if let Some(seed) = number("CORECAST_SIMULATION_SEED") {
+        return run(transport, seed);
+    }
+    for seed in 0..number("CORECAST_SIMULATION_SEEDS").unwrap_or(SEEDS) {
+        if let Err(error) = catch_unwind(AssertUnwindSafe(|| run(transport, seed))) {
+            eprintln!("{transport:?}: CORECAST_SIMULATION_SEED={seed}");
+            std::panic::resume_unwind(error);
+        }
+    }
+}
+
+#[test]
+fn shared_separate() {
+    run_all(Transport::Shared { is_fused: false });
+}
+
+#[test]
+fn shared_fused() {
+    run_all(Transport::Shared { is_fused: true });
+}
+
+#[test]
+fn messages() {
+    run_all(Transport::Messages);
+}

@@ -1,0 +1,86 @@
+//! The storm: anything may happen at any time.
+
+use corecast_replica::one_paxos::Input;
+
+use crate::group::Group;
+
+/// Runs some hundred events.
+pub fn run(group: &mut Group) {
+    let events = group.rng.usize(100..1200);
+    let kills = group.rng.u32(..40);
+    let reorders = group.rng.bool();
+    for _ in 0..events {
+        let running = group.running();
+        let Some(at) = group.rng.choice(running) else { continue };
+        event(group, at, kills, reorders);
+        group.check();
+    }
+}
+
+fn event(group: &mut Group, at: usize, kills: u32, reorders: bool) {
+    // The effects of a step come first; others act between them.
+    if !group.world.processes[at].pending.is_empty() && group.rng.u32(..100) < 95 {
+        return group.world.execute(at);
+    }
+    match group.rng.u32(..1000) {
+        0..380 => group.begin_request(at),
+        380..400 => group.retry(at),
+        400..420 => group.pass_on(at),
+        420..435 => suspect(group, at),
+        435..440 => group.step(at, Input::Tick),
+        440..450 => stop_or_continue(group),
+        n if n >= 1000 - kills / 4 => kill(group, at),
+        950..980 => restart(group),
+        _ if group.world.is_shared() => {
+            let what = group.rng.u8(..4);
+            group.poll(at, what);
+        }
+        _ => {
+            group.deliver_one(reorders);
+        }
+    }
+    if !group.world.is_shared() {
+        group.execute_all(at);
+    }
+}
+
+fn suspect(group: &mut Group, at: usize) {
+    let configuration = *group.node(at).configuration();
+    let members = Vec::from_iter(group.node(at).members().iter());
+    let any = group.rng.choice(members).unwrap_or(configuration.leader);
+    let node = group.rng.choice([configuration.leader, configuration.acceptor, any]).expect("three");
+    let is_dead = !group.is_alive(node);
+    group.step(at, Input::Suspect { node, is_dead });
+}
+
+fn stop_or_continue(group: &mut Group) {
+    let alive = group.alive();
+    if let Some(at) = group.rng.choice(alive) {
+        group.clients[at].is_stopped = group.rng.bool();
+    }
+}
+
+/// Kills a process. Shared: one is left. Messages: a majority of the founders is left, and while one of leader and acceptor is
+/// dead the protocol may wait for it.
+fn kill(group: &mut Group, at: usize) {
+    let is_last =
+        group.alive().iter().filter(|&&other| group.is_member(other) && !group.node(other).is_lagging()).count() < 2;
+    let me = group.node(at).id();
+    if is_last || (!group.world.is_shared() && !group.has_majority_without(Some(at))) {
+        return;
+    }
+    group.world.kill(at);
+    if !group.world.is_shared() {
+        let lost = group.rng.bool();
+        group.world.links.retain(|from, to, _| to != me && !(lost && from == me));
+    }
+}
+
+fn restart(group: &mut Group) {
+    let candidates = (0..group.clients.len()).filter(|&at| !group.world.processes[at].is_alive || group.has_left(at));
+    let candidates = Vec::from_iter(candidates);
+    if let Some(at) = group.rng.choice(candidates) {
+        let is_same_process = group.world.processes[at].is_alive;
+        group.restart(at, is_same_process);
+    }
+}

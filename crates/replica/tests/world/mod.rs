@@ -1,0 +1,212 @@
+//! A group of nodes without a runtime: their memory, their links, and the effects that each has yet to execute. The model
+//! and the simulator decide what happens next; here it happens.
+
+mod links;
+mod memory;
+mod monitor;
+
+use std::collections::VecDeque;
+
+use corecast_replica::one_paxos::{Effect, Input, Message, Node, Rules, Settings, Transport};
+use corecast_replica::system::{Members, Outcome, System};
+use corecast_replica::{Command, Configuration, Index, NodeId, Op, RoleChange, SessionId};
+
+pub use links::Links;
+pub use memory::Memory;
+pub use monitor::Monitor;
+
+/// The body of a user's operation: its number.
+pub type Body = u16;
+
+/// A process of the group, dead or alive.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Process {
+    pub node: Node<Body>,
+    /// Effects that it has yet to execute.
+    pub pending: VecDeque<Effect<Body>>,
+    /// The visible count as it was loaded by a node that raises it by a plain store.
+    loaded: Option<Index>,
+    pub is_alive: bool,
+    /// Sessions and members, where a run looks at them: a reply is the index at which the request was run.
+    pub system: Option<System<Index>>,
+    /// Requests that a node without the lead passes on: the leader, the requests.
+    pub forwarded: Vec<(NodeId, Vec<Command<Body>>)>,
+}
+
+/// The group.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct World {
+    pub settings: Settings,
+    pub processes: Vec<Process>,
+    pub memory: Memory,
+    pub links: Links,
+    pub monitor: Monitor,
+}
+
+impl World {
+    /// `count` nodes of which the first leads; the acceptor is the second, or the first where roles are fused.
+    pub fn new(count: u16, transport: Transport, window: u64, rules: Rules) -> Self {
+        let founders = Vec::from_iter((0..count).map(|slot| NodeId::new(slot, 1)));
+        let is_fused = transport == (Transport::Shared { is_fused: true }) || count == 1;
+        let configuration = Configuration {
+            epoch: 0,
+            change: RoleChange::Acceptor,
+            leader: founders[0],
+            acceptor: founders[usize::from(!is_fused)],
+            inst: 0,
+            stable: 0,
+            source: founders[0],
+            hi: 0,
+        };
+        let members = Members::founding(founders.iter().map(|&node| (node, 1)));
+        let settings = Settings { me: founders[0], transport, window, founders: founders.clone(), rules };
+        let process =
+            |&me: &NodeId| Process::new(Node::new(Settings { me, ..settings.clone() }, members.clone(), configuration));
+        let processes = Vec::from_iter(founders.iter().map(process));
+        let memory = Memory::new(configuration, founders, window);
+        Self { settings, processes, memory, links: Links::default(), monitor: Monitor::default() }
+    }
+
+    pub fn is_shared(&self) -> bool {
+        self.settings.transport != Transport::Messages
+    }
+
+    /// The process of a node.
+    pub fn at(&self, node: NodeId) -> usize {
+        self.memory.at(node)
+    }
+
+    pub fn id(&self, at: usize) -> NodeId {
+        self.processes[at].node.id()
+    }
+
+    /// Hands an input to a node.
+    pub fn step(&mut self, at: usize, input: Input<Body>) {
+        let mut effects = Vec::new();
+        if std::env::var_os("TRACE").is_some() {
+            eprintln!("{} <- {input:?}", self.id(at));
+        }
+        self.processes[at].node.step(input, &mut effects);
+        self.processes[at].pending.extend(effects);
+    }
+
+    /// Executes the next effect of a node, and answers it.
+    pub fn execute(&mut self, at: usize) {
+        let Some(effect) = self.processes[at].pending.pop_front() else { return };
+        if std::env::var_os("TRACE").is_some() {
+            eprintln!("   {} -> {effect:?}", self.id(at));
+        }
+        match effect {
+            Effect::Send { to, message } => self.links.send(self.id(at), to, message),
+            Effect::Broadcast(message) => self.broadcast(at, &message),
+            Effect::Apply(end) => self.apply(at, end),
+            Effect::RaiseVisible(count) => self.raise_visible(at, count),
+            Effect::Forward { leader, commands } => self.processes[at].forwarded.push((leader, commands)),
+            Effect::Lagging => {}
+            effect => {
+                if let Some(stable) = published_stable(&effect) {
+                    self.monitor.check_stable(stable, &self.processes);
+                }
+                if let Some(answer) = self.memory.execute(at, effect) {
+                    self.step(at, answer);
+                }
+            }
+        }
+    }
+
+    fn broadcast(&mut self, at: usize, message: &Message<Body>) {
+        let me = self.id(at);
+        let members = Vec::from_iter(self.processes[at].node.members().iter());
+        let founders = self.settings.founders.iter().filter(|founder| !members.contains(founder));
+        for &to in members.iter().chain(founders).filter(|&&to| to != me) {
+            self.links.send(me, to, message.clone());
+        }
+    }
+
+    fn raise_visible(&mut self, at: usize, count: Index) {
+        if self.settings.rules.raise_by_maximum {
+            self.memory.visible = self.memory.visible.max(count);
+            return;
+        }
+        // Without the rule: a load, and a store later.
+        match self.processes[at].loaded.take() {
+            None => {
+                self.processes[at].loaded = Some(self.memory.visible);
+                self.processes[at].pending.push_front(Effect::RaiseVisible(count));
+            }
+            Some(loaded) if loaded < count => self.memory.visible = count,
+            Some(_) => {}
+        }
+    }
+
+    fn apply(&mut self, at: usize, to: Index) {
+        let Process { node, system, .. } = &mut self.processes[at];
+        let mut end = node.applied_count();
+        while let Some(command) = node.decided(end).filter(|_| end < to) {
+            self.monitor.applies(at, end, command);
+            if let Some(system) = system {
+                run(system, end, command, &mut self.monitor);
+            }
+            end += 1;
+        }
+        let mut effects = Vec::new();
+        self.processes[at].node.applied(end, &mut effects);
+        self.processes[at].pending.extend(effects);
+        self.memory.segments[at].applied = end;
+    }
+
+    /// Delivers a message that is under way.
+    pub fn deliver(&mut self, from: NodeId, to: NodeId, place: usize) {
+        if let Some(message) = self.links.take(from, to, place) {
+            let at = self.at(to);
+            if self.processes[at].is_alive {
+                self.step(at, Input::Message { from, message });
+            }
+        }
+    }
+
+    /// Adds a process.
+    pub fn add(&mut self, node: Node<Body>) -> usize {
+        self.memory.add(node.id(), node.applied_count());
+        self.processes.push(Process::new(node));
+        self.processes.len() - 1
+    }
+
+    /// Kills a process. Its memory stays where it is shared, its messages are still under way.
+    pub fn kill(&mut self, at: usize) {
+        self.processes[at].is_alive = false;
+        self.processes[at].pending.clear();
+    }
+
+    /// True as long as what clients see is right.
+    pub fn is_right(&self) -> bool {
+        !self.monitor.is_violated() && (!self.is_shared() || self.memory.visible >= self.monitor.shown())
+    }
+}
+
+impl Process {
+    pub fn new(node: Node<Body>) -> Self {
+        Self { node, pending: VecDeque::new(), loaded: None, is_alive: true, system: None, forwarded: Vec::new() }
+    }
+}
+
+/// Applies a command to sessions and members.
+fn run(system: &mut System<Index>, index: Index, command: &Command<Body>, monitor: &mut Monitor) {
+    if let Outcome::Run(_) = system.begin(index, command) {
+        monitor.runs(index, command);
+        system.finish(command.session, command.rid, index);
+    }
+    monitor.check_prefix(system.applied(), system.prefix());
+}
+
+/// The user's request with this number.
+pub fn request(session: SessionId, rid: u32, body: Body) -> Command<Body> {
+    Command { session, rid, op: Op::User(body) }
+}
+
+fn published_stable(effect: &Effect<Body>) -> Option<Index> {
+    match effect {
+        Effect::Propose { stable, .. } | Effect::Write { stable, .. } | Effect::Commit { stable, .. } => Some(*stable),
+        _ => None,
+    }
+}
