@@ -58,7 +58,9 @@ impl Node {
         let mut command = Command::new(&wanted.program);
         command.args(&wanted.arguments).args(plan.words()).stdin(Stdio::piped()).stdout(Stdio::piped());
         let is_armed = crash_at.is_some();
-        crash_at.into_iter().for_each(|place| drop(command.env(CRASH_AT, place)));
+        if let Some(place) = crash_at {
+            command.env(CRASH_AT, place);
+        }
         let started = command.spawn();
         let mut process = started.map_err(|error| Failure::NoCrew(format!("{}: {error}", wanted.program.display())))?;
         let orders = process.stdin.take().expect("its standard input is a pipe");

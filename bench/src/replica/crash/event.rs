@@ -7,7 +7,7 @@ use super::child::Roles;
 /// The places at which a process kills itself: see `corecast_replica::crash_point`. Those on the way of each command are
 /// passed many times.
 const PLACES: [(&str, u64); 15] = [
-    ("proposal-half", 2000),
+    ("proposals-written", 2000),
     ("proposed", 2000),
     ("slot-written", 2000),
     ("epoch-checked", 2000),

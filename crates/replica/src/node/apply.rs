@@ -7,6 +7,7 @@ use super::driver::Driver;
 use super::ending::End;
 use super::inner::{Applied, Inner};
 use super::mailbox::{Content, Letter};
+use crate::crash_point;
 use crate::segment::{Body, NodeState};
 use crate::system::Outcome;
 use crate::{Command, Index, LeaveReason, NodeId, Op, SessionId, StateMachine, Wire};
@@ -23,13 +24,14 @@ enum Stop {
 }
 
 impl<S: StateMachine> Driver<S> {
-    /// Applies all that is decided.
-    pub(super) fn apply(&mut self, inner: &Inner<S>) {
-        while self.core.applied_count() < self.core.learned_end() && inner.ending.get().is_none() {
+    /// Applies the commands below `limit`: the visible count covers no more.
+    pub(super) fn apply(&mut self, inner: &Inner<S>, limit: Index) {
+        while self.core.applied_count() < limit && inner.ending.get().is_none() {
             let first = self.core.applied_count();
-            let (end, stop) = self.apply_run(inner, first);
+            let (end, stop) = self.apply_run(inner, first, limit);
             inner.publish_applied(end);
             self.shm.writer.set_applied(end, Some(self.system.prefix()));
+            crash_point::here("applied");
             self.note_applied(end);
             match stop {
                 None => {}
@@ -41,9 +43,9 @@ impl<S: StateMachine> Driver<S> {
     }
 
     /// Applies commands from `first` on under the lock of the state. The count reached, and why it went no further.
-    fn apply_run(&mut self, inner: &Inner<S>, first: Index) -> (Index, Option<Stop>) {
+    fn apply_run(&mut self, inner: &Inner<S>, first: Index, limit: Index) -> (Index, Option<Stop>) {
         let mut applied = inner.state.write();
-        let end = self.core.learned_end().min(first + RUN);
+        let end = limit.min(first + RUN);
         for index in first..end {
             let Some(command) = self.core.decided(index).copied() else { return (index, None) };
             if let Err(stop) = self.apply_one(inner, &mut applied, index, &command) {
@@ -105,6 +107,7 @@ impl<S: StateMachine> Driver<S> {
     /// Puts a result where the session finds it, if the session is one of this node.
     pub(super) fn deliver(&mut self, session: SessionId, rid: u32, reply: &Arc<[u8]>) {
         let Some(mailbox) = self.mailboxes.get(&session) else { return };
+        crash_point::here("before-reply");
         mailbox.put(Letter { rid, content: Content::Done(Arc::clone(reply)) });
         self.settled(session, rid);
     }

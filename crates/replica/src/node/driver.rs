@@ -46,6 +46,8 @@ pub(super) struct Driver<S: StateMachine> {
     pub(super) panicked_at: Option<Index>,
     /// True once the node wants to be let go.
     pub(super) is_leaving: bool,
+    /// Nodes that are about to join, as this leader found them: the count it had applied then, and when.
+    pub(super) joiners: HashMap<NodeId, (Index, u64)>,
     /// When it last looked at nodes from which it expects nothing, and sent its requests once more, in ticks.
     pub(super) looked: u64,
     pub(super) resubmitted: u64,
@@ -84,6 +86,7 @@ impl<S: StateMachine> Driver<S> {
             given: Given::default(),
             panicked_at: None,
             is_leaving: false,
+            joiners: HashMap::new(),
             looked: 0,
             resubmitted: 0,
             bytes: Vec::new(),
@@ -145,7 +148,7 @@ impl<S: StateMachine> Driver<S> {
             let Some(effect) = self.pending.pop_front() else { return };
             self.counters.count(&effect);
             match effect {
-                Effect::Apply => self.apply(inner),
+                Effect::Apply(end) => self.apply(inner, end),
                 // Found by the thread of the node, which then takes a new state.
                 Effect::Lagging => {}
                 effect => {
@@ -160,6 +163,12 @@ impl<S: StateMachine> Driver<S> {
     /// Says that the commands below `end` were applied; what the protocol wants then is done by the caller's caller.
     pub(super) fn note_applied(&mut self, end: Index) {
         self.core.applied(end, &mut self.effects);
+    }
+
+    /// Lets users wait at `bound` for nodes that are about to join.
+    pub(super) fn hold_users(&mut self, inner: &Inner<S>, bound: Option<Index>) {
+        self.core.hold_users(bound, &mut self.effects);
+        self.settle(inner);
     }
 
     fn has_reconfigured(&mut self, inner: &Inner<S>) {

@@ -10,6 +10,7 @@ use corecast_base::sync::{AtomicU64, Ordering};
 use super::driver::Driver;
 use super::inner::Inner;
 use super::state_bytes::{self, GroupState};
+use crate::crash_point;
 use crate::segment::{Gift, NodeState};
 use crate::shm::Shm;
 use crate::{NodeId, StateMachine};
@@ -58,6 +59,7 @@ impl<S: StateMachine> Driver<S> {
         self.given.count = number;
         let (index, bytes) = (self.system.applied(), bytes.len() as u64);
         let gift = Gift { number, index, bytes, crc, fd: at.fd, identity: at.identity };
+        crash_point::here("gift-filled");
         self.shm.writer.set_gift(&gift);
         self.given.gift = Some((gift, memory));
         Ok(())

@@ -11,10 +11,19 @@ use super::open::{NewSegment, restored};
 use super::{giving, open};
 use crate::error::OpenError;
 use crate::segment::NodeState;
-use crate::{LeaveReason, NodeId, Op, StateMachine};
+use crate::{Command, LeaveReason, NodeId, Op, SessionId, StateMachine};
 
 /// The time after which a node that joins asks once more.
 const JOIN_AGAIN: Duration = Duration::from_millis(5);
+
+/// The time between two looks at the state of a member.
+const LOOK_AGAIN: Duration = Duration::from_millis(1);
+
+/// The request of a node that fell behind to be put out.
+fn leave_of<B>(node: NodeId) -> Command<B> {
+    let op = Op::Leave { node, reason: LeaveReason::Lagging };
+    Command { session: SessionId::SYSTEM, rid: node.to_bits(), op }
+}
 
 impl<S: StateMachine> Driver<S> {
     /// Asks to be let go. The last member just goes.
@@ -65,24 +74,23 @@ impl<S: StateMachine> Driver<S> {
     fn come_back(&mut self, inner: &Inner<S>) -> Result<(), OpenError> {
         let until = Instant::now() + self.config.joining;
         let old = self.shm.me;
-        // The leader puts it out by itself if it does not hear this: it holds back the log.
-        self.shm.refresh_peers();
-        if let Some(newest) = self.shm.newest_configuration() {
-            let leave = crate::Command {
-                session: crate::SessionId::SYSTEM,
-                rid: old.to_bits(),
-                op: Op::Leave { node: old, reason: LeaveReason::Lagging },
-            };
-            self.shm.forward(newest.leader, &[leave]);
-        }
+        let mut told = None;
         let (system, machine) = loop {
+            self.shm.refresh_peers();
+            // Each new leader is told once; it may put this node out by itself, as that holds back the log.
+            let newest = self.shm.newest_configuration();
+            if let Some(newest) = newest.filter(|newest| told != Some(newest.epoch)) {
+                told = Some(newest.epoch);
+                self.shm.forward(newest.leader, &[leave_of(old)]);
+            }
             let taken = giving::take::<S>(&mut self.shm, until, &mut self.asked).map_err(OpenError::State)?;
             if !taken.0.members().contains(old) {
                 break taken;
             }
-            if Instant::now() >= until {
+            if Instant::now() >= until || inner.is_stopping() {
                 return Err(OpenError::NotTakenIn(self.config.joining));
             }
+            std::thread::sleep(LOOK_AGAIN);
         };
         let before = inner.control.claimed(usize::from(old.slot));
         let inc = before.checked_add(1).ok_or(OpenError::NoSlot(self.config.slots))?;

@@ -22,6 +22,7 @@ use super::inner::{Applied, Inner};
 use super::state_bytes::GroupState;
 use super::waiters::Waiters;
 use super::{giving, thread as node_thread};
+use crate::crash_point;
 use crate::error::OpenError;
 use crate::one_paxos::{Node as OneNode, Rules, Settings, Transport};
 use crate::segment::{ConfigurationWord, Control, NodeRecord, NodeState, SegmentLayout, SegmentWriter, create_segment};
@@ -153,6 +154,8 @@ fn join<S: StateMachine>(
     let (system, machine) = giving::take::<S>(&mut place.shm, until, &mut place.asked).map_err(|error| {
         if error.kind() == std::io::ErrorKind::TimedOut { OpenError::Lost } else { OpenError::State(error) }
     })?;
+    crash_point::here("state-taken");
+    place.shm.writer.set_applied(system.applied(), Some(system.prefix()));
     let core = restored(config, me, &mut place.shm, &system)?;
     let node = place.start(config, core, system, machine, hosted)?;
     node.await_membership(until, config.joining)?;
@@ -224,6 +227,7 @@ impl Place {
             boot,
         };
         control.publish(usize::from(me.slot), &record);
+        crash_point::here("segment-published");
         let peers = Peers::new(region.clone(), control.clone(), writer.reader(), record);
         let shm = Shm::new(me, control, memory, writer, bulk, peers);
         Ok(Self { region, shm, boot, asked: 0 })

@@ -14,15 +14,22 @@ const NAP: Duration = Duration::from_micros(200);
 const EXPECTING: Duration = Duration::from_millis(1);
 const IDLE: Duration = Duration::from_millis(20);
 
+/// How often it finds the driver taken before it waits for it.
+const PATIENT: u32 = 8;
+
 /// Runs until the node stops.
 pub(super) fn run<S: StateMachine>(inner: &Arc<Inner<S>>) {
+    let mut missed = 0;
     while !inner.is_stopping() {
         if inner.has_callers() {
             nap(inner);
         } else {
             serve(inner);
         }
-        if let Some(mut driver) = inner.driver.try_lock() {
+        // Callers that poll take the driver again and again.
+        let driver = if missed < PATIENT { inner.driver.try_lock() } else { Some(inner.driver.lock()) };
+        missed = if driver.is_some() { 0 } else { missed + 1 };
+        if let Some(mut driver) = driver {
             driver.maintain(inner);
         }
     }

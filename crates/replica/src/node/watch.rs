@@ -8,7 +8,7 @@ use super::driver::Driver;
 use super::ending::End;
 use super::inner::Inner;
 use crate::one_paxos::Input;
-use crate::{NodeId, StateMachine};
+use crate::{Index, NodeId, StateMachine};
 
 /// The time between two looks at nodes from which nothing is expected.
 const IDLE_LOOK: Duration = Duration::from_millis(20);
@@ -29,10 +29,31 @@ impl<S: StateMachine> Driver<S> {
             self.shm.refresh_peers();
             self.suspect_dead(inner, now);
         }
+        self.wait_for_joiners(inner, now);
         if expects {
             self.suspect_stuck(inner, now);
             self.resubmit_late(inner, now);
         }
+    }
+
+    /// The leader lets nodes that are about to join keep up, for as long as a stuck member would be waited for four times. Else
+    /// fast writers would be past a small log before any node has read the state that it begins with.
+    fn wait_for_joiners(&mut self, inner: &Inner<S>, now: u64) {
+        let found = if self.core.leads() { self.shm.joiners(self.core.members()) } else { Vec::new() };
+        if found.is_empty() && self.joiners.is_empty() {
+            return;
+        }
+        let (clock, limit, reached) = (Clock::get(), self.patience.limit() * 4, self.core.applied_count());
+        self.joiners.retain(|node, _| found.iter().any(|(joiner, _)| joiner == node));
+        let mut bound = None;
+        for (node, applied) in found {
+            let (at, since) = *self.joiners.entry(node).or_insert((reached, now));
+            if clock.duration(now.saturating_sub(since)) < limit {
+                let joiner = at.max(applied) + self.config.window * 3 / 8;
+                bound = Some(bound.map_or(joiner, |other: Index| other.min(joiner)));
+            }
+        }
+        self.hold_users(inner, bound);
     }
 
     /// True if this node waits for others.

@@ -70,6 +70,8 @@ pub struct Node<B> {
     pub(super) orders: Orders<B>,
     /// The counts of all other members, as far as known: what is below has been applied for sure.
     pub(super) progress: Vec<(NodeId, Index)>,
+    /// Where the runtime wants users to wait for nodes that are about to join.
+    pub(super) held: Option<Index>,
     /// Members that are dead.
     pub(super) dead: BTreeSet<NodeId>,
     /// Members that were suspected and have not moved since.
@@ -122,6 +124,7 @@ impl<B: Clone + PartialEq> Node<B> {
             proposal: None,
             orders: Orders::new(0),
             progress: Vec::new(),
+            held: None,
             dead: BTreeSet::new(),
             slow: BTreeSet::new(),
             configuration_log: ConfigurationLog::default(),

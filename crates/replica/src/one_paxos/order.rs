@@ -146,8 +146,17 @@ impl<B: Clone + PartialEq> Node<B> {
         let is_running = |node: &NodeId| !self.dead.contains(node) && !self.slow.contains(node);
         let running = self.progress.iter().filter(|(node, _)| is_running(node)).map(|&(_, applied)| applied);
         let slowest = running.fold(self.applied, Index::min);
-        let users = (end - reserved).min(slowest + window * 3 / 8);
+        let users = (end - reserved).min(slowest + window * 3 / 8).min(self.held.unwrap_or(Index::MAX));
         Room { users, group: end - reserved / 2, leaves: end }
+    }
+
+    /// Leader: users' commands get no index from `bound` on, so that a node that takes the state of a member finds what follows in
+    /// the log. `None` lets go.
+    pub fn hold_users(&mut self, bound: Option<Index>, effects: &mut Vec<Effect<B>>) {
+        self.held = bound;
+        if self.leads() {
+            self.order_waiting(effects);
+        }
     }
 
     /// Other members that users wait for, or will before long: they are a quarter of the window behind or more.

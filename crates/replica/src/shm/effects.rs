@@ -1,6 +1,7 @@
 //! What the protocol wants done, as words that other nodes read.
 
 use super::Shm;
+use crate::crash_point;
 use crate::one_paxos::{Adopted, Effect, Input};
 use crate::segment::{Body, ConfigurationWord, SlotRead};
 use crate::{Command, Configuration, Index, NodeId, Op, SessionId};
@@ -15,23 +16,29 @@ impl Shm {
             Effect::Write { epoch, stable, first, commands } => {
                 self.writer.set_stable(stable);
                 self.writer.write_accepted(epoch, first, &commands);
+                crash_point::here("slot-written");
             }
             Effect::CheckEpoch { epoch, end } => {
                 let is_newest = self.control.is_newest_after_fence(epoch);
+                crash_point::here("epoch-checked");
                 return Some(Input::EpochChecked { epoch, end, is_newest });
             }
             Effect::Commit { end, stable, .. } => {
                 self.writer.commit(end, stable);
+                crash_point::here("committed");
                 self.peers.wake_others(self.me);
             }
             Effect::Erase { first, end } => self.writer.erase(first..end),
-            Effect::RaiseVisible(count) => self.control.raise_visible(count),
+            Effect::RaiseVisible(count) => {
+                self.control.raise_visible(count);
+                crash_point::here("visible-raised");
+            }
             Effect::ProposeConfiguration(configuration) => return Some(self.propose_configuration(&configuration)),
             Effect::ReadLog { configuration, from } => {
                 return self.read_log(&configuration, from).map(Input::Adopted);
             }
             Effect::Forward { leader, commands } => self.forward(leader, &commands),
-            Effect::Send { .. } | Effect::Broadcast(_) | Effect::Apply | Effect::Lagging => {}
+            Effect::Send { .. } | Effect::Broadcast(_) | Effect::Apply(_) | Effect::Lagging => {}
         }
         None
     }
@@ -39,7 +46,9 @@ impl Shm {
     fn propose(&mut self, epoch: crate::Epoch, stable: Index, first: Index, commands: &[Command<Body>]) {
         self.writer.set_proposal_stable(stable);
         self.writer.write_proposals(epoch, first, commands);
+        crash_point::here("proposals-written");
         self.writer.set_proposal_tail(first + commands.len() as u64, stable);
+        crash_point::here("proposed");
         self.peers.wake(self.acceptor);
     }
 
@@ -47,8 +56,10 @@ impl Shm {
         let old = self.control.configuration();
         if old.epoch() + 1 == configuration.epoch {
             let cell = self.writer.write_cell(configuration);
+            crash_point::here("cell-filled");
             let new = ConfigurationWord::new(configuration.epoch, self.me, cell);
             if self.control.swap(old, new).is_ok() {
+                crash_point::here("configuration-won");
                 self.peers.wake_others(self.me);
                 return Input::ConfigurationWon(*configuration);
             }
@@ -68,6 +79,7 @@ impl Shm {
                 chosen.push((index, command));
             }
         }
+        crash_point::here("adopt-half");
         let commit = acceptor.commit();
         let mut stable = acceptor.stable();
         let mut accepted = Vec::new();
@@ -92,6 +104,7 @@ impl Shm {
             if let Some(position) = self.writer.push_request(command) {
                 let (session, rid) = request_key(command);
                 self.requests.pushed(position, session, rid);
+                crash_point::here("request-pushed");
             }
         }
         self.peers.wake(leader);

@@ -18,6 +18,7 @@ use std::collections::HashMap;
 use corecast_base::region::SealedMemory;
 
 use crate::segment::{Body, BulkError, BulkPlace, BulkWriter, Control, NodeState, SegmentReader, SegmentWriter};
+use crate::system::Members;
 use crate::{Command, Epoch, Index, NodeId};
 
 /// One node's end of the group's memory.
@@ -97,6 +98,14 @@ impl Shm {
     pub(crate) fn is_gone(&self, node: NodeId) -> bool {
         let has_left = self.segment(node).is_some_and(|one| one.state() == Some(NodeState::Left));
         has_left || self.peers.is_dead(node)
+    }
+
+    /// Living nodes that are no members and take the state of one, and the counts that they have applied, if they have a state.
+    pub(crate) fn joiners(&self, members: &Members) -> Vec<(NodeId, Index)> {
+        let is_joining = |one: &SegmentReader| one.state() == Some(NodeState::Joining) || one.asks().is_some();
+        let others = self.peers.iter().map(|peer| &peer.segment).filter(|one| !members.contains(one.node()));
+        let joining = others.filter(|one| is_joining(one) && !self.peers.is_dead(one.node()));
+        joining.map(|one| (one.node(), one.applied())).collect()
     }
 
     /// This node is another incarnation now, with a segment of its own.
