@@ -209,3 +209,50 @@ fn row(entrant: &Entrant, raced: &Raced<Block>, is_batched: bool) -> ReplicaRow 
         failed: raced.has_failed(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::replica::preset::{Preset, cases};
+    use crate::this_machine::this_machine;
+
+    /// The rows of a situation, of short blocks.
+    fn rows(case: &Case, contenders: &[&str]) -> Vec<ReplicaRow> {
+        let contenders = contenders.iter().map(|&name| name.to_owned()).collect();
+        let options = Options { quick: true, contenders, ..Options::default() };
+        let cpus: Vec<CpuId> = options.usable_cpus(&this_machine()).expect("CPUs").iter().collect();
+        let time = Duration::from_millis(2);
+        let run = Run { options: &options, program: None, cpus: &cpus, wait: Wait::Adaptive, rounds: 1, time, seed: 5 };
+        let mut order = TurnOrder::new(&options, 5);
+        cell(&run, case, &mut order, &mut ()).expect("nothing of ours is wrong").rows
+    }
+
+    #[test]
+    fn every_store_is_checked_and_timed_or_says_why_not() {
+        let case = cases(None, true, &[2], 1e4).into_iter().find(|case| case.workload.words() == "80/20");
+        for row in rows(&case.expect("a usual case"), &[]) {
+            let may_be_absent = ["lmdb", "redis", "memcached"].contains(&row.contender.as_str());
+            match &row.skipped {
+                None => assert!(row.kops > Some(0.0) && row.samples > 0, "{row:?}"),
+                Some(reason) => assert!(may_be_absent && !row.failed, "{}: {reason}", row.contender),
+            }
+        }
+    }
+
+    #[test]
+    fn every_experiment_runs_on_two_replicas() {
+        for preset in Preset::ALL {
+            let case = cases(Some(preset), true, &[2], 1e4)[0];
+            for row in rows(&case, &["shm-separate", "shm-fused", "std-rwlock", snapshots::COPIED]) {
+                assert!(row.skipped.is_none() && row.kops > Some(0.0), "{}: {row:?}", preset.name());
+            }
+        }
+    }
+
+    #[test]
+    fn processes_need_a_program() {
+        let case = Case { in_processes: true, ..cases(None, true, &[2], 1e4)[0] };
+        let rows = rows(&case, &["robust-mutex"]);
+        assert_eq!(rows[0].skipped.as_deref(), Some("no program was named"));
+    }
+}

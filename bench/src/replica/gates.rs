@@ -192,3 +192,95 @@ fn redis(report: &ReplicaReport) -> Found {
     let worst = least(report.redis.iter().map(|row| row.ratio));
     worst.filter(|_| is_whole).ok_or_else(|| "--redis, with redis-benchmark and redis-server installed".to_owned())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use corecast_race::gate::Verdict;
+
+    fn report() -> ReplicaReport {
+        ReplicaReport {
+            machine: String::new(),
+            commit: None,
+            seed: 1,
+            quick: false,
+            preset: None,
+            cpus: vec![0, 1],
+            wait: "adaptive".to_owned(),
+            foreign_load: None,
+            robustness: Vec::new(),
+            costs: Vec::new(),
+            cells: Vec::new(),
+            predictions: Vec::new(),
+            simulated: Vec::new(),
+            redis: Vec::new(),
+            left_out: Vec::new(),
+            gates: Vec::new(),
+        }
+    }
+
+    fn verdict(gates: &[Gate], begin: &str) -> (Option<f64>, Verdict) {
+        let gate = gates.iter().find(|gate| gate.gate.starts_with(begin)).expect("a gate");
+        (gate.measured, gate.verdict)
+    }
+
+    #[test]
+    fn nothing_is_judged_of_nothing() {
+        let gates = judge(&report());
+        assert!(gates.iter().all(|gate| gate.verdict == Verdict::NotJudged && gate.needs.is_some()), "{gates:?}");
+        for number in 1..=9 {
+            assert!(gates.iter().any(|gate| gate.gate.starts_with(&format!("Q{number}"))), "Q{number}");
+        }
+    }
+
+    #[test]
+    fn the_worst_of_ours_is_judged() {
+        let row = |contender: &str, read: f64, write: f64| ReplicaRow {
+            contender: contender.to_owned(),
+            ours: contender.starts_with("shm"),
+            read_p50_ns: Some(read),
+            write_p50_ns: Some(write),
+            ..ReplicaRow::default()
+        };
+        let rows = vec![row("shm-fused", 30.0, 900.0), row("shm-separate", 45.0, 2000.0), row("lmdb", 270.0, 500.0)];
+        let cell = |workload: &str| ReplicaCell {
+            workload: workload.to_owned(),
+            replicas: 2,
+            clients: 2,
+            place: "threads",
+            oversubscribed: false,
+            rows: rows.clone(),
+        };
+        let mut report = ReplicaReport { cells: vec![cell("reads"), cell("writes")], ..report() };
+        let gates = judge(&report);
+        assert_eq!(verdict(&gates, "Q5, linearizable read: p50, ns"), (Some(45.0), Verdict::Missed));
+        assert_eq!(verdict(&gates, "Q5, linearizable read: p50 of LMDB"), (Some(6.0), Verdict::Holds));
+        assert_eq!(verdict(&gates, "Q6, fused write, 2 replicas"), (Some(0.9), Verdict::Holds));
+        report.cells[0].oversubscribed = true;
+        assert_eq!(verdict(&judge(&report), "Q5, linearizable read: p50, ns"), (None, Verdict::NotJudged));
+    }
+
+    #[test]
+    fn writes_that_never_came_back_and_few_events() {
+        let row = |event, asked, writes, events| RobustRow {
+            event,
+            ours: true,
+            asked,
+            writes,
+            events,
+            p99_ms: Some(4.0),
+            longest_ms: Some(30.0),
+            suspicion_ms: Some(24.0),
+            ..RobustRow::default()
+        };
+        let robustness = vec![row("idle", WRITES, WRITES, 1), row("leader killed", 9, 9, EVENTS - 1)];
+        let mut report = ReplicaReport { robustness, ..report() };
+        let gates = judge(&report);
+        assert_eq!(verdict(&gates, "Q3"), (Some(1.25), Verdict::Holds));
+        assert_eq!(verdict(&gates, "Q2, kill"), (None, Verdict::NotJudged));
+        report.robustness = vec![row("stopped", WRITES, 24_576, 1), row("leader killed", 9, 9, EVENTS)];
+        let gates = judge(&report);
+        assert_eq!(verdict(&gates, "Q3").1, Verdict::Missed);
+        assert_eq!(verdict(&gates, "Q2, kill"), (Some(4.0), Verdict::Holds));
+    }
+}

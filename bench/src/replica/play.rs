@@ -257,3 +257,78 @@ pub(super) fn check(setting: &Setting, host: &dyn Host) -> Result<(), Failure> {
     together(setting, host, &|client, rank| fill(client, rank, setting.clients))?;
     together(setting, host, &|client, _| verify(client)).map(drop)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashMap;
+    use std::sync::{Mutex, PoisonError};
+
+    use corecast::base::wait::Wait;
+
+    /// Loses a key, or shows the value of another one.
+    struct Broken {
+        values: Mutex<HashMap<u64, Value>>,
+        loses: bool,
+    }
+
+    struct BrokenClient<'a>(&'a Broken);
+
+    impl Host for Broken {
+        fn client(&self, _rank: usize) -> Result<Box<dyn Client + '_>, Failure> {
+            Ok(Box::new(BrokenClient(self)))
+        }
+    }
+
+    impl Client for BrokenClient<'_> {
+        fn get(&mut self, key: u64) -> Result<Option<Value>, Failure> {
+            let key = if !self.0.loses && key == 7 { 8 } else { key };
+            Ok(self.0.values.lock().unwrap_or_else(PoisonError::into_inner).get(&key).copied())
+        }
+
+        fn set(&mut self, key: u64, value: Value) -> Result<(), Failure> {
+            if !(self.0.loses && key == 7) {
+                self.0.values.lock().unwrap_or_else(PoisonError::into_inner).insert(key, value);
+            }
+            Ok(())
+        }
+    }
+
+    fn setting(clients: usize) -> Setting {
+        let cpus = pin::affinity().expect("own mask").iter().collect();
+        Setting { members: clients, clients, cpus, wait: Wait::Adaptive }
+    }
+
+    #[test]
+    fn the_check_finds_a_store_that_loses_or_mixes_up_keys() {
+        for (loses, told) in [(true, "None was read for key 7"), (false, "was read for key 7")] {
+            let host = Broken { values: Mutex::default(), loses };
+            let wrong = check(&setting(2), &host).expect_err("it is broken").to_string();
+            assert!(wrong.contains(told), "{wrong}");
+        }
+        let host = Broken { values: Mutex::default(), loses: false };
+        let load = Load { mix: Mix::Shares(50), is_skewed: false, every_ns: None, time_ns: 50_000_000, seed: 3 };
+        assert!(block(&setting(1), &host, &load).is_err(), "a value of another key is found in a block, too");
+    }
+
+    #[test]
+    fn a_client_that_cannot_begin_holds_nobody_up() {
+        struct Absent;
+        impl Host for Absent {
+            fn client(&self, rank: usize) -> Result<Box<dyn Client + '_>, Failure> {
+                Err(Failure::Refused(format!("no client {rank}")))
+            }
+        }
+        let refused = check(&setting(2), &Absent).expect_err("nobody begins").to_string();
+        assert!(refused.starts_with("no client"), "{refused}");
+    }
+
+    #[test]
+    fn an_open_loop_keeps_its_rate_and_counts_what_is_late() {
+        let host = Broken { values: Mutex::default(), loses: true };
+        let every_ns = Some(1_000_000.0);
+        let load = Load { mix: Mix::Writes, is_skewed: true, every_ns, time_ns: 20_000_000, seed: 3 };
+        let block = block(&setting(1), &host, &load).expect("it writes");
+        assert_eq!((block.operations, block.writes.samples()), (20, 20));
+    }
+}

@@ -46,16 +46,18 @@ fn all_nodes_write_and_all_see_it() {
                     let mut session = node.session().expect("a member");
                     for _ in 0..300 {
                         let (sum, index) = session.execute(&1).expect("done");
-                        let (seen, shown) = node.read(Level::Linearizable, &()).unwrap_or_else(|error| panic!("{error}: {:?}", node.status()));
+                        let (seen, shown) = node
+                            .read(Level::Linearizable, &())
+                            .unwrap_or_else(|error| panic!("{error}: {:?}", node.status()));
                         assert!(seen.0 >= sum && shown > index);
                     }
                 });
             }
         });
         for node in &group {
-            let read = node.read(Level::Linearizable, &()).unwrap_or_else(|error| {
-                panic!("{error}: {:#?}", group.iter().map(Node::status).collect::<Vec<_>>())
-            });
+            let read = node
+                .read(Level::Linearizable, &())
+                .unwrap_or_else(|error| panic!("{error}: {:#?}", group.iter().map(Node::status).collect::<Vec<_>>()));
             assert_eq!(read.0, (900, 900), "{placement:?}");
         }
         let prefixes: Vec<_> = group.iter().map(|node| node.status()).collect();
