@@ -45,7 +45,7 @@ enum Entrant {
     Copies,
 }
 
-/// What an entrant keeps between its blocks.
+/// The things that an entrant keeps between its blocks.
 enum Opened {
     Nothing,
     Store(Crew),

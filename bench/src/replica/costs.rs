@@ -1,8 +1,8 @@
 //! Stratum 2: what a command costs in messages and lines, by the counters of the nodes and not by a clock.
 //!
-//! A client at a node without a role writes alone, one command at a time. Its request is handed to the leader, the leader writes it
-//! for the acceptor if that is another node, the others learn it from the acceptor's log, and its own node hands the result to the
-//! client. The counts are those of the protocol's table, in which none sends to itself.
+//! A client at a node without a role writes alone, one command at a time. Its request is handed to the leader, the leader
+//! writes it for the acceptor if that is another node, the others learn it from the acceptor's log, and its own node hands the
+//! result to the client. The counts are those of the protocol's table, in which none sends to itself.
 
 use corecast::replica::kv::{Compact, CompactSet};
 use corecast::replica::{Counters, Level, Node, Placement, Replicated};

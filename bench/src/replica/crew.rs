@@ -20,9 +20,9 @@ pub(super) type Program = (PathBuf, Vec<String>);
 
 /// A store with its clients.
 pub(super) struct Crew {
-    /// Processes leave before the store does.
-    children: Vec<Child>,
+    /// Leaves first: a group whose other members have been killed would wait for them.
     host: Box<dyn Host>,
+    children: Vec<Child>,
     setting: Setting,
 }
 

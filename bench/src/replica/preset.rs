@@ -101,66 +101,56 @@ fn ycsb(rate: f64) -> [Workload; 5] {
 /// The situations of a run. `members` are the numbers of replicas that the user wants, if any.
 pub(super) fn cases(preset: Option<Preset>, is_quick: bool, members: &[usize], rate: f64) -> Vec<Case> {
     let or = |usual: &[usize], quick: &[usize]| {
-        if !members.is_empty() {
-            members.to_vec()
-        } else if is_quick {
-            quick.to_vec()
-        } else {
-            usual.to_vec()
-        }
+        let usual = if is_quick { quick } else { usual };
+        if members.is_empty() { usual.to_vec() } else { members.to_vec() }
     };
-    let mut cases = Vec::new();
-    let mut add = |workload, replicas, clients, in_processes| {
-        cases.push(Case { workload, replicas, clients, in_processes });
-    };
-    match preset {
-        None => {
-            for replicas in or(&[2, 4, 8, 16], &[2, 8]) {
-                let places = if is_quick && replicas > 2 { &[false][..] } else { &[false, true] };
-                for (workload, &in_processes) in
-                    [READS, WRITES, FIFTHS].iter().flat_map(|one| places.iter().map(move |place| (one, place)))
-                {
-                    add(*workload, replicas, replicas, in_processes);
-                }
-            }
-        }
+    let (replicas, of): (Vec<usize>, Box<dyn Fn(usize) -> Vec<Case>>) = match preset {
+        None => (or(&[2, 4, 8, 16], &[2, 8]), Box::new(|replicas| usual(replicas, is_quick))),
         Some(Preset::Smelt1Paxos) => {
-            for replicas in or(&[8, 12, 16, 20, 24, 28], &[8]) {
-                add(WRITES, replicas, 4, false);
-            }
+            (or(&[8, 12, 16, 20, 24, 28], &[8]), Box::new(|replicas| vec![case(WRITES, replicas, 4)]))
         }
-        Some(Preset::SmeltKvs) => {
-            for replicas in or(&[8], &[4]) {
-                for clients in [replicas, 2 * replicas, 4 * replicas] {
-                    add(FIFTHS, replicas, clients, false);
-                    add(READS, replicas, clients, false);
-                }
-            }
-        }
-        Some(Preset::ZimpPaxos) => {
-            let sizes = [1, 64, 128, 512, 1024, 4096, 10 << 10, 100 << 10, 1 << 20];
-            let sizes = if is_quick { vec![1, 10 << 10, 1 << 20] } else { sizes.to_vec() };
-            for replicas in or(&[5], &[5]) {
-                for &bytes in &sizes {
-                    add(Workload::Requests { bytes, is_open: true }, replicas, 1, false);
-                    add(Workload::Requests { bytes, is_open: false }, replicas, 1, false);
-                }
-            }
-        }
-        Some(Preset::ZimpSnap) => {
-            for replicas in or(&[2, 4, 8, 16, 24], &[2, 4]) {
-                for bytes in [128, 4096, 1 << 20] {
-                    add(Workload::Checkpoints { bytes }, replicas, 1, false);
-                }
-            }
-        }
+        Some(Preset::SmeltKvs) => (or(&[8], &[4]), Box::new(smelt_kvs)),
+        Some(Preset::ZimpPaxos) => (or(&[5], &[5]), Box::new(|replicas| zimp_paxos(replicas, is_quick))),
+        Some(Preset::ZimpSnap) => (or(&[2, 4, 8, 16, 24], &[2, 4]), Box::new(zimp_snap)),
         Some(Preset::Ycsb) => {
-            for replicas in or(&[2, 8], &[2]) {
-                ycsb(rate).into_iter().for_each(|workload| add(workload, replicas, replicas, false));
-            }
+            (or(&[2, 8], &[2]), Box::new(|replicas| ycsb(rate).map(|load| case(load, replicas, replicas)).to_vec()))
+        }
+    };
+    replicas.into_iter().flat_map(of).collect()
+}
+
+/// Clients that are threads.
+const fn case(workload: Workload, replicas: usize, clients: usize) -> Case {
+    Case { workload, replicas, clients, in_processes: false }
+}
+
+/// A client at each replica, among threads and among processes.
+fn usual(replicas: usize, is_quick: bool) -> Vec<Case> {
+    let mut cases = Vec::new();
+    for workload in [READS, WRITES, FIFTHS] {
+        cases.push(case(workload, replicas, replicas));
+        // Many processes take long to start, and a quick run has writes of them only.
+        if !is_quick || replicas == 2 || workload == WRITES {
+            cases.push(Case { in_processes: true, ..case(workload, replicas, replicas) });
         }
     }
     cases
+}
+
+fn smelt_kvs(replicas: usize) -> Vec<Case> {
+    let with = |clients| [case(FIFTHS, replicas, clients), case(READS, replicas, clients)];
+    [replicas, 2 * replicas, 4 * replicas].into_iter().flat_map(with).collect()
+}
+
+fn zimp_paxos(replicas: usize, is_quick: bool) -> Vec<Case> {
+    const SIZES: &[usize] = &[1, 64, 128, 512, 1024, 4096, 10 << 10, 100 << 10, 1 << 20];
+    let sizes = if is_quick { &[1, 10 << 10, 1 << 20] } else { SIZES };
+    let of = |&bytes: &usize| [true, false].map(|is_open| case(Workload::Requests { bytes, is_open }, replicas, 1));
+    sizes.iter().flat_map(of).collect()
+}
+
+fn zimp_snap(replicas: usize) -> Vec<Case> {
+    [128, 4096, 1 << 20].map(|bytes| case(Workload::Checkpoints { bytes }, replicas, 1)).to_vec()
 }
 
 #[cfg(test)]

@@ -23,7 +23,7 @@ const VALUE_BYTES: usize = 1 << 20;
 pub(super) const STATE_BYTES: u64 = 64 << 20;
 pub(super) const QUICK_STATE_BYTES: u64 = 8 << 20;
 
-/// What a new process tells once it has answered a read: the slot it has, and the bytes of all values.
+/// The news of a new process that has answered a read: the slot it has, and the bytes of all values.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Restored {
     pub(super) slot: u16,
@@ -81,19 +81,24 @@ pub(super) fn restarts(
             return Err(Failure::Wrong(format!("{} of {bytes} bytes came back", restored.bytes)));
         }
     }
-    let samples = Samples::of(pauses);
-    Ok(RobustRow {
+    // Before the other one is killed, which it would wait for.
+    let _ = node.clone().leave();
+    Ok(row(series, bytes, &Samples::of(pauses)))
+}
+
+fn row(series: &Series, bytes: u64, pauses: &Samples) -> RobustRow {
+    RobustRow {
         contender: series.name.to_owned(),
         ours: true,
         event: "restart",
         replicas: 2,
-        events,
-        median_ms: median(samples.all()),
-        p99_ms: samples.quantile(0.99),
-        longest_ms: samples.most(),
+        events: pauses.all().len(),
+        median_ms: median(pauses.all()),
+        p99_ms: pauses.quantile(0.99),
+        longest_ms: pauses.most(),
         bytes,
         ..RobustRow::default()
-    })
+    }
 }
 
 fn fill(node: &Node<Store>, bytes: u64) -> Result<(), Failure> {

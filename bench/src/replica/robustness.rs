@@ -1,8 +1,8 @@
 //! Stratum 1: writers go on when a replica idles, is stopped or dies, and nothing that was acknowledged is lost.
 //!
-//! The writer is a node of this process; the others are processes, so that they can be killed and stopped. Before each event a
-//! writer that has got a role leaves and comes back: the roles are then with processes. A pause runs from the signal until a write
-//! that began after it is acknowledged.
+//! The writer is a node of this process; the others are processes, so that they can be killed and stopped. Before each event
+//! a writer that has got a role leaves and comes back: the roles are then with processes. A pause runs from the signal until a
+//! write that began after it is acknowledged.
 
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
@@ -124,9 +124,10 @@ impl Writer {
 struct Cast<'a> {
     run: &'a Run<'a>,
     series: &'static Series,
+    /// Leaves first: a group whose other members have been killed would wait for them.
+    writer: Writer,
     /// By slot; `None` for the writer's, and slots that are free.
     children: Vec<Option<Child>>,
-    writer: Writer,
     fd: OwnedFd,
 }
 
@@ -273,7 +274,7 @@ pub(super) fn events(
     })
 }
 
-/// What all rows of a series share.
+/// The part that all rows of a series share.
 pub(super) fn of(run: &Run<'_>, series: &Series) -> RobustRow {
     let suspicion = suspicion(run.replicas, run.cpus).as_secs_f64() * 1e3;
     RobustRow {

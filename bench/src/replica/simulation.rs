@@ -1,8 +1,8 @@
 //! Stratum 4: 1Paxos on more replicas than there are CPUs here, simulated on machine models.
 //!
-//! A member is on a CPU of its own. A command takes each node the time of its receives and sends; the node with most of it limits the
-//! throughput. The acceptor sends to its children in the tree, each of them to its own. The answer takes the request, the accept,
-//! the way down the tree to the client's node, and the reply. The costs between two CPUs are those of the model.
+//! A member is on a CPU of its own. A command takes each node the time of its receives and sends; the node with most of it
+//! limits the throughput. The acceptor sends to its children in the tree, each of them to its own. The answer takes the request,
+//! the accept, and the way down the tree to the client's node. The costs between two CPUs are those of the model.
 //!
 //! The same sum with this machine's costs has to predict what was measured here, or nothing of it is to be believed of the wall
 //! clock: a prediction that is off by more than a quarter says so.
@@ -110,7 +110,8 @@ pub(super) fn predictions(machine: &Machine, cells: &[ReplicaCell]) -> Vec<Predi
         cell.workload == "writes" && cell.replicas == 2 && !cell.oversubscribed && cell.place == "threads"
     };
     let Some(cell) = cells.iter().find(is_it) else { return Vec::new() };
-    let problem = Problem::of_machine(machine).ok().filter(|_| machine.unit == Unit::Ns);
+    let is_measured = machine.unit == Unit::Ns && machine.provenance.kind == "measured";
+    let problem = Problem::of_machine(machine).ok().filter(|_| is_measured);
     let row = |series: &'static super::series::Series| {
         let measured = cell.rows.iter().find(|row| row.contender == series.name).and_then(|row| row.write_p50_ns);
         let predicted = problem.as_ref().and_then(|problem| predicted(problem, series.placement));

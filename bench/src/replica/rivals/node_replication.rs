@@ -79,8 +79,8 @@ impl Client for NodeClient<'_> {
     }
 }
 
-/// Writes through the log while the second replica idles, until all is written or nothing more was for `patience`. The writes that
-/// were done. A writer that is stuck spins for ever: only the end of its process ends it.
+/// Writes through the log while the second replica idles, until all is written or nothing more was for `patience`. Tells the
+/// writes that were done. A writer that is stuck spins for ever: only the end of its process ends it.
 pub(in crate::replica) fn until_it_stops(writes: u64, patience: Duration) -> u64 {
     let done = Arc::new(AtomicU64::new(0));
     let counted = Arc::clone(&done);
