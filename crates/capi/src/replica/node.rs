@@ -218,7 +218,8 @@ c_functions! {
 
     /// Asks the state of this replica a question. `level` is a corecast_replica_level; `index` is for
     /// CORECAST_REPLICA_LEVEL_AT_LEAST. Copies at most `capacity` bytes of the answer to `answer`, which may be NULL if
-    /// `capacity` is 0; `answer_len` is the length of the whole answer, and `shown` the number of operations and commands that it shows.
+    /// `capacity` is 0; `answer_len` is the length of the whole answer, and `shown` the number of operations and commands that it
+    /// shows.
     /// A linearizable read needs no message: it waits only if the replica is behind, for 5 s at most, then CORECAST_LAGGING.
     unsafe fn corecast_replica_read(
         replica: &Replica,
