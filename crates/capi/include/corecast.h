@@ -386,8 +386,8 @@ typedef struct corecast_replica corecast_replica;
 // Bytes that a function of the caller's writes, with corecast_replica_output_write.
 typedef struct corecast_replica_output corecast_replica_output;
 
-// A session of one thread at a time. Its requests are numbered from 1, so that one that is sent again is not done again. Up to 16
-// may be without a result.
+// A session of one thread at a time. Its requests are numbered from 1, so that one that is sent again is not done again. Up to
+// 16 may be without a result.
 typedef struct corecast_replica_session corecast_replica_session;
 
 // A lock that many threads may hold as readers at a time, or one thread as the writer.
@@ -674,7 +674,8 @@ typedef struct {
   uint32_t wait;
   // A corecast_replica_fsync, for `folder`.
   uint32_t fsync;
-  // The shortest time without a sign of life after which a node with work counts as stuck. 0: 2 ms, longer on crowded machines.
+  // The shortest time without a sign of life after which a node with work counts as stuck. 0: 2 ms, longer on crowded
+  // machines.
   uint64_t patience_ns;
   // The longest time that attaching may take. 0: 10 s.
   uint64_t joining_ns;
@@ -1799,7 +1800,8 @@ void corecast_shared_lock_close(corecast_shared_lock *lock);
 corecast_status corecast_replica_output_write(corecast_replica_output *output, const void *data, size_t len);
 
 // Makes a group without a name, of which this node is the first member, with the state as it is. Other processes get the
-// descriptor of corecast_replica_share_fd. CORECAST_SYSTEM if there is no room for its memory, or config.folder cannot be used.
+// descriptor of corecast_replica_share_fd. CORECAST_SYSTEM if there is no room for its memory, or config.folder cannot be
+// used.
 corecast_status corecast_replica_create(const corecast_replica_config *config,
                                         const corecast_replica_machine *machine,
                                         corecast_replica **replica);
@@ -1833,9 +1835,10 @@ corecast_status corecast_replica_share_fd(const corecast_replica *replica,
                                           int *fd);
 
 // Asks the state of this replica a question. `level` is a corecast_replica_level; `index` is for
-// CORECAST_REPLICA_LEVEL_AT_LEAST. Copies at most `capacity` bytes of the answer to `answer`, which may be NULL if `capacity`
-// is 0; `answer_len` is the length of the whole answer, and `shown` the number of operations and commands that it shows. A
-// linearizable read needs no message: it waits only if the replica is behind, for 5 s at most, then CORECAST_LAGGING.
+// CORECAST_REPLICA_LEVEL_AT_LEAST. Copies at most `capacity` bytes of the answer to `answer`, which may be NULL if
+// `capacity` is 0; `answer_len` is the length of the whole answer, and `shown` the number of operations and commands that it
+// shows.
+// A linearizable read needs no message: it waits only if the replica is behind, for 5 s at most, then CORECAST_LAGGING.
 corecast_status corecast_replica_read(const corecast_replica *replica,
                                       uint32_t level,
                                       uint64_t index,
@@ -1862,9 +1865,9 @@ corecast_status corecast_replica_read_timeout_ns(const corecast_replica *replica
 corecast_status corecast_replica_read_status(const corecast_replica *replica,
                                              corecast_replica_status *status);
 
-// Takes a consistent cut: writes the state of this replica at one place of the log to a descriptor, or nowhere if that is -1,
-// and compares its digest with those of the other members there. Members whose digest is not that of most are put out: they
-// get CORECAST_DIVERGED. CORECAST_UNKNOWN if the cut was not reached within `timeout_ns` nanoseconds.
+// Takes a consistent cut: writes the state of this replica at one place of the log to a descriptor, or nowhere if that is
+// -1, and compares its digest with those of the other members there. Members whose digest is not that of most are put out:
+// they get CORECAST_DIVERGED. CORECAST_UNKNOWN if the cut was not reached within `timeout_ns` nanoseconds.
 corecast_status corecast_replica_take_checkpoint(const corecast_replica *replica,
                                                  int fd,
                                                  uint64_t timeout_ns,

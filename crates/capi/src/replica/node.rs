@@ -79,7 +79,8 @@ pub struct ReplicaConfig {
     pub wait: u32,
     /// A corecast_replica_fsync, for `folder`.
     pub fsync: u32,
-    /// The shortest time without a sign of life after which a node with work counts as stuck. 0: 2 ms, longer on crowded machines.
+    /// The shortest time without a sign of life after which a node with work counts as stuck. 0: 2 ms, longer on crowded
+    /// machines.
     pub patience_ns: u64,
     /// The longest time that attaching may take. 0: 10 s.
     pub joining_ns: u64,
@@ -164,7 +165,8 @@ const READ_LIMIT: Duration = Duration::from_secs(5);
 
 c_functions! {
     /// Makes a group without a name, of which this node is the first member, with the state as it is. Other processes get the
-    /// descriptor of corecast_replica_share_fd. CORECAST_SYSTEM if there is no room for its memory, or config.folder cannot be used.
+    /// descriptor of corecast_replica_share_fd. CORECAST_SYSTEM if there is no room for its memory, or config.folder cannot be
+    /// used.
     unsafe fn corecast_replica_create(
         config: parameters ReplicaConfig,
         machine: parameters ReplicaMachine
@@ -215,9 +217,10 @@ c_functions! {
     }
 
     /// Asks the state of this replica a question. `level` is a corecast_replica_level; `index` is for
-    /// CORECAST_REPLICA_LEVEL_AT_LEAST. Copies at most `capacity` bytes of the answer to `answer`, which may be NULL if `capacity`
-    /// is 0; `answer_len` is the length of the whole answer, and `shown` the number of operations and commands that it shows. A
-    /// linearizable read needs no message: it waits only if the replica is behind, for 5 s at most, then CORECAST_LAGGING.
+    /// CORECAST_REPLICA_LEVEL_AT_LEAST. Copies at most `capacity` bytes of the answer to `answer`, which may be NULL if
+    /// `capacity` is 0; `answer_len` is the length of the whole answer, and `shown` the number of operations and commands that it
+    /// shows.
+    /// A linearizable read needs no message: it waits only if the replica is behind, for 5 s at most, then CORECAST_LAGGING.
     unsafe fn corecast_replica_read(
         replica: &Replica,
         level: u32,
@@ -249,9 +252,9 @@ c_functions! {
         unsafe { known.write_to(status) }?
     }
 
-    /// Takes a consistent cut: writes the state of this replica at one place of the log to a descriptor, or nowhere if that is -1,
-    /// and compares its digest with those of the other members there. Members whose digest is not that of most are put out: they
-    /// get CORECAST_DIVERGED. CORECAST_UNKNOWN if the cut was not reached within `timeout_ns` nanoseconds.
+    /// Takes a consistent cut: writes the state of this replica at one place of the log to a descriptor, or nowhere if that is
+    /// -1, and compares its digest with those of the other members there. Members whose digest is not that of most are put out:
+    /// they get CORECAST_DIVERGED. CORECAST_UNKNOWN if the cut was not reached within `timeout_ns` nanoseconds.
     safe fn corecast_replica_take_checkpoint(
         replica: &Replica,
         fd: c_int,

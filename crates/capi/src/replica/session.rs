@@ -1,4 +1,4 @@
-//! What clients do: operations that are done once each.
+//! Sessions of clients: operations that are done once each.
 
 use std::ffi::c_void;
 use std::time::Duration;
@@ -9,8 +9,8 @@ use super::machine::Machine;
 use super::node::Replica;
 use crate::error::Failure;
 
-/// A session of one thread at a time. Its requests are numbered from 1, so that one that is sent again is not done again. Up to 16
-/// may be without a result.
+/// A session of one thread at a time. Its requests are numbered from 1, so that one that is sent again is not done again. Up to
+/// 16 may be without a result.
 #[derive(Debug)]
 pub struct ReplicaSession {
     session: Session<Machine>,

@@ -3,8 +3,8 @@
 use std::ffi::{CString, c_int, c_void};
 use std::mem::MaybeUninit;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
-use std::sync::atomic::{AtomicU64, Ordering};
 
+use corecast::base::sync::{AtomicU64, Ordering};
 use corecast_c::replica::machine::*;
 use corecast_c::replica::node::*;
 use corecast_c::replica::session::*;
