@@ -150,11 +150,11 @@ impl<S: StateMachine> Driver<S> {
 
     /// Gives the protocol one input, and does all that follows from it.
     pub(super) fn step(&mut self, inner: &Inner<S>, input: Input<Body>) {
-        let before = self.core.configuration().epoch;
+        let before = *self.core.configuration();
         self.core.step(input, &mut self.effects);
         self.settle(inner);
-        if self.core.configuration().epoch != before {
-            self.has_reconfigured(inner);
+        if self.core.configuration().epoch != before.epoch {
+            self.has_reconfigured(inner, before.leader);
         }
     }
 
@@ -234,10 +234,13 @@ impl<S: StateMachine> Driver<S> {
         self.shm.pinned = members.chain([roles.leader, roles.acceptor, roles.source]).collect();
     }
 
-    fn has_reconfigured(&mut self, inner: &Inner<S>) {
+    fn has_reconfigured(&mut self, inner: &Inner<S>, former: NodeId) {
         self.pin_peers();
         self.counters.role_changes += 1;
         self.patience.reconfigured();
+        if former != self.core.configuration().leader && !self.shm.is_gone(former) {
+            self.patience.doubted();
+        }
         self.resubmit(inner);
     }
 

@@ -1,4 +1,4 @@
-//! What a node keeps in files: each command that it applies in a write-ahead log, and snapshots that shorten it.
+//! The files of a node: each command that it applies in a write-ahead log, and snapshots that shorten it.
 //!
 //! ```text
 //! FOLDER/group                   the number of the group, as text

@@ -92,8 +92,9 @@ impl<S: StateMachine> Session<S> {
         Ok(self.last)
     }
 
-    /// As [`start`](Self::start), but the operation is handed in only when a thread of this node next waits for a result: all that
-    /// were queued until then are ordered in one run, which takes a fraction of the time of as many runs.
+    /// As [`start`](Self::start), but the operation is handed in only when a thread of this node next waits for a
+    /// result: all that were queued until then are ordered in one run, which takes a fraction of the time of as many
+    /// runs.
     ///
     /// # Errors
     /// [`ExecuteError`]; `Full` if 16 requests have no answer.

@@ -63,7 +63,7 @@ impl<S: StateMachine> Inner<S> {
     }
 
     fn has_callers(&self) -> bool {
-        // ORDERING: Relaxed, a hint
+        // ORDERING: Relaxed, a hint: a thread that sees it late naps once more
         self.polling.load(Ordering::Relaxed) > 0
     }
 }
