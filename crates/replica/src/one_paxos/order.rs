@@ -156,7 +156,8 @@ impl<B: Clone + PartialEq> Node<B> {
     }
 
     /// Leader: users' commands get no index from `bound` on, so that a node that takes the state of a member finds
-    /// what follows in the log. `None` lets go.
+    /// what follows in
+    /// the log. `None` lets go.
     pub fn hold_users(&mut self, bound: Option<Index>, effects: &mut Vec<Effect<B>>) {
         self.held = bound;
         if self.leads() {

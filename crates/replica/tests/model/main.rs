@@ -1,6 +1,8 @@
 //! Models: the nodes of the library in every order of events, within bounds. With all rules nothing goes wrong; with one rule
 //! left out the checker finds what goes wrong. Longer bounds: `ci/replica-long.sh`.
 
+#![allow(clippy::print_stderr, reason = "states, times and seeds")]
+
 #[allow(dead_code, reason = "the model and the simulator each use a part")]
 #[path = "../world/mod.rs"]
 mod world;

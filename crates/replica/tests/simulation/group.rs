@@ -24,8 +24,6 @@ pub(crate) struct Group {
     pub(crate) clients: Vec<Client>,
     pub(crate) rng: Rng,
     boots: u64,
-    /// Messages: the protocol may wait for a dead node now.
-    pub(crate) may_block: bool,
 }
 
 impl Group {
@@ -39,7 +37,7 @@ impl Group {
             process.system = Some(System::new(members.clone()));
         }
         let clients = world.settings.founders.iter().map(|&node| Client::new(node, 1)).collect();
-        Self { world, clients, rng, boots: 1, may_block: false }
+        Self { world, clients, rng, boots: 1 }
     }
 
     #[track_caller]
@@ -79,11 +77,6 @@ impl Group {
 
     pub(crate) fn is_member(&self, at: usize) -> bool {
         self.node(at).members().contains(self.node(at).id())
-    }
-
-    /// The process that leads by the newest epoch that any node knows.
-    pub(crate) fn leader(&self) -> NodeId {
-        self.newest().leader
     }
 
     pub(crate) fn newest(&self) -> corecast_replica::Configuration {

@@ -121,7 +121,8 @@ impl Memory {
                 Slot::Absent => {}
             }
         }
-        for index in stable.. {
+        let first = stable;
+        for index in first.. {
             match acceptor.accepted.read(self.window, index) {
                 Slot::Filled(epoch, command) => accepted.push((index, epoch, command)),
                 Slot::Lapped => stable = stable.max(index + 1),
@@ -160,7 +161,8 @@ impl Memory {
         let acceptor = &self.segments[self.at(acceptor)];
         let (commit, mut stable, mut first) = (acceptor.commit, acceptor.stable, node.learned_end());
         let mut commands = Vec::new();
-        for index in first..commit {
+        let from = first;
+        for index in from..commit {
             match acceptor.accepted.read(self.window, index) {
                 Slot::Filled(_, command) => commands.push(command),
                 Slot::Lapped => {
