@@ -1,5 +1,6 @@
 //! Applying the log: the group's own part first, then the state machine.
 
+use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
@@ -21,6 +22,8 @@ enum Stop {
     Panicked(Index),
     /// The bytes of an operation are damaged.
     Damaged(u16),
+    /// The write-ahead log cannot be written.
+    Files(io::Error),
 }
 
 impl<S: StateMachine> Driver<S> {
@@ -36,6 +39,7 @@ impl<S: StateMachine> Driver<S> {
             match stop {
                 None => {}
                 Some(Stop::Panicked(index)) => return self.panicked(inner, index),
+                Some(Stop::Files(error)) => return inner.fail_files(&error),
                 Some(Stop::Damaged(slot)) => return self.damaged(inner, end, slot),
             }
         }
@@ -74,7 +78,11 @@ impl<S: StateMachine> Driver<S> {
         command: &Command<Body>,
     ) -> Result<(), Stop> {
         let (session, rid) = (command.session, command.rid);
-        match self.system.begin(index, command) {
+        let outcome = self.system.begin(index, command);
+        if let (Some(disk), false) = (&mut self.disk, matches!(outcome, Outcome::Run(_))) {
+            disk.keep(index, None).map_err(Stop::Files)?;
+        }
+        match outcome {
             Outcome::Run(body) => {
                 let body = *body;
                 let reply = self.run(&mut applied.machine, index, &body)?;
@@ -106,6 +114,9 @@ impl<S: StateMachine> Driver<S> {
     fn run(&mut self, machine: &mut S, index: Index, body: &Body) -> Result<Arc<[u8]>, Stop> {
         let mut bytes = std::mem::take(&mut self.bytes);
         self.shm.read_body(body, &mut bytes).map_err(|damaged| Stop::Damaged(damaged.slot))?;
+        if let Some(disk) = &mut self.disk {
+            disk.keep(index, Some(&bytes)).map_err(Stop::Files)?;
+        }
         let op = S::Op::decode(&bytes).ok_or(Stop::Panicked(index))?;
         let out = catch_unwind(AssertUnwindSafe(|| machine.apply(index, &op))).map_err(|_| Stop::Panicked(index))?;
         bytes.clear();
@@ -120,7 +131,11 @@ impl<S: StateMachine> Driver<S> {
     pub(super) fn deliver(&mut self, session: SessionId, rid: u32, reply: &Arc<[u8]>) {
         let Some(mailbox) = self.mailboxes.get(&session) else { return };
         crash_point::here("before-reply");
-        mailbox.put(Letter { rid, content: Content::Done(Arc::clone(reply)) });
+        let letter = Letter { rid, content: Content::Done(Arc::clone(reply)) };
+        match &mut self.disk {
+            None => mailbox.put(letter),
+            Some(disk) => disk.hold(Arc::clone(mailbox), letter),
+        }
         self.settled(session, rid);
     }
 

@@ -9,6 +9,7 @@ use std::time::Duration;
 use corecast_base::Clock;
 
 use super::config::Config;
+use super::durable::Disk;
 use super::giving::Given;
 use super::inner::{Errand, Inner};
 use super::mailbox::Mailbox;
@@ -42,6 +43,7 @@ pub(super) struct Driver<S: StateMachine> {
     pub(super) patience: Patience,
     pub(super) counters: Counters,
     pub(super) given: Given,
+    pub(super) disk: Option<Disk>,
     /// The command at which the state machine panicked.
     pub(super) panicked_at: Option<Index>,
     /// The last command whose operation could not be read.
@@ -86,6 +88,7 @@ impl<S: StateMachine> Driver<S> {
             patience,
             counters: Counters::default(),
             given: Given::default(),
+            disk: None,
             panicked_at: None,
             damaged_at: None,
             is_leaving: false,
@@ -111,9 +114,19 @@ impl<S: StateMachine> Driver<S> {
         if self.panicked_at.is_none() {
             was_busy |= self.look(inner);
         }
+        was_busy |= self.flush(inner);
         self.counters.turns += u64::from(was_busy);
         self.housekeep(inner);
         was_busy
+    }
+
+    /// Hands out the results that waited for the write-ahead log.
+    fn flush(&mut self, inner: &Inner<S>) -> bool {
+        let Some(disk) = &mut self.disk else { return false };
+        disk.flush().unwrap_or_else(|error| {
+            inner.fail_files(&error);
+            false
+        })
     }
 
     /// Takes what others have done to the protocol.

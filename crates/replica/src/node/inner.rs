@@ -1,6 +1,7 @@
 //! What all threads of a node share.
 
 use std::fmt;
+use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -12,7 +13,7 @@ use corecast_lock::{RwLock, RwSpread};
 
 use super::cut::Wanted;
 use super::driver::Driver;
-use super::ending::Ending;
+use super::ending::{End, Ending};
 use super::mailbox::Mailbox;
 use super::waiters::Waiters;
 use crate::segment::{Body, Control};
@@ -66,6 +67,8 @@ pub(super) struct Inner<S: StateMachine> {
     pub(super) next_session: AtomicU64,
     pub(super) next_cut: AtomicU32,
     pub(super) cuts: Mutex<Vec<Wanted>>,
+    /// The reason why the files cannot be written.
+    pub(super) files: Mutex<String>,
 }
 
 impl<S: StateMachine> Inner<S> {
@@ -78,6 +81,17 @@ impl<S: StateMachine> Inner<S> {
     /// The cuts that threads of this node wait for.
     pub(super) fn cuts(&self) -> MutexGuard<'_, Vec<Wanted>> {
         self.cuts.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The files cannot be written: the node does no more.
+    pub(super) fn fail_files(&self, error: &io::Error) {
+        *self.files.lock().unwrap_or_else(PoisonError::into_inner) = error.to_string();
+        self.ending.set(End::Files);
+    }
+
+    /// The reason why the files cannot be written.
+    pub(super) fn file_error(&self) -> String {
+        self.files.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// A number for a cut that this node has not used before.

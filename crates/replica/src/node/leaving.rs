@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 use corecast_base::Clock;
 
 use super::driver::Driver;
+use super::durable::Disk;
 use super::ending::End;
 use super::inner::Inner;
 use super::open::{NewSegment, restored};
@@ -63,12 +64,25 @@ impl<S: StateMachine> Driver<S> {
         }
         if !self.core.is_lagging() {
             self.give(inner);
+            if self.disk.as_ref().is_some_and(Disk::wants_snapshot) {
+                self.shorten_files(inner);
+            }
         }
         let was_put_out =
             !self.is_member() && self.shm.segment(self.shm.me).is_some_and(|own| own.state() == Some(NodeState::Left));
         if (self.core.is_lagging() || was_put_out) && !self.is_leaving {
             // It is tried again at the next round, as long as there are members.
             let _ = self.come_back(inner);
+        }
+    }
+
+    /// Takes a snapshot, so that the write-ahead log does not grow for ever.
+    fn shorten_files(&mut self, inner: &Inner<S>) {
+        let state = inner.state.read();
+        let shortened = self.disk.as_mut().map(|disk| disk.shorten(&state.machine, state.count));
+        drop(state);
+        if let Some(Err(error)) = shortened {
+            inner.fail_files(&std::io::Error::other(error));
         }
     }
 
@@ -104,6 +118,9 @@ impl<S: StateMachine> Driver<S> {
         let (writer, memory): NewSegment = open::segment(&self.config, me)?;
         self.shm.move_to(me, writer, memory, self.boot);
         self.core = restored(&self.config, me, &mut self.shm, &system)?;
+        if let Some(disk) = &mut self.disk {
+            disk.restart(&machine, system.applied())?;
+        }
         inner.replace_state(me, machine, system.applied());
         self.shm.writer.set_applied(system.applied(), Some(system.prefix()));
         self.system = system;

@@ -14,8 +14,9 @@ use corecast_base::sync::{AtomicBool, AtomicU32, AtomicU64};
 use corecast_base::wait::{Wait, WakeWord};
 use corecast_lock::RwLock;
 
-use super::config::{Config, Placement};
+use super::config::{Config, FilesOrigin, Placement};
 use super::driver::Driver;
+use super::durable::{self, Disk};
 use super::ending::Ending;
 use super::handle::{Handle, Node};
 use super::inner::{Applied, Inner};
@@ -46,9 +47,7 @@ impl<S: StateMachine> Replicated<S> {
     /// # Errors
     /// [`OpenError`]; `Create` if there is no room for its memory.
     pub fn create(config: &Config, initial: S) -> Result<Node<S>, OpenError> {
-        config.check()?;
-        let region = SharedRegion::memfd(&plan::<S>(config)?)?;
-        found(config, region, None, initial)
+        found(config, None, initial)
     }
 
     /// Makes a group with a name.
@@ -56,10 +55,7 @@ impl<S: StateMachine> Replicated<S> {
     /// # Errors
     /// [`OpenError`]; `Rendezvous` if a group of this name is in use: of two creators one succeeds.
     pub fn create_named(config: &Config, dir: &SocketDir, name: &str, initial: S) -> Result<Node<S>, OpenError> {
-        config.check()?;
-        let region = SharedRegion::memfd(&plan::<S>(config)?)?;
-        // The name comes last: nobody finds a group that has no member.
-        found(config, region, Some((dir, name)), initial)
+        found(config, Some((dir, name)), initial)
     }
 
     /// Joins the group with this name.
@@ -84,8 +80,8 @@ impl<S: StateMachine> Replicated<S> {
 fn plan<S>(config: &Config) -> Result<RegionPlan, OpenError> {
     let mut hasher = DefaultHasher::new();
     std::any::type_name::<S>().hash(&mut hasher);
-    let is_fused = u64::from(config.placement == Placement::Fused);
-    let words = [config.slots as u64, config.window, config.bulk_bytes, is_fused, hasher.finish(), 0];
+    let flags = u64::from(config.placement == Placement::Fused) | config.files.group << 1;
+    let words = [config.slots as u64, config.window, config.bulk_bytes, flags, hasher.finish(), config.files.base];
     let plan = RegionPlan::new().add(ENTRY, KIND, words, Control::bytes(config.slots) as u64);
     // A node that comes back has a participant of its own for a moment; a process that looks, too.
     let participants = (config.slots as u32 * 2 + 8).min(1024);
@@ -95,9 +91,10 @@ fn plan<S>(config: &Config) -> Result<RegionPlan, OpenError> {
 /// The configuration that the group was made with, as far as it holds for all.
 fn found_config<S>(region: &SharedRegion, mine: &Config) -> Result<Config, OpenError> {
     let entry = region.entry(ENTRY).ok_or_else(|| OpenError::Version("it holds no replicated state".to_owned()))?;
-    let [slots, window, bulk_bytes, is_fused, ..] = entry.config;
-    let placement = if is_fused == 1 { Placement::Fused } else { Placement::Separate };
-    let config = Config { slots: slots as usize, window, bulk_bytes, placement, ..mine.clone() };
+    let [slots, window, bulk_bytes, flags, _, base] = entry.config;
+    let placement = if flags & 1 == 1 { Placement::Fused } else { Placement::Separate };
+    let files = FilesOrigin { group: flags >> 1, base };
+    let config = Config { slots: slots as usize, window, bulk_bytes, placement, files, ..mine.clone() };
     config.check()?;
     let is_same = region.expect_plan(&plan::<S>(&config)?);
     is_same.map_err(|_| OpenError::Version("it replicates another state, or is of another version".to_owned()))?;
@@ -106,10 +103,13 @@ fn found_config<S>(region: &SharedRegion, mine: &Config) -> Result<Config, OpenE
 
 fn found<S: StateMachine>(
     config: &Config,
-    region: SharedRegion,
     name: Option<(&SocketDir, &str)>,
     initial: S,
 ) -> Result<Node<S>, OpenError> {
+    config.check()?;
+    let (config, initial) = start_from_files(config, initial)?;
+    let config = &config;
+    let region = SharedRegion::memfd(&plan::<S>(config)?)?;
     let entry = region.entry(ENTRY).expect("it was planned");
     let layout = SegmentLayout::new(config.slots, config.window, config.bulk_bytes);
     let control = Control::create(&region, region.section(&entry), layout, config.wait);
@@ -134,8 +134,20 @@ fn found<S: StateMachine>(
     let members = Members::founding([(me, place.boot)]);
     let core = OneNode::new(settings(config, me), members.clone(), first);
     let region = place.region.clone();
+    // The name comes last: nobody finds a group that has no member.
     let hosted = name.map(|(dir, name)| rendezvous::host(dir, name, region)).transpose()?;
     place.start(config, core, System::new(members), initial, hosted)
+}
+
+/// The state that the files of the group hold, if it keeps any, and the configuration that says so.
+fn start_from_files<S: StateMachine>(config: &Config, initial: S) -> Result<(Config, S), OpenError> {
+    let Some(durability) = &config.durability else { return Ok((config.clone(), initial)) };
+    let mut hasher = DefaultHasher::new();
+    (std::process::id(), Instant::now(), std::time::SystemTime::now()).hash(&mut hasher);
+    let group = durable::group_number(&durability.folder, hasher.finish() >> 1)?;
+    let found = durable::recover(&durability.folder, group, initial)?;
+    let files = FilesOrigin { group, base: found.count };
+    Ok((Config { files, ..config.clone() }, found.machine))
 }
 
 fn join<S: StateMachine>(
@@ -261,7 +273,11 @@ impl Place {
         let (control, me) = (shm.control.clone(), shm.me);
         let wake = control.wake_word(usize::from(me.slot)).clone();
         let largest = shm.bulk.max_bytes();
-        let driver = Driver::new(core, system, shm, config.clone(), boot, asked);
+        let mut driver = Driver::new(core, system, shm, config.clone(), boot, asked);
+        if let Some(durability) = &config.durability {
+            let FilesOrigin { group, base } = config.files;
+            driver.disk = Some(Disk::begin(durability, group, me.slot, base, (&machine, count))?);
+        }
         let sharing = region.cpu_sharing(2);
         let inner = Arc::new(Inner {
             me: AtomicU32::new(me.to_bits()),
@@ -282,6 +298,7 @@ impl Place {
             next_session: AtomicU64::new(1),
             next_cut: AtomicU32::new(1),
             cuts: Mutex::default(),
+            files: Mutex::default(),
             largest_body: largest,
         });
         let theirs = Arc::clone(&inner);

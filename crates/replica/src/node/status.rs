@@ -91,17 +91,18 @@ impl Status {
             prefix: driver.system.prefix(),
             members: driver.core.members().iter().collect(),
             is_member: driver.is_member(),
-            ended: inner.ending.get().map(describe),
+            ended: inner.ending.get().map(|end| describe(inner, end)),
             counters: driver.counters,
         }
     }
 }
 
-fn describe(end: End) -> String {
+fn describe<S: StateMachine>(inner: &Inner<S>, end: End) -> String {
     match end {
         End::Expelled => "no longer a member".to_owned(),
         End::Diverged(index) => format!("its state differed at command {index}"),
         End::Poisoned(index) => format!("all replicas panicked at command {index}"),
+        End::Files => inner.file_error(),
         End::Corrupt(slot) => format!("the log in the memory of node {slot} is damaged"),
     }
 }
