@@ -286,6 +286,7 @@ impl Place {
             state: RwLock::new(Applied { machine, count }),
             applied: CacheLine::new(AtomicU64::new(count)),
             driver: corecast_lock::Mutex::new(driver),
+            is_wanted: AtomicBool::new(false),
             errands: Mutex::default(),
             has_errands: AtomicBool::new(false),
             polling: CacheLine::new(AtomicU32::new(0)),

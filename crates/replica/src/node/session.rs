@@ -173,7 +173,7 @@ impl<S: StateMachine> Session<S> {
     fn submit(&mut self, command: Command<Body>) {
         self.open.entry(command.rid).or_insert((command, None));
         let inner = &self.handle.inner;
-        match inner.driver.try_lock() {
+        match inner.try_driver() {
             Some(mut driver) => driver.submit(inner, command),
             None => inner.send(Errand::Submit(command)),
         }

@@ -27,7 +27,7 @@ pub(super) fn run<S: StateMachine>(inner: &Arc<Inner<S>>) {
             serve(inner);
         }
         // Callers that poll take the driver again and again.
-        let driver = if missed < PATIENT { inner.driver.try_lock() } else { Some(inner.driver.lock()) };
+        let driver = if missed < PATIENT { inner.driver.try_lock() } else { Some(inner.claim_driver()) };
         missed = if driver.is_some() { 0 } else { missed + 1 };
         if let Some(mut driver) = driver {
             driver.maintain(inner);
