@@ -7,7 +7,7 @@
 //!   [`messages`](fn@messages): message channels;
 //! - [`locks`](fn@locks), [`table`](fn@table), [`atomics`](fn@atomics), [`coherence`](fn@coherence): locks, a hash table,
 //!   words and cache lines; [`coherence_cases`] names the cases of the last;
-//! - [`crash`](fn@crash): replicated state whose nodes are killed;
+//! - [`replica`](fn@replica): replicated state; [`crash`](fn@crash): replicated state whose nodes are killed;
 //! - [`busy`](fn@busy): all of it beside foreign load; [`setup`]: how long it takes to put a group together;
 //! - [`study`](mod@study): the planner on many machine models, computed and not raced;
 //! - [`list`] names all contenders.
@@ -82,7 +82,11 @@ pub use messages::{
 };
 pub use pair::ump;
 pub use published::PublishedFigure;
-pub use replica::{CrashEpisode, CrashFault, CrashOptions, CrashReport, CrashRow, crash, crash_node};
+pub use replica::{
+    CostRow, CrashEpisode, CrashFault, CrashOptions, CrashReport, CrashRow, LeftOut, PredictionRow, Preset, RedisRow,
+    ReplicaCell, ReplicaOptions, ReplicaReport, ReplicaRow, RobustRow, SimulatedRow, crash, crash_node, replica,
+    replica_member,
+};
 pub use select::{Fairness, SelectReport, select};
 pub use setup::{SetupReport, SetupRow, setup};
 pub use stream::{StreamOptions, StreamReport, stream};

@@ -1,7 +1,267 @@
-//! `corecast bench replica`: replicated state.
+//! `corecast bench replica`: replicated state, in four strata that are never mixed.
 //!
+//! 1. Robustness (`robustness`, `restart`): pauses and losses when a replica idles, is stopped or dies.
+//! 2. Exact costs (`costs`): messages and lines of a command, by counters.
+//! 3. Wall clock here (`clock`): a store with all its rivals in turns (`contenders`, `ours`, `rivals`; `load` and `play` are the
+//!    work of clients, `crew` and `member` threads and processes), logs (`payloads`) and checkpoints (`snapshots`).
+//! 4. Simulation (`simulation`) on machine models, for more replicas than there are CPUs.
+//!
+//! - `series`: the forms of our replication, the one list to which another transport adds its lines;
+//! - `preset`: the experiments that are repeated; `report`, `gates`: what is told, and what is asked;
+//! - `redis_benchmark`: both servers under Redis's own load;
 //! - [`crash`](fn@crash), [`crash_node`]: nodes that are killed, stopped and started again while clients work.
 
+mod clock;
+mod contenders;
+mod costs;
 mod crash;
+mod crew;
+mod gates;
+mod host;
+mod load;
+mod member;
+mod ours;
+mod payloads;
+mod play;
+mod preset;
+mod redis_benchmark;
+mod report;
+mod restart;
+mod rivals;
+mod robustness;
+mod series;
+mod simulation;
+mod snapshots;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use corecast::base::CpuId;
+use corecast::machine::Machine;
+
+use crate::turns::TurnOrder;
+use corecast_race::error::BenchError;
+use corecast_race::failure::Failure;
+use corecast_race::harness::Abort;
+use corecast_race::options::Options;
+use corecast_race::place::Place;
+use corecast_race::progress::{Part, Progress};
+use crew::Program;
+use series::forms;
 
 pub use crash::{CrashEpisode, CrashFault, CrashOptions, CrashReport, CrashRow, crash, crash_node};
+pub use member::replica_member;
+pub use preset::Preset;
+pub use report::{
+    CostRow, LeftOut, PredictionRow, RedisRow, ReplicaCell, ReplicaReport, ReplicaRow, RobustRow, SimulatedRow,
+};
+
+/// Replicas of the groups in which one idles, is stopped or dies.
+const REPLICAS: usize = 4;
+/// The operations in a second of all clients of an open loop.
+const RATE: f64 = 20_000.0;
+
+/// The options of the benchmark.
+#[derive(Clone, Debug, Default)]
+pub struct ReplicaOptions {
+    /// CPUs, contenders, the program that processes run, how nodes wait, seed, and how to stop it. The rest is not looked at.
+    pub options: Options,
+    /// The experiment to repeat; the usual run of all strata by default.
+    pub preset: Option<Preset>,
+    /// The numbers of replicas; those of the experiment by default.
+    pub members: Vec<usize>,
+    /// How long a block lasts; half a second by default, 20 ms if quick.
+    pub block: Option<Duration>,
+    /// Blocks of each contender in each situation; 10 by default, 3 if quick.
+    pub rounds: Option<usize>,
+    /// Kills and stops of each kind; 200 by default, 5 if quick.
+    pub events: Option<usize>,
+    /// Operations in a second of all clients together, in an open loop; 20 000 by default.
+    pub rate: Option<f64>,
+    /// Runs `redis-benchmark` against both servers.
+    pub redis: bool,
+    /// The program `corecast`, whose `kv serve` it is run against.
+    pub corecast: Option<PathBuf>,
+}
+
+/// How much is done.
+struct Amount {
+    rounds: usize,
+    block: Duration,
+    events: usize,
+    writes: u64,
+    restarts: usize,
+    state_bytes: u64,
+    counted: &'static [usize],
+}
+
+impl Amount {
+    fn of(options: &ReplicaOptions) -> Self {
+        let usual = if options.options.quick {
+            Self {
+                rounds: 3,
+                block: Duration::from_millis(20),
+                events: 5,
+                writes: 50_000,
+                restarts: 2,
+                state_bytes: restart::QUICK_STATE_BYTES,
+                counted: &[3, 5],
+            }
+        } else {
+            Self {
+                rounds: 10,
+                block: Duration::from_millis(500),
+                events: 200,
+                writes: 1_000_000,
+                restarts: 20,
+                state_bytes: restart::STATE_BYTES,
+                counted: &[3, 5, 8, 16, 28],
+            }
+        };
+        Self {
+            rounds: options.rounds.unwrap_or(usual.rounds),
+            block: options.block.unwrap_or(usual.block),
+            events: options.events.unwrap_or(usual.events),
+            ..usual
+        }
+    }
+}
+
+/// Runs the strata of the usual run, or the situations of an experiment.
+///
+/// # Errors
+/// A [`BenchError`] if the options do not fit the machine, the run is cancelled, or one of our stores was wrong.
+pub fn replica(
+    machine: &Machine,
+    options: &ReplicaOptions,
+    progress: &mut dyn Progress,
+) -> Result<ReplicaReport, BenchError> {
+    let shared = &options.options;
+    let cpus: Vec<CpuId> = shared.usable_cpus(machine)?.iter().collect();
+    if let Some(name) = shared.contenders.iter().find(|name| !clock::names().contains(&name.as_str())) {
+        return Err(BenchError::Contender { name: name.clone(), known: clock::names().join(", ") });
+    }
+    let (amount, seed) = (Amount::of(options), shared.seed_or_draw());
+    let mut report = begun(machine, options, &cpus, seed);
+    let is_usual = options.preset.is_none() && options.members.is_empty() && shared.contenders.is_empty();
+    if is_usual {
+        robustness(&mut report, options, &amount, &mut Part { whole: progress, from: 0.0, to: 0.4 })?;
+        shared.go_on()?;
+        report.costs = costs::costs(amount.counted, shared.quick, shared.wait)?;
+    }
+    let mut part = Part { whole: progress, from: if is_usual { 0.4 } else { 0.0 }, to: 0.95 };
+    report.cells = cells(options, &amount, (&cpus, seed), &mut part)?;
+    report.predictions = simulation::predictions(machine, &report.cells);
+    if is_usual || options.preset == Some(Preset::Smelt1Paxos) {
+        report.simulated = simulation::simulated()?;
+    }
+    if options.redis {
+        let mut part = Part { whole: progress, from: 0.95, to: 1.0 };
+        report.redis = redis_benchmark::race(options.corecast.as_ref(), shared, &mut part)?;
+    }
+    report.gates = gates::judge(&report);
+    progress.step(1.0, "done");
+    Ok(report)
+}
+
+fn begun(machine: &Machine, options: &ReplicaOptions, cpus: &[CpuId], seed: u64) -> ReplicaReport {
+    ReplicaReport {
+        machine: machine.name.clone(),
+        commit: options.options.commit.clone(),
+        seed,
+        quick: options.options.quick,
+        preset: options.preset.map(Preset::name),
+        cpus: cpus.iter().map(|cpu| cpu.get()).collect(),
+        wait: options.options.wait.name().to_owned(),
+        foreign_load: foreign_load(),
+        robustness: Vec::new(),
+        costs: Vec::new(),
+        cells: Vec::new(),
+        predictions: Vec::new(),
+        simulated: Vec::new(),
+        redis: Vec::new(),
+        left_out: contenders::LEFT_OUT.iter().map(|&(contender, reason)| LeftOut { contender, reason }).collect(),
+        gates: Vec::new(),
+    }
+}
+
+/// The mean number of threads that wanted a CPU in the last minute.
+fn foreign_load() -> Option<f64> {
+    std::fs::read_to_string("/proc/loadavg").ok()?.split_whitespace().next()?.parse().ok()
+}
+
+fn program(options: &ReplicaOptions) -> Option<Program> {
+    match &options.options.place {
+        Place::Processes { program, arguments } => Some((program.clone(), arguments.clone())),
+        Place::Threads => None,
+    }
+}
+
+/// Stratum 1. A row that fails says why, and the others go on.
+fn robustness(
+    report: &mut ReplicaReport,
+    options: &ReplicaOptions,
+    amount: &Amount,
+    progress: &mut dyn Progress,
+) -> Result<(), BenchError> {
+    let Some(program) = program(options) else { return Ok(()) };
+    let shared = &options.options;
+    let abort = Arc::new(Abort::heeding(&shared.cancel));
+    let (wait, cpus, seed) = (shared.wait, report.cpus.len(), report.seed);
+    let run = robustness::Run { program: &program, abort, wait, cpus, replicas: REPLICAS, seed };
+    let mut tasks: Vec<(RobustRow, Box<dyn Fn() -> Result<RobustRow, Failure> + '_>)> = Vec::new();
+    for series in forms() {
+        for is_stopped in [false, true] {
+            let event = if is_stopped { "stopped" } else { "idle" };
+            let row = RobustRow { event, ..robustness::of(&run, series) };
+            let run = &run;
+            tasks.push((row, Box::new(move || robustness::held_back(run, series, is_stopped, amount.writes))));
+        }
+        for event in robustness::Event::ALL {
+            let row = RobustRow { event: event.words(), ..robustness::of(&run, series) };
+            let run = &run;
+            tasks.push((row, Box::new(move || robustness::events(run, series, event, amount.events))));
+        }
+        let row = RobustRow { event: "restart", ..robustness::of(&run, series) };
+        let (size, run, program) = ((amount.state_bytes, amount.restarts), &run, &program);
+        tasks.push((row, Box::new(move || restart::restarts(series, size, program, &run.abort))));
+    }
+    let rival = RobustRow { contender: "node-replication".to_owned(), event: "idle", ..RobustRow::default() };
+    tasks.push((rival, Box::new(|| robustness::node_replication(&run, amount.writes))));
+    let all = tasks.len();
+    for (number, (row, task)) in tasks.into_iter().enumerate() {
+        progress.step(number as f64 / all as f64, &format!("{}: {}", row.contender, row.event));
+        let done = task();
+        shared.go_on()?;
+        let failed = |failure: Failure| RobustRow { skipped: Some(failure.to_string()), failed: true, ..row };
+        report.robustness.push(done.unwrap_or_else(failed));
+    }
+    Ok(())
+}
+
+/// Stratum 3.
+fn cells(
+    options: &ReplicaOptions,
+    amount: &Amount,
+    (cpus, seed): (&[CpuId], u64),
+    progress: &mut dyn Progress,
+) -> Result<Vec<ReplicaCell>, BenchError> {
+    let shared = &options.options;
+    let program = program(options);
+    let run = clock::Run {
+        options: shared,
+        program: program.as_ref(),
+        cpus,
+        wait: shared.wait,
+        rounds: amount.rounds,
+        time: amount.block,
+        seed,
+    };
+    let cases = preset::cases(options.preset, shared.quick, &options.members, options.rate.unwrap_or(RATE));
+    let mut order = TurnOrder::new(shared, seed);
+    let cell = |(number, case): (usize, &preset::Case)| {
+        clock::cell(&run, case, &mut order, &mut Part::of(progress, number, cases.len()))
+    };
+    cases.iter().enumerate().map(cell).collect()
+}

@@ -58,7 +58,7 @@ impl Mix {
 }
 
 /// Numbers from 1 to `most`, of which k is as likely as k raised to minus the exponent.
-struct Zipf {
+pub(crate) struct Zipf {
     most: f64,
     exponent: f64,
     /// The integral's ends, between which is drawn.
@@ -69,7 +69,7 @@ struct Zipf {
 }
 
 impl Zipf {
-    fn new(most: u64, exponent: f64) -> Self {
+    pub(crate) fn new(most: u64, exponent: f64) -> Self {
         let most = most as f64;
         let zipf = Self { most, exponent, first: 0.0, last: 0.0, sure: 0.0 };
         let sure = 2.0 - zipf.inverse(zipf.integral(2.5) - zipf.weight(2.0));
@@ -91,7 +91,7 @@ impl Zipf {
         if power == 0.0 { area.exp() } else { (1.0 + area * power).powf(power.recip()) }
     }
 
-    fn draw(&self, random: &mut Rng) -> u64 {
+    pub(crate) fn draw(&self, random: &mut Rng) -> u64 {
         loop {
             let area = self.last + random.f64() * (self.first - self.last);
             let x = self.inverse(area);

@@ -11,7 +11,7 @@ const BINS: usize = (64 - PARTS as usize + 1) << PARTS;
 
 /// See the [module](self).
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub(super) struct Latency {
+pub(crate) struct Latency {
     bins: Vec<u32>,
 }
 
@@ -23,20 +23,20 @@ impl Default for Latency {
 
 impl Latency {
     #[inline]
-    pub(super) fn add(&mut self, ticks: u64) {
+    pub(crate) fn add(&mut self, ticks: u64) {
         self.bins[bin(ticks)] += 1;
     }
 
-    pub(super) fn merge(&mut self, other: &Self) {
+    pub(crate) fn merge(&mut self, other: &Self) {
         self.bins.iter_mut().zip(&other.bins).for_each(|(bin, other)| *bin += other);
     }
 
-    pub(super) fn samples(&self) -> u64 {
+    pub(crate) fn samples(&self) -> u64 {
         self.bins.iter().copied().map(u64::from).sum()
     }
 
     /// The ticks that so large a part of the samples does not exceed; `None` if there are fewer than `1 / (1 - share)`.
-    pub(super) fn percentile(&self, share: f64) -> Option<u64> {
+    pub(crate) fn percentile(&self, share: f64) -> Option<u64> {
         let samples = self.samples() as f64;
         let mut left = (share * samples).ceil();
         if samples * (1.0 - share) < 1.0 - 1e-9 {

@@ -44,12 +44,14 @@ use corecast_race::failure::Failure;
 use corecast_race::harness::is_crowded;
 use corecast_race::options::Options;
 use corecast_race::progress::{Part, Progress};
+pub(crate) use draw::Zipf;
 use host::Setting;
-use latency::Latency;
+pub(crate) use latency::Latency;
 use play::Turn;
 pub use processes::table_member;
 pub use published::{Point, Published};
 pub use report::{TableCell, TableReport, TableRow};
+pub(crate) use rivals::Multiply;
 use section::Section;
 
 /// The options of the benchmark.

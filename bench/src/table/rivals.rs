@@ -16,7 +16,7 @@ use corecast_race::failure::Failure;
 
 /// Hashes one u64: multiplied by an odd constant (the golden ratio's), with the upper half folded into the lower.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Multiply(u64);
+pub(crate) struct Multiply(u64);
 
 impl Multiply {
     #[inline]

@@ -39,14 +39,21 @@ struct Queue {
     jobs: BTreeMap<u64, Job>,
 }
 
-/// What processes do to the queue. Workers are named by the bits of their nodes, which no other process ever has.
+/// A step of a process. Workers are named by the bits of their nodes, which no other process ever has.
 #[derive(Debug, Clone, Copy)]
 enum Step {
     Add(u64),
-    Claim { worker: u64 },
-    Finish { worker: u64, job: u64 },
+    Claim {
+        worker: u64,
+    },
+    Finish {
+        worker: u64,
+        job: u64,
+    },
     /// The worker is dead: what it had claimed waits again.
-    Release { worker: u64 },
+    Release {
+        worker: u64,
+    },
 }
 
 impl Wire for Step {

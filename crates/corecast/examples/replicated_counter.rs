@@ -147,7 +147,11 @@ fn kill(all: &mut [Process], role: &str, of: impl Fn(&Roles) -> String) -> Outco
     victim.child.kill()?;
     victim.child.wait()?;
     let client = victim.client;
-    all.iter().for_each(|one| one.seen().longest = Duration::ZERO);
+    let before: Vec<u64> = all.iter().map(Process::reset).collect();
+    for (one, before) in all.iter().zip(before).filter(|(one, _)| one.lives) {
+        // The one that was under way when the role holder died, and one behind it.
+        one.wait_for(|seen| seen.sum >= before + 2)?;
+    }
     thread::sleep(PHASE);
     println!("killed process {client}, the {role}; the others paused for at most {:.1?}", longest_pause(all));
     Ok(())
@@ -192,7 +196,7 @@ struct Roles {
     acceptor: String,
 }
 
-/// What a process has told.
+/// The words of a process so far.
 #[derive(Debug, Default)]
 struct Seen {
     node: String,
@@ -224,7 +228,9 @@ impl Seen {
             }
             "stopped" => self.has_stopped = true,
             "total" => {
-                let pair = |pair: &str| pair.split_once(':').and_then(|(client, sum)| Some((client.parse().ok()?, sum.parse().ok()?)));
+                let pair = |pair: &str| {
+                    pair.split_once(':').and_then(|(client, sum)| Some((client.parse().ok()?, sum.parse().ok()?)))
+                };
                 self.total = Some(words.map(pair).collect::<Option<_>>()?);
             }
             _ => return None,
@@ -261,6 +267,13 @@ impl Process {
         let process = Self { client, lives: true, child, stdin, seen, reader: Some(reader) };
         process.wait_for(|seen| seen.sum > 0)?;
         Ok(process)
+    }
+
+    /// Forgets the longest pause so far, and tells how many additions were acknowledged.
+    fn reset(&self) -> u64 {
+        let mut seen = self.seen();
+        seen.longest = Duration::ZERO;
+        seen.sum
     }
 
     fn seen(&self) -> std::sync::MutexGuard<'_, Seen> {

@@ -1,4 +1,4 @@
-//! What can go wrong with a group, an operation and a read.
+//! The errors of groups, operations and reads.
 
 use std::io;
 

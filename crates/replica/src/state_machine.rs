@@ -46,7 +46,7 @@ impl Wire for Vec<u8> {
 /// Clock values and random numbers have to arrive inside the operation. A panic in [`apply`](Self::apply) makes the replica
 /// leave; if all replicas panic at the same index, the group stops.
 pub trait StateMachine: Send + Sync + Sized + 'static {
-    /// What changes the state.
+    /// An operation that changes the state.
     type Op: Wire;
     /// The result of an operation.
     type Out: Wire;

@@ -15,6 +15,7 @@ pub(crate) mod locks;
 pub(crate) mod messages;
 pub(crate) mod published;
 pub(crate) mod readers;
+pub(crate) mod replicas;
 
 use corecast_cli::resolution::Resolution;
 use corecast_cli::row_outcome::finish;

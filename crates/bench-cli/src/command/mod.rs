@@ -12,6 +12,7 @@ mod messages;
 mod planner;
 mod race;
 mod replica;
+mod replica_race;
 mod setup;
 mod stream;
 mod table;
@@ -92,10 +93,15 @@ pub(crate) enum Benchmark {
     /// A process that `deaths` kills.
     #[command(hide = true)]
     Victim(deaths::Victim),
-    /// Kill, stop and restart nodes of replicated state, and check all that their clients were answered.
-    #[command(after_help = "Example:\n  corecast bench replica --crash --seconds 60 --seed 7")]
+    /// Race replicated state with stores that people use today, and find out what happens when replicas die.
+    #[command(
+        after_help = "Examples:\n  corecast bench replica --quick --html replica.html\n  corecast bench replica --preset ycsb --rate 50000\n  corecast bench replica --crash --seconds 60 --seed 7"
+    )]
     Replica(replica::Arguments),
-    /// A node of `replica`.
+    /// A process that takes part in `replica`.
+    #[command(hide = true)]
+    ReplicaMember,
+    /// A node of `replica --crash`.
     #[command(hide = true)]
     ReplicaNode(replica::NodeArguments),
     /// Find out how long it takes to put a group together, on any machine model.
@@ -159,6 +165,7 @@ impl Benchmark {
             Self::BusyMember => busy::member(),
             Self::Deaths(arguments) => arguments.run(output),
             Self::Replica(arguments) => arguments.run(output),
+            Self::ReplicaMember => replica_race::member(),
             Self::ReplicaNode(arguments) => arguments.run(),
             Self::Setup(arguments) => arguments.run(output),
             Self::Victim(arguments) => arguments.run(),

@@ -1,4 +1,4 @@
-//! `corecast bench replica`: replicated state whose nodes are killed, stopped and started again.
+//! `corecast bench replica`: replicated state, raced or, with `--crash`, killed, stopped and started again.
 
 use std::path::PathBuf;
 
@@ -10,6 +10,7 @@ use corecast_cli::output::Output;
 use corecast_cli::own_program;
 use corecast_race::Options;
 
+use super::replica_race::RaceArguments;
 use crate::columns::Format::Digits;
 use crate::columns::{self, Column, count};
 use crate::tell::tell;
@@ -21,15 +22,17 @@ const NODE: [&str; 1] = ["replica-node"];
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct Arguments {
     /// Kill, stop and restart nodes at random while clients read and write, and check all that they were answered.
-    #[arg(long, required = true)]
+    #[arg(long)]
     crash: bool,
+    #[command(flatten)]
+    race: RaceArguments,
     /// With --crash: the length of the run.
     #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..))]
     seconds: u64,
     /// With --crash: end after this number of kills and stops.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     kills: Option<u64>,
-    /// With --crash: the seed of all choices [default: drawn].
+    /// The seed of all random choices [default: drawn, and reported].
     #[arg(long, value_name = "SEED")]
     seed: Option<u64>,
     /// With --crash: the folder that gets a file with the history of each fault.
@@ -45,6 +48,10 @@ pub(crate) struct NodeArguments {
 
 impl Arguments {
     pub(super) fn run(&self, output: &Output) -> Result<(), Failure> {
+        if self.crash { self.crash(output) } else { self.race.run(self.seed, output) }
+    }
+
+    fn crash(&self, output: &Output) -> Result<(), Failure> {
         let cancel = Interrupt::watch()?.cancel();
         let options = Options { cancel, commit: super::commit(), seed: self.seed, ..Options::default() };
         let seed = options.seed_or_draw();
@@ -119,6 +126,6 @@ mod tests {
     fn the_table_shows_what_json_has() {
         let row =
             CrashRow { event: "leader killed", events: 20, median_ms: Some(1.5), p99_ms: Some(2.5), max_ms: None };
-        agree_with_json(ROWS, &row, "bench replica", "rows[]");
+        agree_with_json(ROWS, &row, "bench replica --crash", "rows[]");
     }
 }

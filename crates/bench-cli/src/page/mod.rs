@@ -1,6 +1,6 @@
 //! The HTML pages that benchmarks write about their results: each is one file that needs no other.
 //!
-//! - `locks_page` with `flips_section` and `readers_section`, `table_page`, `atomics_page`, `messages_page`,
+//! - `locks_page` with `flips_section` and `readers_section`, `table_page`, `replica_page`, `atomics_page`, `messages_page`,
 //!   `channels_page`, `coherence_page` with `coherence_map`: a page for each benchmark;
 //! - `column_table`: the tables of the terminal; `throughput`: curves against the number of participants or a length;
 //!   `published`: figures that others have published.
@@ -15,6 +15,7 @@ mod locks_page;
 mod messages_page;
 mod published;
 mod readers_section;
+mod replica_page;
 mod table_page;
 mod throughput;
 
@@ -23,4 +24,5 @@ pub(crate) use channels_page::render_channels;
 pub(crate) use coherence_page::render_coherence;
 pub(crate) use locks_page::render_locks;
 pub(crate) use messages_page::render_messages;
+pub(crate) use replica_page::render_replica;
 pub(crate) use table_page::render_table;

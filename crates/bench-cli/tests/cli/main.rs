@@ -14,6 +14,7 @@ mod models;
 #[path = "../../../cli/tests/cli/program.rs"]
 #[allow(dead_code, reason = "what the other program's tests need of it")]
 mod program;
+mod replicas;
 mod reports;
 mod stressing;
 mod tables;

@@ -53,7 +53,7 @@ impl Session for NodeSession<Store> {
 
     #[inline]
     fn start(&mut self, op: &Op) -> Result<u32, Trouble> {
-        Ok(Self::start(self, op)?)
+        Ok(self.queue(op)?)
     }
 
     #[inline]

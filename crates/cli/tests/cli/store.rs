@@ -252,3 +252,29 @@ fn a_stopped_leader_does_not_stop_the_store() {
     store.ask_until("GET a", "$1|2|");
     store.stop();
 }
+
+/// The operations of a pipeline are applied in their order, whatever the processes are busy with.
+#[test]
+fn a_pipeline_keeps_its_order() {
+    let program = Program::new();
+    let store = Store::serve(&program, &[]);
+    let count = 400;
+    std::thread::scope(|scope| {
+        for client in 0..3 {
+            let store = &store;
+            scope.spawn(move || {
+                for round in 0..5 {
+                    let key = format!("k{client}.{round}");
+                    let appends: String = (0..count).map(|at| format!("APPEND {key} {at:04}\n")).collect();
+                    store.ask(&appends).expect("answered");
+                    let expected: String = (0..count).map(|at| format!("{at:04}")).collect();
+                    assert_eq!(
+                        store.ask(&format!("GET {key}")).expect("answered"),
+                        format!("${}|{expected}|", expected.len())
+                    );
+                }
+            });
+        }
+    });
+    store.stop();
+}

@@ -76,7 +76,8 @@ impl Config {
         self
     }
 
-    /// The bytes at each node for operations that do not fit a log entry. The largest operation has a quarter of them.
+    /// The bytes at each node for operations that do not fit a log entry, which has 32. The largest operation has as many, and at
+    /// most 16 MiB and 64 KiB; while there is no room, clients of the node wait until all members have applied earlier ones.
     #[must_use]
     pub fn bulk_bytes(mut self, bytes: u64) -> Self {
         self.bulk_bytes = bytes;

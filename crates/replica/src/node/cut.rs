@@ -48,7 +48,7 @@ impl<S: StateMachine> Driver<S> {
         }
     }
 
-    /// What members have found at a cut; `None` for those that have not come to it.
+    /// The digests that members have found at a cut; `None` for those that have not come to it.
     fn digests(&self, cut: &Cut) -> Vec<(NodeId, Option<u128>)> {
         let found = |node: NodeId| {
             let theirs = self.shm.segment(node)?.cut()?;

@@ -10,6 +10,7 @@ use corecast_base::Clock;
 
 use super::config::Config;
 use super::durable::Disk;
+use super::ending::End;
 use super::giving::Given;
 use super::inner::{Errand, Inner};
 use super::mailbox::Mailbox;
@@ -149,11 +150,11 @@ impl<S: StateMachine> Driver<S> {
 
     /// Gives the protocol one input, and does all that follows from it.
     pub(super) fn step(&mut self, inner: &Inner<S>, input: Input<Body>) {
-        let before = self.core.configuration().epoch;
+        let before = *self.core.configuration();
         self.core.step(input, &mut self.effects);
         self.settle(inner);
-        if self.core.configuration().epoch != before {
-            self.has_reconfigured(inner);
+        if self.core.configuration().epoch != before.epoch {
+            self.has_reconfigured(inner, before.leader);
         }
     }
 
@@ -173,6 +174,9 @@ impl<S: StateMachine> Driver<S> {
                 effect => {
                     if let Some(answer) = self.shm.carry_out(effect) {
                         self.core.step(answer, &mut self.effects);
+                    }
+                    if let Some(slot) = self.shm.damaged {
+                        inner.ending.set(End::Corrupt(slot));
                     }
                 }
             }
@@ -230,20 +234,29 @@ impl<S: StateMachine> Driver<S> {
         self.shm.pinned = members.chain([roles.leader, roles.acceptor, roles.source]).collect();
     }
 
-    fn has_reconfigured(&mut self, inner: &Inner<S>) {
+    fn has_reconfigured(&mut self, inner: &Inner<S>, former: NodeId) {
         self.pin_peers();
         self.counters.role_changes += 1;
         self.patience.reconfigured();
+        if former != self.core.configuration().leader && !self.shm.is_gone(former) {
+            self.patience.doubted();
+        }
         self.resubmit(inner);
     }
 
-    fn run_errands(&mut self, inner: &Inner<S>) -> bool {
+    pub(super) fn run_errands(&mut self, inner: &Inner<S>) -> bool {
         let mut errands = std::mem::take(&mut self.errands);
         inner.take_errands(&mut errands);
         let was_busy = !errands.is_empty();
+        let mut requests = Vec::new();
         for errand in errands.drain(..) {
+            if let Errand::Submit(command) = errand {
+                requests.extend(self.admit(command));
+                continue;
+            }
+            self.order(inner, &mut requests);
             match errand {
-                Errand::Submit(command) => self.submit(inner, command),
+                Errand::Submit(_) => unreachable!("it was taken above"),
                 Errand::Open(session, mailbox) => {
                     self.mailboxes.insert(session, mailbox);
                 }
@@ -254,30 +267,45 @@ impl<S: StateMachine> Driver<S> {
                 }
             }
         }
+        self.order(inner, &mut requests);
         self.errands = errands;
         was_busy
     }
 
+    /// Has these requests ordered in one run.
+    fn order(&mut self, inner: &Inner<S>, requests: &mut Vec<Command<Body>>) {
+        if !requests.is_empty() {
+            self.step(inner, Input::Requests(std::mem::take(requests)));
+        }
+    }
+
     /// Has a request ordered, unless it has its result already.
     pub(super) fn submit(&mut self, inner: &Inner<S>, command: Command<Body>) {
+        if let Some(command) = self.admit(command) {
+            self.step(inner, Input::Requests(vec![command]));
+        }
+    }
+
+    /// Takes note of a request that is to be ordered; one that has its result already gets it.
+    fn admit(&mut self, command: Command<Body>) -> Option<Command<Body>> {
         let (session, rid) = (command.session, command.rid);
         match self.system.status(session, rid) {
             RequestStatus::Done(reply) => {
                 let reply = Arc::clone(reply);
-                return self.deliver(session, rid, &reply);
+                self.deliver(session, rid, &reply);
+                return None;
             }
             // Its session is open.
             RequestStatus::Forgotten if matches!(command.op, Op::OpenSession) => {
-                return self.deliver_at(session, rid, self.system.applied(), &[]);
+                self.deliver_at(session, rid, self.system.applied(), &[]);
             }
-            RequestStatus::Forgotten => return self.expire(session, rid),
-            RequestStatus::UnknownSession if !matches!(command.op, Op::OpenSession) => {
-                return self.expire(session, rid);
+            RequestStatus::Forgotten => self.expire(session, rid),
+            RequestStatus::UnknownSession if !matches!(command.op, Op::OpenSession) => self.expire(session, rid),
+            RequestStatus::UnknownSession | RequestStatus::Open => {
+                return Some(self.submitted.add(command));
             }
-            RequestStatus::UnknownSession | RequestStatus::Open => {}
         }
-        let command = self.submitted.add(command);
-        self.step(inner, Input::Requests(vec![command]));
+        None
     }
 
     fn close(&mut self, inner: &Inner<S>, session: SessionId, rid: u32) {

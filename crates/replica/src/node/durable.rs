@@ -1,4 +1,4 @@
-//! What a node keeps in files: each command that it applies in a write-ahead log, and snapshots that shorten it.
+//! The files of a node: each command that it applies in a write-ahead log, and snapshots that shorten it.
 //!
 //! ```text
 //! FOLDER/group                   the number of the group, as text
@@ -186,7 +186,11 @@ fn read<S: StateMachine>(replica: &Path, group: u64, initial: S) -> Result<Recov
             let manifest = *newest.reader.manifest();
             let machine = initial.restore_anew(&mut newest.reader).map_err(OpenError::State)?;
             if machine.digest() != manifest.digest {
-                return Err(invalid(format!("the snapshot at {} in {} is of another state", manifest.index, replica.display())));
+                return Err(invalid(format!(
+                    "the snapshot at {} in {} is of another state",
+                    manifest.index,
+                    replica.display()
+                )));
             }
             (machine, manifest.index)
         }

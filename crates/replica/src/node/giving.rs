@@ -15,7 +15,7 @@ use crate::segment::{Gift, NodeState};
 use crate::shm::Shm;
 use crate::{NodeId, StateMachine};
 
-/// What a node has given last.
+/// The state that a node has given last.
 #[derive(Debug, Default)]
 pub(super) struct Given {
     gift: Option<(Gift, SealedMemory)>,

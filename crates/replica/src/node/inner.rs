@@ -1,4 +1,4 @@
-//! What all threads of a node share.
+//! The part of a node that its threads share.
 
 use std::fmt;
 use std::io;
@@ -8,7 +8,7 @@ use std::time::Duration;
 use corecast_base::CacheLine;
 use corecast_base::region::{Forked, SharedRegion};
 use corecast_base::sync::{AtomicBool, AtomicU32, AtomicU64, Ordering};
-use corecast_base::wait::{LONGEST_SLEEP, WakeWord};
+use corecast_base::wait::{LONGEST_SLEEP, Wait, WakeWord};
 use corecast_lock::{RwLock, RwSpread};
 
 use super::cut::Wanted;
@@ -77,6 +77,40 @@ pub(super) struct Inner<S: StateMachine> {
 }
 
 impl<S: StateMachine> Inner<S> {
+    /// A node that begins with this state; bodies of its operations have at most `largest_body` bytes.
+    pub(super) fn new(
+        region: &SharedRegion,
+        control: Control,
+        driver: Driver<S>,
+        state: Applied<S>,
+        largest_body: usize,
+    ) -> Self {
+        let (me, wait, sharing) = (driver.shm.me, control.wait(), region.cpu_sharing(2));
+        Self {
+            me: AtomicU32::new(me.to_bits()),
+            region: region.clone(),
+            wake: control.wake_word(usize::from(me.slot)).clone(),
+            control,
+            applied: CacheLine::new(AtomicU64::new(state.count)),
+            state: RwLock::new(state),
+            driver: corecast_lock::Mutex::new(driver),
+            is_wanted: AtomicBool::new(false),
+            errands: Mutex::default(),
+            has_errands: AtomicBool::new(false),
+            polling: CacheLine::new(AtomicU32::new(0)),
+            ending: Ending::default(),
+            nap: WakeWord::new(Wait::Park),
+            waiters: Waiters::new(wait, sharing.clone()),
+            naps: Waiters::new(Wait::Park, sharing),
+            is_stopping: AtomicBool::new(false),
+            next_session: AtomicU64::new(1),
+            next_cut: AtomicU32::new(1),
+            cuts: Mutex::default(),
+            files: Mutex::default(),
+            largest_body,
+        }
+    }
+
     /// This incarnation.
     pub(super) fn me(&self) -> NodeId {
         // ORDERING: Relaxed, the word says everything
@@ -177,7 +211,7 @@ impl<S: StateMachine> Inner<S> {
             Some(limit) => limit.checked_sub(waited).filter(|left| !left.is_zero()).ok_or(()),
         };
         let result = self.waiters.with(|waiter| waiter.until(&self.wake, poll, check).ok());
-        // ORDERING: Relaxed, as above
+        // ORDERING: Relaxed, a count that the driver's thread only takes as a hint
         self.polling.fetch_sub(1, Ordering::Relaxed);
         result
     }

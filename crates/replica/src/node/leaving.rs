@@ -9,6 +9,7 @@ use super::durable::Disk;
 use super::ending::End;
 use super::inner::Inner;
 use super::open::{NewSegment, restored};
+use super::state_bytes::GroupState;
 use super::{giving, open};
 use crate::error::OpenError;
 use crate::segment::{Body, NodeState};
@@ -86,12 +87,11 @@ impl<S: StateMachine> Driver<S> {
         }
     }
 
-    /// Takes the state of a member, and asks to be taken in as the next incarnation.
-    fn come_back(&mut self, inner: &Inner<S>) -> Result<(), OpenError> {
+    /// The state of a member that shows that incarnation `old` of this node has gone.
+    fn take_state_without(&mut self, inner: &Inner<S>, old: NodeId) -> Result<(GroupState, S), OpenError> {
         let until = Instant::now() + self.config.joining;
-        let old = self.shm.me;
         let mut told = None;
-        let (system, machine) = loop {
+        loop {
             self.shm.refresh_peers();
             // Each new leader is told once; it may put this node out by itself, as that holds back the log.
             let newest = self.shm.newest_configuration();
@@ -104,13 +104,19 @@ impl<S: StateMachine> Driver<S> {
             let taken = giving::take(&mut self.shm, until, &mut self.asked, &restore).map_err(OpenError::State)?;
             drop(state);
             if !taken.0.members().contains(old) {
-                break taken;
+                return Ok(taken);
             }
             if Instant::now() >= until || inner.is_stopping() {
                 return Err(OpenError::NotTakenIn(self.config.joining));
             }
             std::thread::sleep(LOOK_AGAIN);
-        };
+        }
+    }
+
+    /// Takes the state of a member, and asks to be taken in as the next incarnation.
+    fn come_back(&mut self, inner: &Inner<S>) -> Result<(), OpenError> {
+        let old = self.shm.me;
+        let (system, machine) = self.take_state_without(inner, old)?;
         let before = inner.control.claimed(usize::from(old.slot));
         let inc = before.checked_add(1).ok_or(OpenError::NoSlot(self.config.slots))?;
         inner.control.claim(usize::from(old.slot), before, inc).map_err(|_| OpenError::Lost)?;

@@ -7,21 +7,15 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use corecast_base::CacheLine;
 use corecast_base::region::{Liveness, ParticipantId, RegionPlan, SealedMemory, SharedRegion};
 use corecast_base::rendezvous::{self, HostedRegion, SocketDir};
-use corecast_base::sync::{AtomicBool, AtomicU32, AtomicU64};
-use corecast_base::wait::{Wait, WakeWord};
-use corecast_lock::RwLock;
 
 use super::config::{Config, FilesOrigin, Placement};
 use super::driver::Driver;
 use super::durable::{self, Disk};
-use super::ending::Ending;
 use super::handle::{Handle, Node};
 use super::inner::{Applied, Inner};
 use super::state_bytes::GroupState;
-use super::waiters::Waiters;
 use super::{giving, thread as node_thread};
 use crate::crash_point;
 use crate::error::OpenError;
@@ -101,11 +95,7 @@ fn found_config<S>(region: &SharedRegion, mine: &Config) -> Result<Config, OpenE
     Ok(config)
 }
 
-fn found<S: StateMachine>(
-    config: &Config,
-    name: Option<(&SocketDir, &str)>,
-    initial: S,
-) -> Result<Node<S>, OpenError> {
+fn found<S: StateMachine>(config: &Config, name: Option<(&SocketDir, &str)>, initial: S) -> Result<Node<S>, OpenError> {
     config.check()?;
     let (config, initial) = start_from_files(config, initial)?;
     let config = &config;
@@ -271,37 +261,13 @@ impl Place {
         let Self { region, shm, boot, asked } = self;
         let count = system.applied();
         let (control, me) = (shm.control.clone(), shm.me);
-        let wake = control.wake_word(usize::from(me.slot)).clone();
         let largest = shm.bulk.max_bytes();
         let mut driver = Driver::new(core, system, shm, config.clone(), boot, asked);
         if let Some(durability) = &config.durability {
             let FilesOrigin { group, base } = config.files;
             driver.disk = Some(Disk::begin(durability, group, me.slot, base, (&machine, count))?);
         }
-        let sharing = region.cpu_sharing(2);
-        let inner = Arc::new(Inner {
-            me: AtomicU32::new(me.to_bits()),
-            region: region.clone(),
-            control,
-            state: RwLock::new(Applied { machine, count }),
-            applied: CacheLine::new(AtomicU64::new(count)),
-            driver: corecast_lock::Mutex::new(driver),
-            is_wanted: AtomicBool::new(false),
-            errands: Mutex::default(),
-            has_errands: AtomicBool::new(false),
-            polling: CacheLine::new(AtomicU32::new(0)),
-            ending: Ending::default(),
-            wake,
-            nap: WakeWord::new(Wait::Park),
-            waiters: Waiters::new(config.wait, sharing.clone()),
-            naps: Waiters::new(Wait::Park, sharing),
-            is_stopping: AtomicBool::new(false),
-            next_session: AtomicU64::new(1),
-            next_cut: AtomicU32::new(1),
-            cuts: Mutex::default(),
-            files: Mutex::default(),
-            largest_body: largest,
-        });
+        let inner = Arc::new(Inner::new(&region, control, driver, Applied { machine, count }, largest));
         let theirs = Arc::clone(&inner);
         let name = format!("replica-{}", me.slot);
         let thread = thread::Builder::new().name(name).spawn(move || node_thread::run(&theirs));

@@ -45,11 +45,15 @@ impl Patience {
         self.now = self.now.max(self.least);
     }
 
-    /// There is a new configuration: the next one has to wait longer, and its nodes have all the time again.
+    /// There is a new configuration: its nodes have all the time again.
     pub(super) fn reconfigured(&mut self) {
+        self.seen.clear();
+    }
+
+    /// A node that lives was held for stuck: the next one gets more time.
+    pub(super) fn doubted(&mut self) {
         self.now = (self.now * 2).min(LONGEST);
         self.changed = Clock::get().ticks();
-        self.seen.clear();
     }
 
     /// True if the sign of life of `node`, which has something to do, has been `sign` for longer than it may be: for `turn`

@@ -99,6 +99,26 @@ impl<S: StateMachine> Session<S> {
     /// # Errors
     /// [`ExecuteError`]; `Full` if 16 requests have no answer.
     pub fn start(&mut self, op: &S::Op) -> Result<Rid, ExecuteError> {
+        let command = self.prepare(op)?;
+        self.submit(command);
+        Ok(self.last)
+    }
+
+    /// As [`start`](Self::start), but the operation is handed in only when a thread of this node next waits for a
+    /// result: all that were queued until then are ordered in one run, which takes a fraction of the time of as many
+    /// runs.
+    ///
+    /// # Errors
+    /// [`ExecuteError`]; `Full` if 16 requests have no answer.
+    pub fn queue(&mut self, op: &S::Op) -> Result<Rid, ExecuteError> {
+        let command = self.prepare(op)?;
+        self.open.insert(command.rid, (command, None));
+        self.handle.inner.send(Errand::Submit(command));
+        Ok(self.last)
+    }
+
+    /// The next request of this session.
+    fn prepare(&mut self, op: &S::Op) -> Result<Command<Body>, ExecuteError> {
         let inner = &self.handle.inner;
         inner.check_fork().map_err(|_| ForkedNode)?;
         if let Some(end) = inner.ending.get() {
@@ -116,9 +136,7 @@ impl<S: StateMachine> Session<S> {
         op.encode(&mut self.bytes);
         let body = self.body()?;
         self.last += 1;
-        let command = Command { session: self.id, rid: self.last, op: Op::User(body) };
-        self.submit(command);
-        Ok(self.last)
+        Ok(Command { session: self.id, rid: self.last, op: Op::User(body) })
     }
 
     /// The encoded operation as a body: in the slot, or in the arena of this node as soon as there is room.
@@ -174,7 +192,11 @@ impl<S: StateMachine> Session<S> {
         self.open.entry(command.rid).or_insert((command, None));
         let inner = &self.handle.inner;
         match inner.try_driver() {
-            Some(mut driver) => driver.submit(inner, command),
+            Some(mut driver) => {
+                // Earlier requests of this session may wait among them: its operations are ordered as they were started.
+                driver.run_errands(inner);
+                driver.submit(inner, command);
+            }
             None => inner.send(Errand::Submit(command)),
         }
     }

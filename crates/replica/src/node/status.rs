@@ -72,7 +72,7 @@ pub struct Status {
     pub is_member: bool,
     /// The reason why it does no more, if it does not.
     pub ended: Option<String>,
-    /// What it has done.
+    /// Counts of the things that it has done.
     pub counters: Counters,
 }
 

@@ -10,6 +10,8 @@ use super::inner::Inner;
 use crate::one_paxos::Input;
 use crate::{Index, NodeId, StateMachine};
 
+/// Requests without a result are handed in once more after this time at the latest.
+const LOST_AFTER: Duration = Duration::from_millis(50);
 /// The time between two looks at nodes from which nothing is expected.
 const IDLE_LOOK: Duration = Duration::from_millis(20);
 
@@ -111,6 +113,9 @@ impl<S: StateMachine> Driver<S> {
             if !is_acceptor_of_other && self.patience.is_over(node, sign, turn, now) {
                 self.patience.forget(node);
                 self.counters.suspicions += 1;
+                if node != configuration.leader {
+                    self.patience.doubted();
+                }
                 self.step(inner, Input::Suspect { node, is_dead: false });
             }
         }
@@ -120,7 +125,7 @@ impl<S: StateMachine> Driver<S> {
     fn resubmit_late(&mut self, inner: &Inner<S>, now: u64) {
         let clock = Clock::get();
         let since = clock.duration(now.saturating_sub(self.resubmitted));
-        if since > self.patience.limit() * 4 {
+        if since > (self.patience.limit() * 4).min(LOST_AFTER) {
             self.resubmitted = now;
             self.resubmit(inner);
             self.ask_to_join(inner);

@@ -155,8 +155,8 @@ impl<B: Clone + PartialEq> Node<B> {
         Room { users, group: end - reserved / 2, leaves: end }
     }
 
-    /// Leader: users' commands get no index from `bound` on, so that a node that takes the state of a member finds what follows in
-    /// the log. `None` lets go.
+    /// Leader: users' commands get no index from `bound` on, so that a node that takes the state of a member finds
+    /// what follows in the log. `None` lets go.
     pub fn hold_users(&mut self, bound: Option<Index>, effects: &mut Vec<Effect<B>>) {
         self.held = bound;
         if self.leads() {

@@ -1,4 +1,4 @@
-//! What the other nodes have done since this one last looked, as inputs of the protocol.
+//! The doings of other nodes since this one last looked, as inputs of the protocol.
 
 use super::Shm;
 use crate::one_paxos::Input;
@@ -109,7 +109,7 @@ impl Shm {
         }
     }
 
-    /// What members have applied since it last looked.
+    /// The counts that members have applied since it last looked.
     pub(crate) fn hear_progress(&mut self, inputs: &mut Vec<Input<Body>>) {
         for peer in self.peers.iter_mut() {
             let (node, applied) = (peer.segment.node(), peer.segment.applied());

@@ -34,6 +34,8 @@ pub(crate) struct Shm {
     /// Nodes whose segments are kept.
     pub(crate) pinned: Vec<NodeId>,
     pub(crate) requests: Requests,
+    /// The slot of a node whose log was found damaged.
+    pub(crate) damaged: Option<u16>,
     /// The memory of the own segment, whose descriptor others open.
     pub(crate) memory: SealedMemory,
     /// Counts of applied commands that the protocol was told of.
@@ -59,8 +61,8 @@ impl Shm {
         peers: Peers,
     ) -> Self {
         let (progress, run) = (HashMap::new(), Vec::new());
-        let (pinned, requests) = (Vec::new(), Requests::default());
-        Self { me, acceptor: me, control, writer, bulk, peers, pinned, requests, memory, progress, run }
+        let (pinned, requests, damaged) = (Vec::new(), Requests::default(), None);
+        Self { me, acceptor: me, control, writer, bulk, peers, pinned, requests, damaged, memory, progress, run }
     }
 
     /// The segment of a node, the own one included.

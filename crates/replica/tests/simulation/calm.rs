@@ -7,7 +7,7 @@ use crate::group::Group;
 /// The most rounds until all requests have ended.
 const ROUNDS: usize = 600;
 
-pub fn run(group: &mut Group) {
+pub(crate) fn run(group: &mut Group) {
     group.clients.iter_mut().for_each(|client| client.is_stopped = false);
     for round in 0..ROUNDS {
         for at in group.alive() {

@@ -7,10 +7,11 @@ use std::sync::Mutex;
 
 use corecast::rendezvous::{RendezvousError, SocketDir};
 use corecast::replica::kv::Store;
+use corecast::replica::wal::Fsync;
 use corecast::replica::{Config, MAX_SLOTS, Node, OpenError, Placement, Replicated};
 use rustix::net::sockopt::socket_acceptconn;
 
-use super::store_options::{PlacementArg, StoreOptions};
+use super::store_options::{FsyncArg, PlacementArg, StoreOptions};
 use crate::failure::Failure;
 use crate::interrupt;
 use crate::kv::server::Server;
@@ -82,6 +83,15 @@ impl Arguments {
             PlacementArg::Fused => Placement::Fused,
         };
         let slots = (self.store.replicas + SPARE_SLOTS).min(MAX_SLOTS);
-        Config::default().slots(slots).placement(placement).bulk_bytes(self.store.bulk as u64)
+        let config = Config::default().slots(slots).placement(placement).bulk_bytes(self.store.bulk as u64);
+        let fsync = match self.store.fsync {
+            FsyncArg::Always => Fsync::Always,
+            FsyncArg::Everysec => Fsync::EverySecond,
+            FsyncArg::Never => Fsync::Never,
+        };
+        match &self.store.data {
+            Some(folder) => config.durable(folder, fsync),
+            None => config,
+        }
     }
 }

@@ -50,9 +50,6 @@ struct Place {
 }
 
 pub(super) fn run(arguments: &Arguments, output: &Output) -> Result<(), Failure> {
-    if arguments.store.data.is_some() {
-        return Err(Failure::input("--data: stores are kept in memory only so far"));
-    }
     let place = arguments.listen()?;
     let (stop, stopper) = UnixStream::pair().map_err(Failure::environment)?;
     interrupt::on_first(move || {

@@ -19,10 +19,10 @@ pub(super) struct StoreOptions {
     #[arg(long, value_enum, default_value_t)]
     pub(super) placement: PlacementArg,
     /// Keep snapshots and a log in this folder, from which the store is restored when no process of it is left.
-    #[arg(long, value_name = "DIR", hide = true)]
+    #[arg(long, value_name = "DIR")]
     pub(super) data: Option<PathBuf>,
     /// When the log is written through to the disk.
-    #[arg(long, value_enum, requires = "data", default_value_t, hide = true)]
+    #[arg(long, value_enum, requires = "data", default_value_t)]
     pub(super) fsync: FsyncArg,
     /// Set aside BYTES in each process for values that were not applied everywhere; the longest operation has a quarter of it.
     #[arg(long, value_name = "BYTES", default_value = "80Mi", value_parser = bytes_arg::within(64 << 10..=1 << 30))]

@@ -1,0 +1,291 @@
+//! The demands Q1 to Q9 on replicated state, as a table of rules.
+
+use super::preset::Preset;
+use super::report::{CostRow, ReplicaCell, ReplicaReport, ReplicaRow, RobustRow};
+use super::restart::STATE_BYTES;
+use super::simulation::AUTO;
+use super::snapshots::COPIED;
+use crate::rules::{Rule, at_least, at_most};
+use crate::stats::{least, most};
+use corecast_race::gate::Gate;
+
+/// The command of the gates that the usual run judges.
+const USUAL: &str = "corecast bench replica";
+const CRASH: &str = "corecast bench replica --crash";
+const SNAP: &str = "corecast bench replica --preset zimp-snap";
+const REDIS: &str = "corecast bench replica --redis";
+
+/// A pause is judged from this number of events on: the 99th percentile of fewer is the longest of all.
+const EVENTS: usize = 100;
+/// The writes of Q3.
+const WRITES: u64 = 1_000_000;
+/// Up to here a mean of counters is a whole number: a repeated request is one in hundreds.
+const COUNTED: f64 = 1.02;
+
+type Found = Result<f64, String>;
+
+/// Robustness and exact costs.
+fn of_safety() -> [Rule<ReplicaReport>; 6] {
+    [
+        Rule::new(
+            at_most(0.0, "Q1, kills and stops: acknowledged writes lost + histories not linearizable", CRASH),
+            |_| Err("10 000 kills and stops".to_owned()),
+        ),
+        Rule::new(at_most(0.0, "Q1 here: acknowledged writes lost by kills, stops and idle replicas", USUAL), lost),
+        Rule::new(at_most(10.0, "Q2, kill -9 to the next acknowledged write: p99, ms", USUAL), killed),
+        Rule::new(
+            at_most(10.0, "Q2, stopped leader to the next acknowledged write: p99 beyond the suspicion, ms", USUAL),
+            stopped,
+        ),
+        Rule::new(
+            at_most(2.0, "Q3, one replica idle or stopped: the longest of 10^6 writes / time of suspicion", USUAL),
+            held_back,
+        ),
+        Rule::new(at_most(COUNTED, "Q4, counters: messages for each command / those of the formula", USUAL), messages),
+    ]
+}
+
+/// Times, here and simulated.
+fn of_speed() -> [Rule<ReplicaReport>; 10] {
+    [
+        Rule::new(at_most(40.0, "Q5, linearizable read: p50, ns", USUAL), |report| read(report, false)),
+        Rule::new(at_most(15.0, "Q5, linearizable read of 8 and 16 B from lines: p50, ns", USUAL), |report| {
+            read(report, true)
+        }),
+        Rule::new(at_least(6.0, "Q5, linearizable read: p50 of LMDB / ours", USUAL), over_lmdb),
+        Rule::new(at_most(1.0, "Q6, fused write, 2 replicas on 2 CPUs of their own: p50, us", USUAL), |report| {
+            write(report, 1)
+        }),
+        Rule::new(at_most(15.0, "Q6, fused write, four times as many processes as CPUs: p50, us", USUAL), |report| {
+            write(report, 4)
+        }),
+        Rule::new(at_least(5.0, "Q7, checkpoint of 1 MB, 2 nodes: p50 of states copied / ours", SNAP), snapshot),
+        Rule::new(
+            at_least(2.5, "Q8, simulated, 28 replicas: throughput of the planned tree / sequential", USUAL),
+            |report| tree(report, 28),
+        ),
+        Rule::new(
+            at_least(0.97, "Q8, simulated: throughput of the planned tree / the best shape, the worst", USUAL),
+            static_trees,
+        ),
+        Rule::new(
+            at_most(
+                100.0,
+                "Q9, 64 MiB of state: kill -9 to the first linearizable read of the new process: p99, ms",
+                USUAL,
+            ),
+            restart,
+        ),
+        Rule::new(
+            at_least(0.8, "three replicas / redis-server: requests in a second of redis-benchmark, the worst", REDIS),
+            redis,
+        ),
+    ]
+}
+
+/// All gates.
+pub(super) fn judge(report: &ReplicaReport) -> Vec<Gate> {
+    [crate::rules::judge(&of_safety(), report), crate::rules::judge(&of_speed(), report)].concat()
+}
+
+fn of_series<'a>(
+    report: &'a ReplicaReport,
+    is_it: impl Fn(&RobustRow) -> bool + 'a,
+) -> impl Iterator<Item = &'a RobustRow> {
+    report.robustness.iter().filter(move |row| row.ours && row.skipped.is_none() && is_it(row))
+}
+
+fn lost(report: &ReplicaReport) -> Found {
+    let counts: Vec<f64> = of_series(report, |row| row.event != "restart").map(|row| row.lost as f64).collect();
+    if counts.is_empty() { Err("the usual run".to_owned()) } else { Ok(counts.iter().sum()) }
+}
+
+fn killed(report: &ReplicaReport) -> Found {
+    let rows = of_series(report, |row| row.event.ends_with("killed") && row.events >= EVENTS);
+    most(rows.map(|row| row.p99_ms)).ok_or_else(|| format!("{EVENTS} kills of each role, without --quick"))
+}
+
+fn stopped(report: &ReplicaReport) -> Found {
+    let rows = of_series(report, |row| row.event == "leader stopped" && row.events >= EVENTS);
+    let beyond = |row: &RobustRow| Some(row.p99_ms? - row.suspicion_ms?);
+    most(rows.map(beyond)).ok_or_else(|| format!("{EVENTS} stops, without --quick"))
+}
+
+fn held_back(report: &ReplicaReport) -> Found {
+    let is_it = |row: &RobustRow| ["idle", "stopped"].contains(&row.event) && row.asked >= WRITES;
+    let rows: Vec<&RobustRow> = of_series(report, is_it).collect();
+    if let Some(stuck) = rows.iter().find(|row| row.writes < row.asked) {
+        return Ok((stuck.asked - stuck.writes) as f64);
+    }
+    most(rows.iter().map(|row| Some(row.longest_ms? / row.suspicion_ms?)))
+        .ok_or_else(|| "10^6 writes, without --quick".to_owned())
+}
+
+fn messages(report: &ReplicaReport) -> Found {
+    let off = |row: &CostRow| row.messages.map(|messages| (messages / row.expected).max(row.expected / messages));
+    most(report.costs.iter().map(off)).ok_or_else(|| "the usual run".to_owned())
+}
+
+fn cell<'a>(report: &'a ReplicaReport, workload: &str, replicas: usize, place: &str) -> Option<&'a ReplicaCell> {
+    let is_it = |cell: &&ReplicaCell| cell.workload == workload && cell.replicas == replicas && cell.place == place;
+    report.cells.iter().find(is_it)
+}
+
+fn named<'a>(cell: &'a ReplicaCell, name: &str) -> Option<&'a ReplicaRow> {
+    cell.rows.iter().find(|row| row.contender == name)
+}
+
+/// Reads of two threads that have a CPU each.
+fn reads(report: &ReplicaReport) -> Result<&ReplicaCell, String> {
+    let found = cell(report, "reads", 2, "threads").filter(|cell| !cell.oversubscribed);
+    found.ok_or_else(|| "2 replicas on 2 CPUs".to_owned())
+}
+
+fn read(report: &ReplicaReport, is_of_lines: bool) -> Found {
+    let rows = reads(report)?.rows.iter().filter(|row| row.ours && row.contender.ends_with("-lines") == is_of_lines);
+    most(rows.map(|row| row.read_p50_ns)).ok_or_else(|| "our rows".to_owned())
+}
+
+fn over_lmdb(report: &ReplicaReport) -> Found {
+    let lmdb = named(reads(report)?, "lmdb").and_then(|row| row.read_p50_ns);
+    let lmdb = lmdb.ok_or_else(|| "the feature lmdb".to_owned())?;
+    Ok(lmdb / read(report, false)?)
+}
+
+/// `crowd` times as many replicas as CPUs.
+fn write(report: &ReplicaReport, crowd: usize) -> Found {
+    let (replicas, place) = if crowd == 1 { (2, "threads") } else { (crowd * report.cpus.len(), "processes") };
+    let row = cell(report, "writes", replicas, place).filter(|cell| crowd > 1 || !cell.oversubscribed);
+    let p50_ns = row.and_then(|cell| named(cell, "shm-fused")?.write_p50_ns);
+    p50_ns.map(|ns| ns / 1e3).ok_or_else(|| format!("writes of {replicas} replicas that are {place}"))
+}
+
+fn snapshot(report: &ReplicaReport) -> Found {
+    let found = cell(report, "checkpoints of 1048576 B", 2, "threads").and_then(|cell| {
+        let copied = named(cell, COPIED)?.write_p50_ns?;
+        let ours = most(cell.rows.iter().filter(|row| row.ours).map(|row| row.write_p50_ns))?;
+        Some(copied / ours)
+    });
+    found.ok_or_else(|| format!("--preset {}", Preset::ZimpSnap.name()))
+}
+
+fn tree(report: &ReplicaReport, replicas: usize) -> Found {
+    let rows = report.simulated.iter().filter(|row| row.replicas == replicas && row.tree == AUTO);
+    least(rows.map(|row| row.over_sequential)).ok_or_else(|| "the simulation".to_owned())
+}
+
+/// The planned tree beside the best shape, on each model with each number of replicas.
+fn static_trees(report: &ReplicaReport) -> Found {
+    let planned = report.simulated.iter().filter(|row| row.tree == AUTO);
+    let ratio = |planned: &super::report::SimulatedRow| {
+        let shapes = report
+            .simulated
+            .iter()
+            .filter(|row| (&row.machine, row.replicas) == (&planned.machine, planned.replicas) && row.tree != AUTO);
+        most(shapes.map(|row| row.over_sequential)).map(|best| planned.over_sequential / best)
+    };
+    least(planned.map(ratio)).ok_or_else(|| "the simulation".to_owned())
+}
+
+fn restart(report: &ReplicaReport) -> Found {
+    let rows = of_series(report, |row| row.event == "restart" && row.bytes >= STATE_BYTES);
+    most(rows.map(|row| row.p99_ms)).ok_or_else(|| "a state of 64 MiB, without --quick".to_owned())
+}
+
+fn redis(report: &ReplicaReport) -> Found {
+    let is_whole = !report.redis.is_empty() && report.redis.iter().all(|row| row.ratio.is_some());
+    let worst = least(report.redis.iter().map(|row| row.ratio));
+    worst.filter(|_| is_whole).ok_or_else(|| "--redis, with redis-benchmark and redis-server installed".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use corecast_race::gate::Verdict;
+
+    fn report() -> ReplicaReport {
+        ReplicaReport {
+            machine: String::new(),
+            commit: None,
+            seed: 1,
+            quick: false,
+            preset: None,
+            cpus: vec![0, 1],
+            wait: "adaptive".to_owned(),
+            foreign_load: None,
+            robustness: Vec::new(),
+            costs: Vec::new(),
+            cells: Vec::new(),
+            predictions: Vec::new(),
+            simulated: Vec::new(),
+            redis: Vec::new(),
+            left_out: Vec::new(),
+            gates: Vec::new(),
+        }
+    }
+
+    fn verdict(gates: &[Gate], begin: &str) -> (Option<f64>, Verdict) {
+        let gate = gates.iter().find(|gate| gate.gate.starts_with(begin)).expect("a gate");
+        (gate.measured, gate.verdict)
+    }
+
+    #[test]
+    fn nothing_is_judged_of_nothing() {
+        let gates = judge(&report());
+        assert!(gates.iter().all(|gate| gate.verdict == Verdict::NotJudged && gate.needs.is_some()), "{gates:?}");
+        for number in 1..=9 {
+            assert!(gates.iter().any(|gate| gate.gate.starts_with(&format!("Q{number}"))), "Q{number}");
+        }
+    }
+
+    #[test]
+    fn the_worst_of_ours_is_judged() {
+        let row = |contender: &str, read: f64, write: f64| ReplicaRow {
+            contender: contender.to_owned(),
+            ours: contender.starts_with("shm"),
+            read_p50_ns: Some(read),
+            write_p50_ns: Some(write),
+            ..ReplicaRow::default()
+        };
+        let rows = vec![row("shm-fused", 30.0, 900.0), row("shm-separate", 45.0, 2000.0), row("lmdb", 270.0, 500.0)];
+        let cell = |workload: &str| ReplicaCell {
+            workload: workload.to_owned(),
+            replicas: 2,
+            clients: 2,
+            place: "threads",
+            oversubscribed: false,
+            rows: rows.clone(),
+        };
+        let mut report = ReplicaReport { cells: vec![cell("reads"), cell("writes")], ..report() };
+        let gates = judge(&report);
+        assert_eq!(verdict(&gates, "Q5, linearizable read: p50, ns"), (Some(45.0), Verdict::Missed));
+        assert_eq!(verdict(&gates, "Q5, linearizable read: p50 of LMDB"), (Some(6.0), Verdict::Holds));
+        assert_eq!(verdict(&gates, "Q6, fused write, 2 replicas"), (Some(0.9), Verdict::Holds));
+        report.cells[0].oversubscribed = true;
+        assert_eq!(verdict(&judge(&report), "Q5, linearizable read: p50, ns"), (None, Verdict::NotJudged));
+    }
+
+    #[test]
+    fn writes_that_never_came_back_and_few_events() {
+        let row = |event, asked, writes, events| RobustRow {
+            event,
+            ours: true,
+            asked,
+            writes,
+            events,
+            p99_ms: Some(4.0),
+            longest_ms: Some(30.0),
+            suspicion_ms: Some(24.0),
+            ..RobustRow::default()
+        };
+        let robustness = vec![row("idle", WRITES, WRITES, 1), row("leader killed", 9, 9, EVENTS - 1)];
+        let mut report = ReplicaReport { robustness, ..report() };
+        let gates = judge(&report);
+        assert_eq!(verdict(&gates, "Q3"), (Some(1.25), Verdict::Holds));
+        assert_eq!(verdict(&gates, "Q2, kill"), (None, Verdict::NotJudged));
+        report.robustness = vec![row("stopped", WRITES, 24_576, 1), row("leader killed", 9, 9, EVENTS)];
+        let gates = judge(&report);
+        assert_eq!(verdict(&gates, "Q3").1, Verdict::Missed);
+        assert_eq!(verdict(&gates, "Q2, kill"), (Some(4.0), Verdict::Holds));
+    }
+}

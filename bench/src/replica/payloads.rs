@@ -1,0 +1,123 @@
+//! Requests of any size to a log that adds up their bytes, as ZIMP's experiment with PaxosInside.
+//!
+//! Every receiver looks at every byte: the state is the sum of all words, and differs if one is lost.
+
+use std::collections::VecDeque;
+use std::io;
+use std::time::Duration;
+
+use corecast::base::Clock;
+use corecast::replica::{Config, Index, Level, Node, Replicated, Session, StateMachine};
+
+use super::host::Setting;
+use super::play::{Block, Tally};
+use super::series::Series;
+use corecast_race::failure::Failure;
+
+/// Requests without an answer in an open loop: the most that a session may have.
+const OUTSTANDING: usize = 15;
+
+/// The sum of all bytes, and a blob that is only carried around.
+#[derive(Debug, Default)]
+pub(super) struct Log {
+    sum: u64,
+    /// The contents of a checkpoint besides the sum.
+    pub(super) blob: Vec<u8>,
+}
+
+impl StateMachine for Log {
+    type Op = Vec<u8>;
+    type Out = u64;
+    type Query = ();
+    type Answer = u64;
+
+    fn apply(&mut self, _at: Index, op: &Vec<u8>) -> u64 {
+        self.sum = op.iter().fold(self.sum, |sum, &byte| sum.wrapping_add(u64::from(byte)));
+        self.sum
+    }
+
+    fn query(&self, (): &()) -> u64 {
+        self.sum
+    }
+
+    fn digest(&self) -> u128 {
+        self.sum.into()
+    }
+
+    fn snapshot(&self, to: &mut dyn io::Write) -> io::Result<()> {
+        to.write_all(&self.sum.to_le_bytes())?;
+        to.write_all(&(self.blob.len() as u64).to_le_bytes())?;
+        to.write_all(&self.blob)
+    }
+
+    fn restore(from: &mut dyn io::Read) -> io::Result<Self> {
+        let mut words = [[0; 8]; 2];
+        for word in &mut words {
+            from.read_exact(word)?;
+        }
+        let mut blob = vec![0; usize::try_from(u64::from_le_bytes(words[1])).map_err(io::Error::other)?];
+        from.read_exact(&mut blob)?;
+        Ok(Self { sum: u64::from_le_bytes(words[0]), blob })
+    }
+}
+
+/// A group of logs.
+pub(super) struct Logs {
+    pub(super) nodes: Vec<Node<Log>>,
+    /// The sum that must be there.
+    sum: u64,
+}
+
+impl Logs {
+    pub(super) fn open(series: &Series, setting: &Setting, blob: usize) -> Result<Self, Failure> {
+        let slots = (setting.members + 2).next_power_of_two();
+        let config = Config::default().slots(slots).placement(series.placement).wait(setting.wait);
+        let config = config.bulk_bytes(8 << 20);
+        let state = Log { sum: 0, blob: vec![7; blob] };
+        let mut nodes = vec![Replicated::create(&config, state).map_err(Failure::refused)?];
+        for _ in 1..setting.members {
+            let fd = nodes[0].share().map_err(Failure::while_doing("share a group"))?;
+            nodes.push(Replicated::attach_fd(&config, fd).map_err(Failure::refused)?);
+        }
+        Ok(Self { nodes, sum: 0 })
+    }
+
+    /// Requests of these bytes from the last node until the time is over, and then a look at all replicas.
+    pub(super) fn block(&mut self, bytes: usize, is_open: bool, time: Duration) -> Result<Block, Failure> {
+        let client = self.nodes.last().expect("a group has a node");
+        let mut session = client.session().map_err(Failure::refused)?;
+        let request = vec![1; bytes];
+        let outstanding = if is_open { OUTSTANDING } else { 1 };
+        let tally = requests(&mut session, &request, outstanding, time)?;
+        self.sum += tally.operations * bytes as u64;
+        for node in &self.nodes {
+            let (sum, _) = node.read(Level::Linearizable, &()).map_err(Failure::refused)?;
+            if sum != self.sum {
+                return Err(Failure::Wrong(format!("the sum is {sum}, and {} was sent", self.sum)));
+            }
+        }
+        Ok(Block::of(&[tally]))
+    }
+}
+
+fn requests(
+    session: &mut Session<Log>,
+    request: &Vec<u8>,
+    outstanding: usize,
+    time: Duration,
+) -> Result<Tally, Failure> {
+    let clock = Clock::get();
+    let mut tally = Tally::begun();
+    let over = clock.ticks() + clock.ticks_in(time);
+    let mut started = VecDeque::new();
+    loop {
+        let is_over = clock.ticks() >= over;
+        while !is_over && started.len() < outstanding {
+            started.push_back((session.start(request).map_err(Failure::refused)?, clock.ticks()));
+        }
+        let Some((rid, begin)) = started.pop_front() else { return Ok(tally.end()) };
+        session.wait(rid).map_err(Failure::refused)?;
+        tally.writes.add(clock.ticks().saturating_sub(begin));
+        tally.operations += 1;
+    }
+}

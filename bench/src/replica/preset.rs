@@ -1,0 +1,171 @@
+//! The experiments that are repeated, and the situations of each.
+
+use std::str::FromStr;
+
+use super::load::Mix;
+
+/// An experiment of a paper, or of a benchmark that many use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Preset {
+    /// Smelt: 1Paxos on 8 to 28 replicas, 4 load cores.
+    Smelt1Paxos,
+    /// Smelt: a store with a replica on each NUMA node, four fifths of the operations get.
+    SmeltKvs,
+    /// ZIMP: PaxosInside among a proposer, an acceptor and 3 learners, requests of 1 byte to 1 MB.
+    ZimpPaxos,
+    /// ZIMP: checkpoints of 128 bytes to 1 MB among 2 to 24 nodes.
+    ZimpSnap,
+    /// YCSB A to D and F, in an open loop.
+    Ycsb,
+}
+
+impl Preset {
+    /// All of them.
+    pub const ALL: [Self; 5] = [Self::Smelt1Paxos, Self::SmeltKvs, Self::ZimpPaxos, Self::ZimpSnap, Self::Ycsb];
+
+    /// Its name on the command line.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Smelt1Paxos => "smelt-1paxos",
+            Self::SmeltKvs => "smelt-kvs",
+            Self::ZimpPaxos => "zimp-paxos",
+            Self::ZimpSnap => "zimp-snap",
+            Self::Ycsb => "ycsb",
+        }
+    }
+}
+
+impl FromStr for Preset {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<Self, String> {
+        let found = Self::ALL.into_iter().find(|preset| preset.name() == name);
+        found.ok_or_else(|| format!("no experiment is called {name}"))
+    }
+}
+
+/// The work of the clients in one situation.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Workload {
+    /// Operations on a store.
+    Store { words: &'static str, mix: Mix, is_skewed: bool, rate: Option<f64> },
+    /// Requests of this many bytes to a log, each once the last is done or 16 at a time.
+    Requests { bytes: usize, is_open: bool },
+    /// Checkpoints of this many bytes.
+    Checkpoints { bytes: usize },
+}
+
+/// One situation.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Case {
+    pub(super) workload: Workload,
+    pub(super) replicas: usize,
+    pub(super) clients: usize,
+    pub(super) in_processes: bool,
+}
+
+impl Workload {
+    /// The work in words, for reports.
+    pub(super) fn words(&self) -> String {
+        match *self {
+            Self::Store { words, rate: None, .. } => words.to_owned(),
+            Self::Store { words, rate: Some(rate), .. } => format!("{words}, {rate:.0}/s"),
+            Self::Requests { bytes, is_open: true } => format!("requests of {bytes} B, 16 at a time"),
+            Self::Requests { bytes, is_open: false } => format!("requests of {bytes} B, one at a time"),
+            Self::Checkpoints { bytes } => format!("checkpoints of {bytes} B"),
+        }
+    }
+}
+
+const READS: Workload = store("reads", Mix::Reads);
+const WRITES: Workload = store("writes", Mix::Writes);
+const FIFTHS: Workload = store("80/20", Mix::Shares(80));
+
+const fn store(words: &'static str, mix: Mix) -> Workload {
+    Workload::Store { words, mix, is_skewed: false, rate: None }
+}
+
+/// The operations of YCSB in an open loop, at this rate of all clients together.
+fn ycsb(rate: f64) -> [Workload; 5] {
+    let mixes = [
+        ("YCSB A", Mix::Shares(50)),
+        ("YCSB B", Mix::Shares(95)),
+        ("YCSB C", Mix::Shares(100)),
+        ("YCSB D", Mix::Latest),
+        ("YCSB F", Mix::ReadModifyWrite),
+    ];
+    mixes.map(|(words, mix)| Workload::Store { words, mix, is_skewed: true, rate: Some(rate) })
+}
+
+/// The situations of a run. `members` are the numbers of replicas that the user wants, if any.
+pub(super) fn cases(preset: Option<Preset>, is_quick: bool, members: &[usize], rate: f64) -> Vec<Case> {
+    let or = |usual: &[usize], quick: &[usize]| {
+        let usual = if is_quick { quick } else { usual };
+        if members.is_empty() { usual.to_vec() } else { members.to_vec() }
+    };
+    let (replicas, of): (Vec<usize>, Box<dyn Fn(usize) -> Vec<Case>>) = match preset {
+        None => (or(&[2, 4, 8, 16], &[2, 8]), Box::new(|replicas| usual(replicas, is_quick))),
+        Some(Preset::Smelt1Paxos) => {
+            (or(&[8, 12, 16, 20, 24, 28], &[8]), Box::new(|replicas| vec![case(WRITES, replicas, 4)]))
+        }
+        Some(Preset::SmeltKvs) => (or(&[8], &[4]), Box::new(smelt_kvs)),
+        Some(Preset::ZimpPaxos) => (or(&[5], &[5]), Box::new(|replicas| zimp_paxos(replicas, is_quick))),
+        Some(Preset::ZimpSnap) => (or(&[2, 4, 8, 16, 24], &[2, 4]), Box::new(zimp_snap)),
+        Some(Preset::Ycsb) => {
+            (or(&[2, 8], &[2]), Box::new(|replicas| ycsb(rate).map(|load| case(load, replicas, replicas)).to_vec()))
+        }
+    };
+    replicas.into_iter().flat_map(of).collect()
+}
+
+/// Clients that are threads.
+const fn case(workload: Workload, replicas: usize, clients: usize) -> Case {
+    Case { workload, replicas, clients, in_processes: false }
+}
+
+/// A client at each replica, among threads and among processes.
+fn usual(replicas: usize, is_quick: bool) -> Vec<Case> {
+    let mut cases = Vec::new();
+    for workload in [READS, WRITES, FIFTHS] {
+        cases.push(case(workload, replicas, replicas));
+        // Many processes take long to start, and a quick run has writes of them only.
+        if !is_quick || replicas == 2 || workload == WRITES {
+            cases.push(Case { in_processes: true, ..case(workload, replicas, replicas) });
+        }
+    }
+    cases
+}
+
+fn smelt_kvs(replicas: usize) -> Vec<Case> {
+    let with = |clients| [case(FIFTHS, replicas, clients), case(READS, replicas, clients)];
+    [replicas, 2 * replicas, 4 * replicas].into_iter().flat_map(with).collect()
+}
+
+fn zimp_paxos(replicas: usize, is_quick: bool) -> Vec<Case> {
+    const SIZES: &[usize] = &[1, 64, 128, 512, 1024, 4096, 10 << 10, 100 << 10, 1 << 20];
+    let sizes = if is_quick { &[1, 10 << 10, 1 << 20] } else { SIZES };
+    let of = |&bytes: &usize| [true, false].map(|is_open| case(Workload::Requests { bytes, is_open }, replicas, 1));
+    sizes.iter().flat_map(of).collect()
+}
+
+fn zimp_snap(replicas: usize) -> Vec<Case> {
+    [128, 4096, 1 << 20].map(|bytes| case(Workload::Checkpoints { bytes }, replicas, 1)).to_vec()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_experiment_has_situations_and_a_name() {
+        for preset in Preset::ALL {
+            assert_eq!(preset.name().parse(), Ok(preset));
+            let (all, quick) = (cases(Some(preset), false, &[], 1e4), cases(Some(preset), true, &[], 1e4));
+            assert!(!quick.is_empty() && quick.len() <= all.len(), "{}", preset.name());
+            assert!(cases(Some(preset), true, &[3], 1e4).iter().all(|case| case.replicas == 3));
+        }
+        assert!("smelt".parse::<Preset>().is_err());
+        assert!(cases(None, true, &[], 1e4).iter().any(|case| case.in_processes));
+    }
+}

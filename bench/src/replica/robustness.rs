@@ -1,0 +1,347 @@
+//! Stratum 1: writers go on when a replica idles, is stopped or dies, and nothing that was acknowledged is lost.
+//!
+//! The writer is a node of this process; the others are processes, so that they can be killed and stopped. Before each event
+//! a writer that has got a role leaves and comes back: the roles are then with processes. A pause runs from the signal until a
+//! write that began after it is acknowledged.
+
+use std::os::fd::OwnedFd;
+use std::sync::Arc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use corecast::base::wait::Wait;
+use corecast::replica::kv::{Compact, CompactSet};
+use corecast::replica::{Level, Node, Replicated};
+use fastrand::Rng;
+use rustix::process::{Pid, Signal, kill_process};
+
+use super::crew::Program;
+use super::host::Setting;
+use super::member::Assignment;
+use super::ours::{LOG_COMMANDS, config_of_robustness};
+use super::play::value_of;
+use super::report::RobustRow;
+use super::series::Series;
+use crate::stats::{Samples, median};
+use corecast_race::child::Child;
+use corecast_race::failure::Failure;
+use corecast_race::harness::Abort;
+
+/// The bytes of a log.
+const LOG_BYTES: u64 = LOG_COMMANDS * 64;
+/// Keys of the writer.
+const KEYS: u64 = 512;
+/// How long a write may take before the group counts as stuck.
+const STUCK: Duration = Duration::from_secs(10);
+/// How long the group may take until it is whole again.
+const WHOLE: Duration = Duration::from_secs(10);
+
+/// The run of stratum 1.
+pub(super) struct Run<'a> {
+    pub(super) program: &'a Program,
+    pub(super) abort: Arc<Abort>,
+    pub(super) wait: Wait,
+    pub(super) cpus: usize,
+    pub(super) replicas: usize,
+    pub(super) seed: u64,
+}
+
+/// An event that happens to the node that has a role.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Event {
+    LeaderKilled,
+    AcceptorKilled,
+    LeaderStopped,
+}
+
+impl Event {
+    pub(super) const ALL: [Self; 3] = [Self::LeaderKilled, Self::AcceptorKilled, Self::LeaderStopped];
+
+    pub(super) fn words(self) -> &'static str {
+        match self {
+            Self::LeaderKilled => "leader killed",
+            Self::AcceptorKilled => "acceptor killed",
+            Self::LeaderStopped => "leader stopped",
+        }
+    }
+}
+
+/// The shortest time without a sign of life after which a node counts as stuck: 2 ms, and where nodes share CPUs 12 ms for each
+/// node on a CPU, as the runtime has it.
+pub(super) fn suspicion(nodes: usize, cpus: usize) -> Duration {
+    let crowd = nodes.div_ceil(cpus.max(1)) as u32;
+    if crowd > 1 { Duration::from_millis(12) * crowd } else { Duration::from_millis(2) }
+}
+
+/// The writer, and all that it was told is done.
+struct Writer {
+    node: Node<Compact>,
+    number: u64,
+    /// Of each key the number of the last write that was acknowledged.
+    acknowledged: Vec<u64>,
+    pauses: Vec<f64>,
+    writes: u64,
+    longest: Duration,
+}
+
+impl Writer {
+    fn new(node: Node<Compact>) -> Self {
+        let acknowledged = vec![0; KEYS as usize];
+        Self { node, number: 0, acknowledged, pauses: Vec::new(), writes: 0, longest: Duration::ZERO }
+    }
+
+    /// Writes until `is_over`, which is asked with the start of each write that was acknowledged.
+    fn write_until(&mut self, mut is_over: impl FnMut(Instant) -> bool) -> Result<(), Failure> {
+        let mut session = self.node.session().map_err(Failure::refused)?;
+        loop {
+            self.number += 1;
+            let key = self.number % KEYS;
+            let set = CompactSet { key: key.to_le_bytes(), value: value_of(key, self.number) };
+            let begin = Instant::now();
+            session.execute_timeout(&set, STUCK).map_err(Failure::refused)?;
+            self.longest = self.longest.max(begin.elapsed());
+            self.acknowledged[key as usize] = self.number;
+            self.writes += 1;
+            if is_over(begin) {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Acknowledged writes that are not there.
+    fn lost(&self) -> Result<u64, Failure> {
+        let mut lost = 0;
+        for (key, &number) in self.acknowledged.iter().enumerate().filter(|&(_, &number)| number > 0) {
+            let read = self.node.read(Level::Linearizable, &(key as u64).to_le_bytes());
+            let (value, _) = read.map_err(Failure::refused)?;
+            lost += u64::from(value != Some(value_of(key as u64, number)));
+        }
+        Ok(lost)
+    }
+}
+
+/// A group whose nodes are processes, but for the writer.
+struct Cast<'a> {
+    run: &'a Run<'a>,
+    series: &'static Series,
+    /// Leaves first: a group whose other members have been killed would wait for them.
+    writer: Writer,
+    /// By slot; `None` for the writer's, and slots that are free.
+    children: Vec<Option<Child>>,
+    fd: OwnedFd,
+}
+
+impl<'a> Cast<'a> {
+    fn start(run: &'a Run<'a>, series: &'static Series) -> Result<Self, Failure> {
+        let (name, wait) = (series.name.to_owned(), run.wait.name().to_owned());
+        let assignment = Assignment::Found { series: name, members: run.replicas, wait };
+        let (program, arguments) = run.program;
+        let mut first = Child::start("a replica".to_owned(), (program, arguments), &assignment, &[], &run.abort)?;
+        let (slot, fds): (u16, _) = first.await_handed()?;
+        let fd = fds.into_iter().next().ok_or_else(|| Failure::Refused("no descriptor of a group came".to_owned()))?;
+        let writer = Writer::new(attach(run, series, &fd)?);
+        let mut cast = Self { run, series, children: Vec::new(), writer, fd };
+        cast.place(slot, first);
+        for _ in 2..run.replicas {
+            cast.add()?;
+        }
+        Ok(cast)
+    }
+
+    fn place(&mut self, slot: u16, child: Child) {
+        let slot = usize::from(slot);
+        if self.children.len() <= slot {
+            self.children.resize_with(slot + 1, || None);
+        }
+        self.children[slot] = Some(child);
+    }
+
+    /// One more process.
+    fn add(&mut self) -> Result<(), Failure> {
+        let (name, wait) = (self.series.name.to_owned(), self.run.wait.name().to_owned());
+        let assignment = Assignment::Replicate { series: name, members: self.run.replicas, wait };
+        let fd = self.fd.try_clone().map_err(Failure::while_doing("share a group"))?;
+        let (program, arguments) = self.run.program;
+        let mut child =
+            Child::start("a replica".to_owned(), (program, arguments), &assignment, &[fd], &self.run.abort)?;
+        let slot: u16 = child.await_told()?;
+        self.place(slot, child);
+        Ok(())
+    }
+
+    /// Gives the roles to processes: a writer that has one leaves and comes back.
+    fn hand_over(&mut self) -> Result<(), Failure> {
+        for _ in 0..5 {
+            let status = self.writer.node.status();
+            if status.leader != status.me && status.acceptor != status.me {
+                return Ok(());
+            }
+            let node = attach(self.run, self.series, &self.fd)?;
+            let before = std::mem::replace(&mut self.writer.node, node);
+            before.leave().map_err(Failure::refused)?;
+        }
+        Err(Failure::Refused("the roles stay with the writer".to_owned()))
+    }
+
+    /// Waits until the group has all its members.
+    fn await_whole(&self) -> Result<(), Failure> {
+        let until = Instant::now() + WHOLE;
+        while self.writer.node.status().members.len() != self.run.replicas {
+            self.run.abort.check()?;
+            if Instant::now() > until {
+                let members = self.writer.node.status().members.len();
+                return Err(Failure::Refused(format!("{members} members are left of {}", self.run.replicas)));
+            }
+            thread::sleep(Duration::from_millis(1));
+        }
+        Ok(())
+    }
+
+    /// One event, at a moment that is drawn, and the pause after it.
+    fn suffer(&mut self, event: Event, random: &mut Rng) -> Result<(), Failure> {
+        self.hand_over()?;
+        let status = self.writer.node.status();
+        let role = if event == Event::AcceptorKilled { status.acceptor } else { status.leader };
+        let slot = usize::from(role.slot);
+        let child = self.children.get(slot).and_then(Option::as_ref);
+        let child = child.ok_or_else(|| Failure::Refused(format!("no process has slot {slot}")))?;
+        let pid = Pid::from_raw(child.pid() as i32).expect("a process has a number");
+        let signal = if event == Event::LeaderStopped { Signal::STOP } else { Signal::KILL };
+        let at = Instant::now() + Duration::from_micros(random.u64(2_000..8_000));
+        let mut sent = None;
+        let mut pause = Duration::ZERO;
+        self.writer.write_until(|begin| match sent {
+            None if Instant::now() >= at => {
+                // It has not been waited for, so the number is still its own.
+                let _ = kill_process(pid, signal);
+                sent = Some(Instant::now());
+                false
+            }
+            None => false,
+            Some(sent) => {
+                pause = sent.elapsed();
+                begin >= sent
+            }
+        })?;
+        self.writer.pauses.push(pause.as_secs_f64() * 1e3);
+        self.recover(slot, pid, event)
+    }
+
+    fn recover(&mut self, slot: usize, pid: Pid, event: Event) -> Result<(), Failure> {
+        if event == Event::LeaderStopped {
+            let _ = kill_process(pid, Signal::CONT);
+            // It comes back by itself; one that was put out takes a state of another member.
+            return self.await_whole();
+        }
+        self.children[slot] = None;
+        self.add()?;
+        self.await_whole()
+    }
+}
+
+fn attach(run: &Run<'_>, series: &Series, fd: &OwnedFd) -> Result<Node<Compact>, Failure> {
+    let setting = Setting { members: run.replicas, clients: 1, cpus: Vec::new(), wait: run.wait };
+    let fd = fd.try_clone().map_err(Failure::while_doing("share a group"))?;
+    Replicated::attach_fd(&config_of_robustness(series, &setting), fd).map_err(Failure::refused)
+}
+
+/// The pauses of the writer when this happens `events` times.
+pub(super) fn events(
+    run: &Run<'_>,
+    series: &'static Series,
+    event: Event,
+    events: usize,
+) -> Result<RobustRow, Failure> {
+    let mut cast = Cast::start(run, series)?;
+    let mut random = Rng::with_seed(run.seed ^ event as u64);
+    for _ in 0..events {
+        run.abort.check()?;
+        cast.suffer(event, &mut random)?;
+    }
+    let lost = cast.writer.lost()?;
+    let samples = Samples::of(cast.writer.pauses.iter().copied());
+    Ok(RobustRow {
+        event: event.words(),
+        replicas: run.replicas,
+        events,
+        asked: cast.writer.writes,
+        writes: cast.writer.writes,
+        lost,
+        median_ms: median(samples.all()),
+        p99_ms: samples.quantile(0.99),
+        longest_ms: samples.most(),
+        ..of(run, series)
+    })
+}
+
+/// The part that all rows of a series share.
+pub(super) fn of(run: &Run<'_>, series: &Series) -> RobustRow {
+    let suspicion = suspicion(run.replicas, run.cpus).as_secs_f64() * 1e3;
+    RobustRow {
+        contender: series.name.to_owned(),
+        ours: true,
+        replicas: run.replicas,
+        suspicion_ms: Some(suspicion),
+        ..RobustRow::default()
+    }
+}
+
+/// This number of writes through a log of 2 MiB while a replica has no caller, or is stopped all the time.
+pub(super) fn held_back(
+    run: &Run<'_>,
+    series: &'static Series,
+    is_stopped: bool,
+    writes: u64,
+) -> Result<RobustRow, Failure> {
+    let mut cast = Cast::start(run, series)?;
+    cast.hand_over()?;
+    let status = cast.writer.node.status();
+    let has_role = |slot: usize| [status.leader, status.acceptor].iter().any(|role| usize::from(role.slot) == slot);
+    let idle = (0..cast.children.len()).find(|&slot| cast.children[slot].is_some() && !has_role(slot));
+    let idle = idle.and_then(|slot| cast.children[slot].as_ref());
+    let idle = idle.ok_or_else(|| Failure::Refused("every process has a role".to_owned()))?;
+    let pid = Pid::from_raw(idle.pid() as i32).expect("a process has a number");
+    if is_stopped {
+        kill_process(pid, Signal::STOP).map_err(Failure::refused)?;
+    }
+    let mut left = writes;
+    let cancelled = Arc::clone(&run.abort);
+    let written = cast.writer.write_until(|_| {
+        left -= 1;
+        left == 0 || cancelled.check().is_err()
+    });
+    let _ = kill_process(pid, Signal::CONT);
+    run.abort.check()?;
+    let (done, longest) = (cast.writer.writes, cast.writer.longest);
+    // A writer that got stuck is the finding, and no reason to have no row.
+    let (lost, failed) = if written.is_ok() { (cast.writer.lost()?, false) } else { (0, true) };
+    Ok(RobustRow {
+        event: if is_stopped { "stopped" } else { "idle" },
+        events: 1,
+        asked: writes,
+        writes: done,
+        lost,
+        longest_ms: Some(longest.as_secs_f64() * 1e3),
+        bytes: LOG_BYTES,
+        failed,
+        ..of(run, series)
+    })
+}
+
+/// The same of `node-replication`, of which one replica idles.
+pub(super) fn node_replication(run: &Run<'_>, writes: u64) -> Result<RobustRow, Failure> {
+    let (program, arguments) = run.program;
+    let assignment = Assignment::Idle { writes };
+    let mut child = Child::start("a rival".to_owned(), (program, arguments), &assignment, &[], &run.abort)?;
+    let done: u64 = child.await_told()?;
+    Ok(RobustRow {
+        contender: "node-replication".to_owned(),
+        event: "idle",
+        replicas: 2,
+        events: 1,
+        asked: writes,
+        writes: done,
+        bytes: LOG_BYTES,
+        ..RobustRow::default()
+    })
+}

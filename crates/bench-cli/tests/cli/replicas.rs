@@ -1,0 +1,93 @@
+//! `corecast bench replica` from outside: its strata, its experiments, its page.
+
+use std::fs;
+
+use serde_json::Value;
+
+use crate::fields::assert_fields;
+use crate::program::Program;
+
+const REPORT: [&str; 16] = [
+    "machine",
+    "commit",
+    "seed",
+    "quick",
+    "preset",
+    "cpus",
+    "wait",
+    "foreign_load",
+    "robustness",
+    "costs",
+    "cells",
+    "predictions",
+    "simulated",
+    "redis",
+    "left_out",
+    "gates",
+];
+const CELL: [&str; 6] = ["workload", "replicas", "clients", "place", "oversubscribed", "rows"];
+const ROW: [&str; 12] = [
+    "contender",
+    "ours",
+    "kops",
+    "min_kops",
+    "max_kops",
+    "read_p50_ns",
+    "read_p99_ns",
+    "write_p50_ns",
+    "write_p99_ns",
+    "samples",
+    "skipped",
+    "failed",
+];
+
+const SHORT: [&str; 6] = ["replica", "--quick", "--rounds", "1", "--block", "2"];
+
+fn array(value: &Value) -> &Vec<Value> {
+    value.as_array().expect("an array")
+}
+
+#[test]
+fn stores_are_raced_among_threads_and_processes() {
+    let named =
+        ["--members", "2", "--contenders", "shm-fused,shm-separate-lines,robust-mutex", "--seed", "7", "--json"];
+    let report = Program::new().json(&[&SHORT[..], &named].concat());
+    assert_fields(&report, &REPORT);
+    assert_eq!((&report["seed"], &report["preset"]), (&7.into(), &Value::Null));
+    let cells = array(&report["cells"]);
+    let places: Vec<&str> = cells.iter().filter_map(|cell| cell["place"].as_str()).collect();
+    assert_eq!(places, ["threads", "processes", "threads", "processes", "threads", "processes"]);
+    for cell in cells {
+        assert_fields(cell, &CELL);
+        assert_eq!(array(&cell["rows"]).len(), 3);
+        for row in array(&cell["rows"]) {
+            assert_fields(row, &ROW);
+            assert!(row["skipped"].is_null() && row["kops"].as_f64() > Some(0.0), "{cell}");
+        }
+    }
+    assert!(array(&report["robustness"]).is_empty() && array(&report["gates"]).len() >= 9, "{report}");
+}
+
+#[test]
+fn an_experiment_is_repeated_and_a_page_written() {
+    let program = Program::new();
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("page.html");
+    let page = path.to_str().expect("UTF-8");
+    let named = ["--preset", "zimp-snap", "--members", "2", "--html", page];
+    let text = program.run(&[&SHORT[..], &named].concat()).succeeded().stdout;
+    for words in ["checkpoints of 128 B", "states copied", "shm-separate", "left out", "Q7"] {
+        assert!(text.contains(words), "'{words}' is not in {text}");
+    }
+    let page = fs::read_to_string(path).expect("written");
+    assert!(page.contains("checkpoints of 1048576 B") && page.contains("--seed"), "{page}");
+}
+
+#[test]
+fn bad_words_are_refused_by_name() {
+    let program = Program::new();
+    let unknown = [&SHORT[..], &["--contenders", "zookeeper"]].concat();
+    program.run(&unknown).failed(2, "no contender is called 'zookeeper'");
+    program.run(&["replica", "--preset", "smelt"]).failed(2, "smelt-1paxos");
+    program.run(&["replica", "--members", "65"]).failed(2, "65 is not in 1..=64");
+}
