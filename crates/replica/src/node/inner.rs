@@ -26,6 +26,9 @@ pub(super) struct Applied<S> {
     pub(super) count: Index,
 }
 
+/// The driver, held by one thread.
+pub(super) type DriverGuard<'a, S> = corecast_lock::MutexGuard<'a, Driver<S>>;
+
 /// A thing that a thread of this node wants the driver to do.
 #[derive(Debug)]
 pub(super) enum Errand {
@@ -49,6 +52,8 @@ pub(super) struct Inner<S: StateMachine> {
     /// The count of applied commands, published behind the state. Written by the thread that has the driver, read by readers.
     pub(super) applied: CacheLine<AtomicU64>,
     pub(super) driver: corecast_lock::Mutex<Driver<S>>,
+    /// True while the node's thread waits for the driver, which callers then leave to it.
+    pub(super) is_wanted: AtomicBool,
     pub(super) errands: Mutex<Vec<Errand>>,
     /// True if there may be errands. Set behind the errands, cleared before taking them.
     pub(super) has_errands: AtomicBool,
@@ -89,6 +94,7 @@ impl<S: StateMachine> Inner<S> {
             applied: CacheLine::new(AtomicU64::new(state.count)),
             state: RwLock::new(state),
             driver: corecast_lock::Mutex::new(driver),
+            is_wanted: AtomicBool::new(false),
             errands: Mutex::default(),
             has_errands: AtomicBool::new(false),
             polling: CacheLine::new(AtomicU32::new(0)),
@@ -166,9 +172,25 @@ impl<S: StateMachine> Inner<S> {
         to.append(&mut self.errands.lock().unwrap_or_else(PoisonError::into_inner));
     }
 
+    /// The driver, unless another thread has it or the node's thread waits for it.
+    pub(super) fn try_driver(&self) -> Option<DriverGuard<'_, S>> {
+        // ORDERING: Relaxed, a hint
+        if self.is_wanted.load(Ordering::Relaxed) { None } else { self.driver.try_lock() }
+    }
+
+    /// The driver for the node's thread, which callers that come again and again would keep from it.
+    pub(super) fn claim_driver(&self) -> DriverGuard<'_, S> {
+        // ORDERING: Relaxed, a hint
+        self.is_wanted.store(true, Ordering::Relaxed);
+        let driver = self.driver.lock();
+        // ORDERING: Relaxed, a hint
+        self.is_wanted.store(false, Ordering::Relaxed);
+        driver
+    }
+
     /// Does what there is to do for the node, unless another thread is at it. True if something was done.
     pub(super) fn turn(&self) -> bool {
-        match self.driver.try_lock() {
+        match self.try_driver() {
             Some(mut driver) => driver.turn(self),
             None => false,
         }

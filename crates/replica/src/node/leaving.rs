@@ -65,9 +65,9 @@ impl<S: StateMachine> Driver<S> {
         }
         if !self.core.is_lagging() {
             self.give(inner);
-        }
-        if self.disk.as_ref().is_some_and(Disk::wants_snapshot) {
-            self.shorten_files(inner);
+            if self.disk.as_ref().is_some_and(Disk::wants_snapshot) {
+                self.shorten_files(inner);
+            }
         }
         let was_put_out =
             !self.is_member() && self.shm.segment(self.shm.me).is_some_and(|own| own.state() == Some(NodeState::Left));

@@ -68,6 +68,13 @@ impl Patience {
         Clock::get().duration(now.saturating_sub(seen.1)) > limit
     }
 
+    /// True if it is this node's turn to take over from `node`, which is certainly dead: those before it have had time enough.
+    pub(super) fn is_turn(&mut self, node: NodeId, sign: u64, turn: usize, now: u64) -> bool {
+        let seen = self.seen.entry(node).or_insert((sign, now));
+        let limit = self.asked * u32::try_from(turn).unwrap_or(u32::MAX);
+        Clock::get().duration(now.saturating_sub(seen.1)) > limit
+    }
+
     /// The node has nothing to do, so nothing is known of it.
     pub(super) fn forget(&mut self, node: NodeId) {
         self.seen.remove(&node);

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::handle::Handle;
 use super::inner::Errand;
@@ -35,6 +35,18 @@ pub struct Session<S: StateMachine> {
 impl<S: StateMachine> Session<S> {
     /// Opens a session at a node, and waits until the group knows it.
     pub(super) fn open(handle: &Arc<Handle<S>>, limit: Duration) -> Result<Self, ExecuteError> {
+        let until = Instant::now() + limit;
+        loop {
+            let left = until.saturating_duration_since(Instant::now());
+            match Self::open_with_next_number(handle, left) {
+                // The opening of a greater number of this node came first: the group opens none below it.
+                Err(ExecuteError::SessionExpired) if !left.is_zero() => {}
+                opened => return opened,
+            }
+        }
+    }
+
+    fn open_with_next_number(handle: &Arc<Handle<S>>, limit: Duration) -> Result<Self, ExecuteError> {
         let inner = &handle.inner;
         // ORDERING: Relaxed, each session gets a number of its own
         let number = inner.next_session.fetch_add(1, corecast_base::sync::Ordering::Relaxed);
@@ -179,7 +191,7 @@ impl<S: StateMachine> Session<S> {
     fn submit(&mut self, command: Command<Body>) {
         self.open.entry(command.rid).or_insert((command, None));
         let inner = &self.handle.inner;
-        match inner.driver.try_lock() {
+        match inner.try_driver() {
             Some(mut driver) => {
                 // Earlier requests of this session may wait among them: its operations are ordered as they were started.
                 driver.run_errands(inner);

@@ -85,7 +85,9 @@ impl<S: StateMachine> Driver<S> {
         for node in dead {
             let is_leader = node == self.core.configuration().leader;
             let turn = self.core.rank().unwrap_or(0);
-            let is_turn = !is_leader || turn == 0 || self.patience.is_over(node, u64::MAX, turn, now);
+            // The same sign as in `suspect_stuck`: with another one each look would begin the time anew.
+            let sign = self.shm.segment(node).map_or(u64::MAX, |segment| segment.beat());
+            let is_turn = !is_leader || turn == 0 || self.patience.is_turn(node, sign, turn, now);
             if is_turn {
                 self.step(inner, Input::Suspect { node, is_dead: true });
             }

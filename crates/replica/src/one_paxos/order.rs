@@ -216,13 +216,15 @@ impl<B: Clone + PartialEq> Node<B> {
 
     /// Puts in line the `Leave` of dead members, and of those that fell too far behind.
     fn expel(&mut self, effects: &mut Vec<Effect<B>>) {
-        let bound = self.orders.next.saturating_sub(self.settings.window * 3 / 4);
-        if self.dead.is_empty() && self.progress.iter().all(|&(_, applied)| applied >= bound) {
+        // At the bound itself, too: in the smallest logs the room of users ends there.
+        let (next, most) = (self.orders.next, self.settings.window * 3 / 4);
+        let is_far_behind = |applied: Index| next.saturating_sub(applied) >= most;
+        if self.dead.is_empty() && !self.progress.iter().any(|&(_, applied)| is_far_behind(applied)) {
             return;
         }
         let reason = |node: NodeId, applied| match () {
             () if self.dead.contains(&node) => Some(LeaveReason::Dead),
-            () if applied < bound => Some(LeaveReason::Lagging),
+            () if is_far_behind(applied) => Some(LeaveReason::Lagging),
             () => None,
         };
         let leaves = self.progress.iter().filter_map(|&(node, applied)| Some((node, reason(node, applied)?)));
