@@ -15,6 +15,9 @@ use crate::{Command, Epoch, Index, LeaveReason, NodeId, Op, SessionId};
 
 /// The places at the end of the log for commands of the group, beside one for each member; at most a quarter of the log.
 const RESERVED: u64 = 64;
+/// One part in this many of the window stays in the log although all members have applied it: a node that joins from a
+/// snapshot finds there what was ordered since. Without it, in an idle group each snapshot was too old by the node's own `Join`.
+pub(super) const KEPT_FOR_JOINERS: u64 = 16;
 
 /// The state of a node as the leader.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -144,10 +147,15 @@ impl<B: Clone + PartialEq> Node<B> {
         });
     }
 
+    /// The indexes that only commands of the group get.
+    fn reserved(&self) -> u64 {
+        (RESERVED + self.progress.len() as u64 + 1).min(self.settings.window / 4)
+    }
+
     fn room(&self) -> Room {
         let window = self.settings.window;
         let end = self.orders.stable + window;
-        let reserved = (RESERVED + self.progress.len() as u64 + 1).min(window / 4);
+        let reserved = self.reserved();
         let is_running = |node: &NodeId| !self.dead.contains(node) && !self.slow.contains(node);
         let running = self.progress.iter().filter(|(node, _)| is_running(node)).map(|&(_, applied)| applied);
         let slowest = running.fold(self.applied, Index::min);
@@ -156,8 +164,7 @@ impl<B: Clone + PartialEq> Node<B> {
     }
 
     /// Leader: users' commands get no index from `bound` on, so that a node that takes the state of a member finds
-    /// what follows in
-    /// the log. `None` lets go.
+    /// the rest in the log. `None` lets go.
     pub fn hold_users(&mut self, bound: Option<Index>, effects: &mut Vec<Effect<B>>) {
         self.held = bound;
         if self.leads() {
@@ -216,8 +223,10 @@ impl<B: Clone + PartialEq> Node<B> {
 
     /// Puts in line the `Leave` of dead members, and of those that fell too far behind.
     fn expel(&mut self, effects: &mut Vec<Effect<B>>) {
-        // At the bound itself, too: in the smallest logs the room of users ends there.
-        let (next, most) = (self.orders.next, self.settings.window * 3 / 4);
+        // In the smallest logs the room of users ends earlier.
+        let window = self.settings.window;
+        let room = window - self.reserved() - window / KEPT_FOR_JOINERS;
+        let (next, most) = (self.orders.next, room.min(window * 3 / 4));
         let is_far_behind = |applied: Index| next.saturating_sub(applied) >= most;
         if self.dead.is_empty() && !self.progress.iter().any(|&(_, applied)| is_far_behind(applied)) {
             return;
