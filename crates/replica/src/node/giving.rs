@@ -116,7 +116,8 @@ impl Read for GiftReader {
     }
 }
 
-/// Takes the state from a living member, asking one after another.
+/// Takes the state from a living member, asking one after another. While the asking stands, users wait for this node: the caller
+/// takes it back once others see that the node is about to join.
 ///
 /// # Errors
 /// [`io::ErrorKind::TimedOut`] if nobody gave a state that can be read until then.
@@ -131,10 +132,7 @@ pub(super) fn take<S>(
         shm.refresh_peers();
         for giver in givers(shm) {
             match ask(shm, giver, until, asked, restore) {
-                Ok(taken) => {
-                    shm.writer.ask(*asked, None);
-                    return Ok(taken);
-                }
+                Ok(taken) => return Ok(taken),
                 Err(error) => last = error,
             }
         }

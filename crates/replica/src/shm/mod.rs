@@ -118,6 +118,7 @@ impl Shm {
         self.bulk = writer.take_bulk().expect("it is the first time");
         self.me = me;
         self.peers.add_own(writer.reader(), &memory, boot);
+        self.writer.ask(0, None);
         self.writer = writer;
         self.memory = memory;
         self.requests = Requests::default();
