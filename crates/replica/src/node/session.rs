@@ -12,6 +12,9 @@ use crate::error::{ExecuteError, ForkedNode};
 use crate::segment::{Body, BulkError};
 use crate::{Command, Index, Op, SessionId, StateMachine, Wire};
 
+/// An index and an encoded output.
+type Reply = Arc<[u8]>;
+
 /// The number of a request within its session.
 pub type Rid = u32;
 
@@ -27,7 +30,7 @@ pub struct Session<S: StateMachine> {
     letters: Vec<Letter>,
     last: Rid,
     /// Requests without an answer that the caller has seen, and the answer if it has come.
-    open: BTreeMap<Rid, (Command<Body>, Option<Arc<[u8]>>)>,
+    open: BTreeMap<Rid, (Command<Body>, Option<Reply>)>,
     is_expired: bool,
     bytes: Vec<u8>,
 }
