@@ -185,6 +185,17 @@ fn load(run: &Run<'_>, setting: &Setting, workload: &Workload) -> Load {
     Load { mix, is_skewed, every_ns, time_ns, seed: run.seed }
 }
 
+/// The largest of the clients' own medians, in ticks: that of all writes is that of the clients that get most done.
+fn slowest_client(blocks: &[Block]) -> Option<u64> {
+    let clients = blocks.iter().map(|block| block.writes_of.len()).max().unwrap_or(0);
+    let median = |client: usize| {
+        let mut all = Latency::default();
+        blocks.iter().filter_map(|block| block.writes_of.get(client)).for_each(|one| all.merge(one));
+        all.percentile(0.5)
+    };
+    (0..clients).filter_map(median).max()
+}
+
 fn row(entrant: &Entrant, raced: &Raced<Block>, is_batched: bool) -> ReplicaRow {
     let kops: Vec<f64> = raced.blocks.iter().map(|block| block.operations as f64 / block.seconds / 1e3).collect();
     let (mut reads, mut writes) = (Latency::default(), Latency::default());
@@ -192,6 +203,7 @@ fn row(entrant: &Entrant, raced: &Raced<Block>, is_batched: bool) -> ReplicaRow 
         reads.merge(&block.reads);
         writes.merge(&block.writes);
     }
+    let slowest = slowest_client(&raced.blocks);
     let batch = if is_batched { BATCH as f64 } else { 1.0 };
     let ns = |latency: &Latency, share| latency.percentile(share).map(|ticks| Clock::get().ns(ticks));
     ReplicaRow {
@@ -204,6 +216,7 @@ fn row(entrant: &Entrant, raced: &Raced<Block>, is_batched: bool) -> ReplicaRow 
         read_p99_ns: ns(&reads, 0.99).map(|ns| ns / batch),
         write_p50_ns: ns(&writes, 0.5),
         write_p99_ns: ns(&writes, 0.99),
+        slowest_p50_ns: slowest.map(|ticks| Clock::get().ns(ticks)),
         samples: reads.samples() + writes.samples(),
         skipped: raced.skipped(),
         failed: raced.has_failed(),

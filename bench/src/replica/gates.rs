@@ -53,12 +53,18 @@ fn of_speed() -> [Rule<ReplicaReport>; 10] {
             read(report, true)
         }),
         Rule::new(at_least(6.0, "Q5, linearizable read: p50 of LMDB / ours", USUAL), over_lmdb),
-        Rule::new(at_most(1.0, "Q6, fused write, 2 replicas on 2 CPUs of their own: p50, us", USUAL), |report| {
-            write(report, 1)
-        }),
-        Rule::new(at_most(15.0, "Q6, fused write, four times as many processes as CPUs: p50, us", USUAL), |report| {
-            write(report, 4)
-        }),
+        Rule::new(
+            at_most(1.0, "Q6, fused write, 2 replicas on 2 CPUs of their own: p50 of the slowest client, us", USUAL),
+            |report| write(report, 1),
+        ),
+        Rule::new(
+            at_most(
+                15.0,
+                "Q6, fused write, four times as many processes as CPUs: p50 of the slowest client, us",
+                USUAL,
+            ),
+            |report| write(report, 4),
+        ),
         Rule::new(at_least(5.0, "Q7, checkpoint of 1 MB, 2 nodes: p50 of states copied / ours", SNAP), snapshot),
         Rule::new(
             at_least(2.5, "Q8, simulated, 28 replicas: throughput of the planned tree / sequential", USUAL),
@@ -156,7 +162,7 @@ fn over_lmdb(report: &ReplicaReport) -> Found {
 fn write(report: &ReplicaReport, crowd: usize) -> Found {
     let (replicas, place) = if crowd == 1 { (2, "threads") } else { (crowd * report.cpus.len(), "processes") };
     let row = cell(report, "writes", replicas, place).filter(|cell| crowd > 1 || !cell.oversubscribed);
-    let p50_ns = row.and_then(|cell| named(cell, "shm-fused")?.write_p50_ns);
+    let p50_ns = row.and_then(|cell| named(cell, "shm-fused")?.slowest_p50_ns);
     p50_ns.map(|ns| ns / 1e3).ok_or_else(|| format!("writes of {replicas} replicas that are {place}"))
 }
 
@@ -245,6 +251,7 @@ mod tests {
             ours: contender.starts_with("shm"),
             read_p50_ns: Some(read),
             write_p50_ns: Some(write),
+            slowest_p50_ns: Some(write),
             ..ReplicaRow::default()
         };
         let rows = vec![row("shm-fused", 30.0, 900.0), row("shm-separate", 45.0, 2000.0), row("lmdb", 270.0, 500.0)];

@@ -72,7 +72,8 @@ impl Logs {
     pub(super) fn open(series: &Series, setting: &Setting, blob: usize) -> Result<Self, Failure> {
         let slots = (setting.members + 2).next_power_of_two();
         let config = Config::default().slots(slots).placement(series.placement).wait(setting.wait);
-        let config = config.bulk_bytes(8 << 20);
+        // Twice as much as is under way: requests that lie there are forgotten with the next command only.
+        let config = config.bulk_bytes(32 << 20);
         let state = Log { sum: 0, blob: vec![7; blob] };
         let mut nodes = vec![Replicated::create(&config, state).map_err(Failure::refused)?];
         for _ in 1..setting.members {

@@ -34,6 +34,8 @@ pub(super) struct Block {
     pub(super) seconds: f64,
     pub(super) reads: Latency,
     pub(super) writes: Latency,
+    /// The writes of each client by itself.
+    pub(super) writes_of: Vec<Latency>,
 }
 
 impl Tally {
@@ -58,6 +60,7 @@ impl Block {
             block.operations += tally.operations;
             block.reads.merge(&tally.reads);
             block.writes.merge(&tally.writes);
+            block.writes_of.push(tally.writes.clone());
         }
         block
     }

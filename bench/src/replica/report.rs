@@ -147,6 +147,8 @@ pub struct ReplicaRow {
     pub write_p50_ns: Option<f64>,
     /// The same of 99 in 100.
     pub write_p99_ns: Option<f64>,
+    /// The largest of the clients' own medians of writes: where clients share CPUs, some get most of the writes done.
+    pub slowest_p50_ns: Option<f64>,
     /// Reads and writes that were timed.
     pub samples: u64,
     /// Why it was not measured; `null` if it was.

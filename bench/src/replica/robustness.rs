@@ -178,7 +178,7 @@ impl<'a> Cast<'a> {
             }
             let node = attach(self.run, self.series, &self.fd)?;
             let before = std::mem::replace(&mut self.writer.node, node);
-            before.leave().map_err(Failure::refused)?;
+            before.leave().map_err(|error| Failure::Refused(format!("a writer with a role cannot leave: {error}")))?;
         }
         Err(Failure::Refused("the roles stay with the writer".to_owned()))
     }

@@ -81,6 +81,7 @@ impl Paxos {
     fn over(problem: &Problem, tree: &Tree) -> Self {
         let acceptor = tree.root();
         let leader = (acceptor + 1) % problem.len();
+        // Any node may be the client's; the last to be told has the longest answer.
         let client = problem.len() - 1;
         let sends = |node: usize| -> f64 {
             let sent = tree.children(node).iter().enumerate();
@@ -94,7 +95,7 @@ impl Paxos {
         busy[leader] += problem.send(leader, acceptor);
         busy[acceptor] += problem.receive(leader, acceptor);
         let asked = if client == leader { 0.0 } else { problem.message(client, leader) };
-        let told = simulate::arrivals(problem, tree)[client];
+        let told = simulate::broadcast(problem, tree);
         let response = asked + problem.message(leader, acceptor) + told;
         Self { busiest: busy.into_iter().fold(0.0, f64::max), response }
     }

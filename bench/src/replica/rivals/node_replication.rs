@@ -44,9 +44,9 @@ struct NodeClient<'a> {
     token: ReplicaToken,
 }
 
-/// Makes a replica for each member.
+/// Makes a replica for each member that has a client: one without would hold the log back for ever.
 pub(in crate::replica) fn open(setting: &Setting) -> Result<Box<dyn Host>, Failure> {
-    Ok(Box::new(Replicas(replicas(setting.members))))
+    Ok(Box::new(Replicas(replicas(setting.members.min(setting.clients)))))
 }
 
 fn replicas(count: usize) -> Vec<Arc<Replica<'static, Store>>> {

@@ -34,19 +34,13 @@ pub(in crate::replica) fn redis_words(socket: &Path) -> Vec<String> {
     ["--port", "0", "--unixsocket", &path, "--save", "", "--appendonly", "no"].map(str::to_owned).to_vec()
 }
 
-/// Starts `memcached` with a thread for each CPU, as its packages do not.
+/// Starts `memcached` with a thread for each CPU.
 pub(in crate::replica) fn open_memcached(setting: &Setting) -> Result<Box<dyn Host>, Failure> {
     let threads = setting.cpus.len().clamp(1, 64).to_string();
-    let words = |socket: &Path| {
-        let path = socket.display().to_string();
-        ["-u", "nobody", "-a", "0777", "-t", &threads, "-s", &path].map(str::to_owned).to_vec()
-    };
-    let server = Server::start(Path::new("memcached"), words, "apt-get install memcached");
-    let server = server.or_else(|_| {
-        // Only root may say as whom it runs.
-        let words = |socket: &Path| ["-t", &threads, "-s", &socket.display().to_string()].map(str::to_owned).to_vec();
-        Server::start(Path::new("memcached"), words, "apt-get install memcached")
-    })?;
+    // It refuses to be started by root unless it is told a user; others may not choose one, and it looks at none of theirs.
+    let words =
+        |socket: &Path| ["-u", "root", "-t", &threads, "-s", &socket.display().to_string()].map(str::to_owned).to_vec();
+    let server = Server::start(Path::new("memcached"), words, "apt-get install memcached")?;
     Ok(Box::new(Served { protocol: Protocol::Memcached, socket: server.socket().to_owned(), _server: Some(server) }))
 }
 

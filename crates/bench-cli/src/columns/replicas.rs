@@ -42,6 +42,7 @@ pub(crate) const CELL: &[Column<ReplicaRow>] = &[
     Column::figure("read_p99_ns", "p99", "ns", |row| figure(row.read_p99_ns), Cost),
     Column::figure("write_p50_ns", "write p50", "us", |row| figure(row.write_p50_ns), Micros),
     Column::figure("write_p99_ns", "p99", "us", |row| figure(row.write_p99_ns), Micros),
+    Column::figure("slowest_p50_ns", "slowest", "us", |row| figure(row.slowest_p50_ns), Micros),
     Column::figure("samples", "timed", "", |row| figure(row.samples as f64), Thousands),
 ];
 /// The columns of predictions.

@@ -26,7 +26,7 @@ const REPORT: [&str; 16] = [
     "gates",
 ];
 const CELL: [&str; 6] = ["workload", "replicas", "clients", "place", "oversubscribed", "rows"];
-const ROW: [&str; 12] = [
+const ROW: [&str; 13] = [
     "contender",
     "ours",
     "kops",
@@ -36,6 +36,7 @@ const ROW: [&str; 12] = [
     "read_p99_ns",
     "write_p50_ns",
     "write_p99_ns",
+    "slowest_p50_ns",
     "samples",
     "skipped",
     "failed",
