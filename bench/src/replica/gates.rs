@@ -58,11 +58,7 @@ fn of_speed() -> [Rule<ReplicaReport>; 10] {
             |report| write(report, 1),
         ),
         Rule::new(
-            at_most(
-                15.0,
-                "Q6, fused write, four times as many processes as CPUs: p50 of the slowest client, us",
-                USUAL,
-            ),
+            at_most(15.0, "Q6, fused write, processes four times the CPUs: p50 of the slowest client, us", USUAL),
             |report| write(report, 4),
         ),
         Rule::new(at_least(5.0, "Q7, checkpoint of 1 MB, 2 nodes: p50 of states copied / ours", SNAP), snapshot),
@@ -75,11 +71,7 @@ fn of_speed() -> [Rule<ReplicaReport>; 10] {
             static_trees,
         ),
         Rule::new(
-            at_most(
-                100.0,
-                "Q9, 64 MiB of state: kill -9 to the first linearizable read of the new process: p99, ms",
-                USUAL,
-            ),
+            at_most(100.0, "Q9, 64 MiB of state: kill -9 to the first linearizable read anew: p99, ms", USUAL),
             restart,
         ),
         Rule::new(

@@ -32,7 +32,7 @@ pub(super) struct Outcome {
     pub(super) counts: CrashEpisode,
     pub(super) happened: Vec<Happened>,
     pub(super) histories: Histories,
-    /// What went wrong with the group as a whole.
+    /// The fault of the group as a whole.
     pub(super) faults: Vec<String>,
     /// Things that may happen, for those who look for the cause of a fault.
     pub(super) remarks: Vec<String>,

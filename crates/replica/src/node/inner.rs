@@ -174,16 +174,16 @@ impl<S: StateMachine> Inner<S> {
 
     /// The driver, unless another thread has it or the node's thread waits for it.
     pub(super) fn try_driver(&self) -> Option<DriverGuard<'_, S>> {
-        // ORDERING: Relaxed, a hint
+        // ORDERING: Relaxed, a hint: a caller that sees it late takes the driver once more
         if self.is_wanted.load(Ordering::Relaxed) { None } else { self.driver.try_lock() }
     }
 
     /// The driver for the node's thread, which callers that come again and again would keep from it.
     pub(super) fn claim_driver(&self) -> DriverGuard<'_, S> {
-        // ORDERING: Relaxed, a hint
+        // ORDERING: Relaxed, a hint: a caller that sees it late takes the driver once more
         self.is_wanted.store(true, Ordering::Relaxed);
         let driver = self.driver.lock();
-        // ORDERING: Relaxed, a hint
+        // ORDERING: Relaxed, a hint: a caller that sees it late takes the driver once more
         self.is_wanted.store(false, Ordering::Relaxed);
         driver
     }
