@@ -6,7 +6,7 @@ use crate::{Command, Index, NodeId, Op};
 
 /// One part in this many of the window stays in the log although all members have applied it: a node that joins from a
 /// snapshot finds there what was ordered since. Without it, in an idle group each snapshot was too old by the node's own `Join`.
-const KEPT_FOR_JOINERS: u64 = 16;
+pub(super) const KEPT_FOR_JOINERS: u64 = 16;
 
 impl<B: Clone + PartialEq> Node<B> {
     /// N3: the first that tells about an index decides it.

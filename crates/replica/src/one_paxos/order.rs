@@ -8,6 +8,7 @@ use std::collections::{BTreeSet, HashSet, VecDeque};
 use std::hash::{BuildHasherDefault, Hash, Hasher};
 
 use super::io::{Effect, Transport};
+use super::learn::KEPT_FOR_JOINERS;
 use super::log::Log;
 use super::message::Message;
 use super::node::{Node, Role};
@@ -144,10 +145,14 @@ impl<B: Clone + PartialEq> Node<B> {
         });
     }
 
+    fn reserved(&self) -> u64 {
+        (RESERVED + self.progress.len() as u64 + 1).min(self.settings.window / 4)
+    }
+
     fn room(&self) -> Room {
         let window = self.settings.window;
         let end = self.orders.stable + window;
-        let reserved = (RESERVED + self.progress.len() as u64 + 1).min(window / 4);
+        let reserved = self.reserved();
         let is_running = |node: &NodeId| !self.dead.contains(node) && !self.slow.contains(node);
         let running = self.progress.iter().filter(|(node, _)| is_running(node)).map(|&(_, applied)| applied);
         let slowest = running.fold(self.applied, Index::min);
@@ -216,8 +221,9 @@ impl<B: Clone + PartialEq> Node<B> {
 
     /// Puts in line the `Leave` of dead members, and of those that fell too far behind.
     fn expel(&mut self, effects: &mut Vec<Effect<B>>) {
-        // At the bound itself, too: in the smallest logs the room of users ends there.
-        let (next, most) = (self.orders.next, self.settings.window * 3 / 4);
+        // In the smallest logs the room of users ends before that, also for what is kept for joiners.
+        let (next, window) = (self.orders.next, self.settings.window);
+        let most = (window * 3 / 4).min(window - self.reserved() - window / KEPT_FOR_JOINERS);
         let is_far_behind = |applied: Index| next.saturating_sub(applied) >= most;
         if self.dead.is_empty() && !self.progress.iter().any(|&(_, applied)| is_far_behind(applied)) {
             return;
