@@ -40,8 +40,10 @@ fn number(data: *const c_void, len: usize) -> Option<u64> {
 
 fn write(to: *mut ReplicaOutput, number: u64) -> c_int {
     let bytes = number.to_ne_bytes();
-    // SAFETY: the library passes an output, and the bytes are there.
-    let written = unsafe { corecast_replica_output_write(to.as_mut(), bytes.as_ptr().cast(), bytes.len()) };
+    // SAFETY: the library passes an output that nobody else uses meanwhile.
+    let to = unsafe { to.as_mut() };
+    // SAFETY: the bytes are there.
+    let written = unsafe { corecast_replica_output_write(to, bytes.as_ptr().cast(), bytes.len()) };
     written as c_int
 }
 

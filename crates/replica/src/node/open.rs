@@ -153,8 +153,15 @@ fn join<S: StateMachine>(
     if let Some(index) = control.poisoned() {
         return Err(OpenError::Poisoned(index));
     }
-    let me = claim(&region, &control)?;
-    let mut place = Place::take(config, region, control, me)?;
+    let mut place = loop {
+        let me = claim(&region, &control)?;
+        let place = Place::take(config, region.clone(), control.clone(), me)?;
+        // Another process may have taken this one for dead before it said who it is.
+        if control.claimed(usize::from(me.slot)) == me.inc {
+            break place;
+        }
+    };
+    let me = place.shm.me;
     let taken = giving::take(&mut place.shm, until, &mut place.asked, &S::restore);
     let (system, machine) = taken.map_err(|error| {
         if error.kind() == std::io::ErrorKind::TimedOut { OpenError::Lost } else { OpenError::State(error) }
@@ -208,9 +215,13 @@ fn claim(region: &SharedRegion, control: &Control) -> Result<NodeId, OpenError> 
         let who = control.node(slot).and_then(|record| ParticipantId::from_word(record.participant));
         who.is_none_or(|who| region.liveness(who) == Liveness::Alive)
     };
+    // One that was claimed by a process which has not said yet who it is. That process may be dead, too.
+    let is_in_claim = |slot: usize| control.node(slot).is_none_or(|record| record.inc != control.claimed(slot));
     let fresh = (0..slots).filter(|&slot| control.claimed(slot) == 0);
-    let left = (0..slots).filter(|&slot| control.claimed(slot) != 0 && !is_alive(slot));
-    for slot in fresh.chain(left) {
+    let taken = (0..slots).filter(|&slot| control.claimed(slot) != 0);
+    let left = taken.clone().filter(|&slot| !is_in_claim(slot) && !is_alive(slot));
+    let unclear = taken.filter(|&slot| control.node(slot).is_some() && is_in_claim(slot) && !is_alive(slot));
+    for slot in fresh.chain(left).chain(unclear) {
         let before = control.claimed(slot);
         // An incarnation is never used twice: a slot that has had them all is not used any more.
         let Some(inc) = before.checked_add(1) else { continue };
