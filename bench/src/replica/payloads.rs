@@ -16,6 +16,8 @@ use corecast_race::failure::Failure;
 
 /// Requests without an answer in an open loop: the most that a session may have.
 const OUTSTANDING: usize = 15;
+/// How much longer than its time a block may take.
+const LIMIT: Duration = Duration::from_secs(5);
 
 /// The sum of all bytes, and a blob that is only carried around.
 #[derive(Debug, Default)]
@@ -85,11 +87,12 @@ impl Logs {
 
     /// Requests of these bytes from the last node until the time is over, and then a look at all replicas.
     pub(super) fn block(&mut self, bytes: usize, is_open: bool, time: Duration) -> Result<Block, Failure> {
-        let client = self.nodes.last().expect("a group has a node");
-        let mut session = client.session().map_err(Failure::refused)?;
-        let request = vec![1; bytes];
+        let client = self.nodes.last().expect("a group has a node").clone();
         let outstanding = if is_open { OUTSTANDING } else { 1 };
-        let tally = requests(&mut session, &request, outstanding, time)?;
+        let tally = within(time + LIMIT, move || {
+            let mut session = client.session().map_err(Failure::refused)?;
+            requests(&mut session, &vec![1; bytes], outstanding, time)
+        })?;
         self.sum += tally.operations * bytes as u64;
         for node in &self.nodes {
             let (sum, _) = node.read(Level::Linearizable, &()).map_err(Failure::refused)?;
@@ -99,6 +102,21 @@ impl Logs {
         }
         Ok(Block::of(&[tally]))
     }
+}
+
+/// Runs a client in a thread of its own, which is left behind if it does not come to its end in time: to begin a request that has
+/// no room has no limit of its own.
+fn within<R: Send + 'static>(
+    limit: Duration,
+    client: impl FnOnce() -> Result<R, Failure> + Send + 'static,
+) -> Result<R, Failure> {
+    let (done, result) = std::sync::mpsc::channel();
+    std::thread::spawn(move || {
+        // Nobody waits any more for a result that is late.
+        let _ = done.send(client());
+    });
+    let hung = |_| Failure::Hung { missing: vec![0], limit_ms: limit.as_millis() };
+    result.recv_timeout(limit).map_err(hung)?
 }
 
 fn requests(
