@@ -267,7 +267,7 @@ impl Episode<'_> {
                 self.counts.diverged += 1;
                 self.faults.push(format!("replicas differ: {line}\n"));
             }
-            _ => self.stuck("no cut"),
+            other => self.stuck(&format!("no cut: {other:?}")),
         }
     }
 

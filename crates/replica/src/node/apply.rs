@@ -101,7 +101,10 @@ impl<S: StateMachine> Driver<S> {
             Outcome::Joined(node) => self.joined(node),
             Outcome::JoinRefused(node, _) => self.settled(SessionId::SYSTEM, node.to_bits()),
             Outcome::Left(node, reason) => self.left(inner, node, reason),
-            Outcome::Barrier(id) => self.cut(inner, &applied.machine, index, id),
+            Outcome::Barrier(id) => {
+                self.settled(session, rid);
+                self.cut(inner, &applied.machine, index, id);
+            }
             Outcome::Noop => {}
         }
         if let Op::User(Body::Bulk(place)) = command.op {
