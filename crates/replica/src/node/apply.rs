@@ -101,10 +101,7 @@ impl<S: StateMachine> Driver<S> {
             Outcome::Joined(node) => self.joined(node),
             Outcome::JoinRefused(node, _) => self.settled(SessionId::SYSTEM, node.to_bits()),
             Outcome::Left(node, reason) => self.left(inner, node, reason),
-            Outcome::Barrier(id) => {
-                self.settled(session, rid);
-                self.cut(inner, &applied.machine, index, id);
-            }
+            Outcome::Barrier(id) => self.cut(inner, &applied.machine, index, id),
             Outcome::Noop => {}
         }
         if let Op::User(Body::Bulk(place)) = command.op {
@@ -156,7 +153,7 @@ impl<S: StateMachine> Driver<S> {
     }
 
     /// A request needs no more care.
-    fn settled(&mut self, session: SessionId, rid: u32) {
+    pub(super) fn settled(&mut self, session: SessionId, rid: u32) {
         self.submitted.remove(session, rid);
         self.shm.answered(session, rid);
     }

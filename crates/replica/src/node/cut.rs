@@ -9,7 +9,7 @@ use super::inner::Inner;
 use super::state_bytes;
 use crate::error::ExecuteError;
 use crate::segment::Cut;
-use crate::{Index, LeaveReason, NodeId, Op, StateMachine};
+use crate::{Index, LeaveReason, NodeId, Op, SessionId, StateMachine};
 
 /// A cut through the group, as the node that asked for it sees it.
 #[derive(Debug, Clone)]
@@ -44,6 +44,8 @@ pub(super) struct Wanted {
 impl<S: StateMachine> Driver<S> {
     /// The log has come to a cut.
     pub(super) fn cut(&mut self, inner: &Inner<S>, machine: &S, index: Index, id: u64) {
+        // The number begins with the node that asked.
+        self.settled(SessionId::SYSTEM, (id >> 32) as u32);
         let cut = Cut { id, index, digest: machine.digest() };
         self.shm.writer.set_cut(&cut);
         let mut wanted = inner.cuts();

@@ -116,9 +116,10 @@ impl Read for GiftReader {
     }
 }
 
-/// A member that shows no sign of life for this long, and gives nothing, is passed over. The time doubles with each round, as writing
-/// a large state may take longer.
+/// A member that shows no sign of life for this long, and gives nothing, is passed over. The time doubles each time, as writing a
+/// large state may take longer.
 const SILENCE: Duration = Duration::from_millis(500);
+const LONGEST_SILENCE: Duration = Duration::from_secs(8);
 
 /// Takes the state from a living member, asking one after another. While the asking stands, users wait for this node: the caller
 /// takes it back once others see that the node is about to join.
@@ -137,10 +138,14 @@ pub(super) fn take<S>(
         for giver in givers(shm) {
             match ask(shm, giver, (until, silence), asked, restore) {
                 Ok(taken) => return Ok(taken),
-                Err(error) => last = error,
+                Err(error) => {
+                    if error.kind() == io::ErrorKind::TimedOut {
+                        silence = (silence * 2).min(LONGEST_SILENCE);
+                    }
+                    last = error;
+                }
             }
         }
-        silence *= 2;
         std::thread::sleep(Duration::from_millis(1));
     }
     shm.writer.ask(*asked, None);
@@ -158,6 +163,7 @@ fn givers(shm: &Shm) -> Vec<NodeId> {
     givers
 }
 
+/// Asks one member, and reads what it gives.
 fn ask<S>(
     shm: &mut Shm,
     giver: NodeId,
@@ -165,26 +171,8 @@ fn ask<S>(
     asked: &mut u32,
     restore: Restore<'_, S>,
 ) -> io::Result<(GroupState, S)> {
-    let before = shm.segment(giver).and_then(|one| one.gift()).map_or(0, |gift| gift.number);
     *asked += 1;
-    shm.writer.ask(*asked, Some(giver));
-    shm.peers.wake(giver);
-    let mut sign = (None, Instant::now());
-    let gift = loop {
-        let found = shm.segment(giver).and_then(|one| one.gift()).filter(|gift| gift.number > before);
-        if let Some(gift) = found {
-            break gift;
-        }
-        let beat = shm.segment(giver).map(|one| one.beat());
-        if beat != sign.0 {
-            sign = (beat, Instant::now());
-        }
-        let is_stuck = sign.1.elapsed() >= silence;
-        if Instant::now() >= until || is_stuck || shm.peers.is_dead(giver) {
-            return Err(io::ErrorKind::TimedOut.into());
-        }
-        std::thread::sleep(Duration::from_micros(200));
-    };
+    let gift = await_gift(shm, giver, (until, silence), *asked)?;
     let pid = shm.peers.get(giver).map_or(0, |peer| peer.record.pid);
     let memory = SealedReader::open_announced(Announcement { pid, fd: gift.fd, identity: gift.identity });
     let words = memory.map_err(io::Error::other)?.words().map_err(io::Error::other)?;
@@ -198,4 +186,27 @@ fn ask<S>(
         return Err(io::Error::new(io::ErrorKind::InvalidData, "a state that was damaged"));
     }
     Ok(taken)
+}
+
+/// Asks a member for its state, and waits until it says where that lies.
+fn await_gift(shm: &mut Shm, giver: NodeId, (until, silence): (Instant, Duration), number: u32) -> io::Result<Gift> {
+    let before = shm.segment(giver).and_then(|one| one.gift()).map_or(0, |gift| gift.number);
+    shm.writer.ask(number, Some(giver));
+    shm.peers.wake(giver);
+    let mut sign = (None, Instant::now());
+    loop {
+        let found = shm.segment(giver).and_then(|one| one.gift()).filter(|gift| gift.number > before);
+        if let Some(gift) = found {
+            return Ok(gift);
+        }
+        let beat = shm.segment(giver).map(|one| one.beat());
+        if beat != sign.0 {
+            sign = (beat, Instant::now());
+        }
+        let is_stuck = sign.1.elapsed() >= silence;
+        if Instant::now() >= until || is_stuck || shm.peers.is_dead(giver) {
+            return Err(io::ErrorKind::TimedOut.into());
+        }
+        std::thread::sleep(Duration::from_micros(200));
+    }
 }
