@@ -116,6 +116,10 @@ impl Read for GiftReader {
     }
 }
 
+/// A member that shows no sign of life for this long, and gives nothing, is passed over. The time doubles with each round, as writing
+/// a large state may take longer.
+const SILENCE: Duration = Duration::from_millis(500);
+
 /// Takes the state from a living member, asking one after another. While the asking stands, users wait for this node: the caller
 /// takes it back once others see that the node is about to join.
 ///
@@ -127,15 +131,16 @@ pub(super) fn take<S>(
     asked: &mut u32,
     restore: Restore<'_, S>,
 ) -> io::Result<(GroupState, S)> {
-    let mut last = io::Error::from(io::ErrorKind::TimedOut);
+    let (mut last, mut silence) = (io::Error::from(io::ErrorKind::TimedOut), SILENCE);
     while Instant::now() < until {
         shm.refresh_peers();
         for giver in givers(shm) {
-            match ask(shm, giver, until, asked, restore) {
+            match ask(shm, giver, (until, silence), asked, restore) {
                 Ok(taken) => return Ok(taken),
                 Err(error) => last = error,
             }
         }
+        silence *= 2;
         std::thread::sleep(Duration::from_millis(1));
     }
     shm.writer.ask(*asked, None);
@@ -156,7 +161,7 @@ fn givers(shm: &Shm) -> Vec<NodeId> {
 fn ask<S>(
     shm: &mut Shm,
     giver: NodeId,
-    until: Instant,
+    (until, silence): (Instant, Duration),
     asked: &mut u32,
     restore: Restore<'_, S>,
 ) -> io::Result<(GroupState, S)> {
@@ -164,12 +169,18 @@ fn ask<S>(
     *asked += 1;
     shm.writer.ask(*asked, Some(giver));
     shm.peers.wake(giver);
+    let mut sign = (None, Instant::now());
     let gift = loop {
         let found = shm.segment(giver).and_then(|one| one.gift()).filter(|gift| gift.number > before);
         if let Some(gift) = found {
             break gift;
         }
-        if Instant::now() >= until || shm.peers.is_dead(giver) {
+        let beat = shm.segment(giver).map(|one| one.beat());
+        if beat != sign.0 {
+            sign = (beat, Instant::now());
+        }
+        let is_stuck = sign.1.elapsed() >= silence;
+        if Instant::now() >= until || is_stuck || shm.peers.is_dead(giver) {
             return Err(io::ErrorKind::TimedOut.into());
         }
         std::thread::sleep(Duration::from_micros(200));
