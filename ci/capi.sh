@@ -34,6 +34,7 @@ expect() {
     group) echo '^4 members met 1000 times; their sums are 6 and 2, the variance of their ranks 1\.25$' ;;
     agree) echo '^all applied 6 of 9 proposals, saw 400 events in one order, and processed 1000 entries$' ;;
     swap_lock) echo '^    mcs: 200000 words in [0-9.]+ ms$' ;;
+    replicated_counter) echo '^the counter is right$' ;;
     killed_holder) echo '^repaired: 100 of 100$' ;;
     hello_group) echo '^rank [0-2] of 3: the sum is 129$' ;;
     planned_group) echo '^[0-9]+ members, each on its CPU, saw 1000 prices change$' ;;

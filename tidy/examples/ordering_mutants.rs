@@ -20,11 +20,12 @@ use std::time::{Duration, Instant};
 use std::{fs, io, thread};
 
 /// Crates with models, and the path to their door to atomics.
-const CRATES: [(&str, &str); 4] = [
+const CRATES: [(&str, &str); 5] = [
     ("base", "crate::sync"),
     ("lock", "corecast_base::sync"),
     ("channel", "corecast_base::sync"),
     ("collective", "corecast_base::sync"),
+    ("replica", "corecast_base::sync"),
 ];
 /// The features that are built along with the models of a crate.
 const FEATURES: [(&str, &str); 1] = [("lock", "hierarchical")];

@@ -88,7 +88,7 @@ impl Steps {
 
     #[inline]
     fn is_below(&mut self, share: u64) -> bool {
-        (self.random.u64(..) >> 32) * 100 >> 32 < share
+        ((self.random.u64(..) >> 32) * 100) >> 32 < share
     }
 
     #[inline]

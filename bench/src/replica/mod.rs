@@ -198,6 +198,9 @@ fn program(options: &ReplicaOptions) -> Option<Program> {
     }
 }
 
+/// Makes a row of stratum 1.
+type RobustTask<'a> = Box<dyn Fn() -> Result<RobustRow, Failure> + 'a>;
+
 /// Stratum 1. A row that fails says why, and the others go on.
 fn robustness(
     report: &mut ReplicaReport,
@@ -210,7 +213,7 @@ fn robustness(
     let abort = Arc::new(Abort::heeding(&shared.cancel));
     let (wait, cpus, seed) = (shared.wait, report.cpus.len(), report.seed);
     let run = robustness::Run { program: &program, abort, wait, cpus, replicas: REPLICAS, seed };
-    let mut tasks: Vec<(RobustRow, Box<dyn Fn() -> Result<RobustRow, Failure> + '_>)> = Vec::new();
+    let mut tasks: Vec<(RobustRow, RobustTask<'_>)> = Vec::new();
     for series in forms() {
         for is_stopped in [false, true] {
             let event = if is_stopped { "stopped" } else { "idle" };

@@ -98,13 +98,16 @@ fn ycsb(rate: f64) -> [Workload; 5] {
     mixes.map(|(words, mix)| Workload::Store { words, mix, is_skewed: true, rate: Some(rate) })
 }
 
+/// The situations for a number of replicas.
+type CasesOf<'a> = Box<dyn Fn(usize) -> Vec<Case> + 'a>;
+
 /// The situations of a run. `members` are the numbers of replicas that the user wants, if any.
 pub(super) fn cases(preset: Option<Preset>, is_quick: bool, members: &[usize], rate: f64) -> Vec<Case> {
     let or = |usual: &[usize], quick: &[usize]| {
         let usual = if is_quick { quick } else { usual };
         if members.is_empty() { usual.to_vec() } else { members.to_vec() }
     };
-    let (replicas, of): (Vec<usize>, Box<dyn Fn(usize) -> Vec<Case>>) = match preset {
+    let (replicas, of): (Vec<usize>, CasesOf<'_>) = match preset {
         None => (or(&[2, 4, 8, 16], &[2, 8]), Box::new(|replicas| usual(replicas, is_quick))),
         Some(Preset::Smelt1Paxos) => {
             (or(&[8, 12, 16, 20, 24, 28], &[8]), Box::new(|replicas| vec![case(WRITES, replicas, 4)]))

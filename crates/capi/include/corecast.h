@@ -8,8 +8,8 @@
 // `data` has `len` bytes; outputs can be written. NULL is CORECAST_INVALID_ARGUMENT where it is not allowed.
 //
 // Threads. Different objects can be used by different threads at the same time. One object is used by one thread at a
-// time, which need not be the one that made it; a corecast_region, a corecast_lock, a corecast_shared_lock, a corecast_rw_lock
-// and a corecast_condvar may be used by many. Waiting calls block.
+// time, which need not be the one that made it; a corecast_region, a corecast_lock, a corecast_shared_lock, a corecast_rw_lock,
+// a corecast_condvar and a corecast_replica may be used by many. Waiting calls block.
 //
 // Parameters. A struct of parameters begins with its size; its other fields mean a default if they are 0. So set all of it
 // to 0 (memset), then size to its sizeof, then the fields that matter. Later versions may add fields at its end.
@@ -35,7 +35,7 @@
 typedef enum {
   // Done.
   CORECAST_OK = 0,
-  // The channel is full.
+  // The channel is full, or a session has as many requests without a result as it may have.
   CORECAST_FULL = 1,
   // The channel is empty.
   CORECAST_EMPTY = 2,
@@ -43,9 +43,10 @@ typedef enum {
   CORECAST_TIMEOUT = 3,
   // The other end said goodbye, and everything it sent has been received.
   CORECAST_CLOSED = 4,
-  // The process at the other end is gone and said nothing; everything it sent has been received.
+  // The process at the other end is gone and said nothing; everything it sent has been received. Of a group with state: all
+  // members are gone.
   CORECAST_DIED = 5,
-  // The message is longer than the channel takes, or than the buffer.
+  // The message is longer than the channel takes, or than the buffer, or an operation longer than its group takes.
   CORECAST_TOO_LARGE = 6,
   // The reader fell behind and missed messages. The next call goes on with the oldest one left.
   CORECAST_LAGGED = 7,
@@ -78,6 +79,20 @@ typedef enum {
   // Members of the group called different operations, or one operation with different roots: the message names the calls
   // of the members. The group has failed.
   CORECAST_OUT_OF_STEP = 20,
+  // The time was up, and the operation may have been done or not: corecast_replica_session_resume asks again.
+  CORECAST_UNKNOWN = 21,
+  // The session has ended. Requests without a result may have been done or not.
+  CORECAST_EXPIRED = 22,
+  // This node is no longer a member of its group.
+  CORECAST_EXPELLED = 23,
+  // Too few of the nodes that the group began with live to agree on who leads.
+  CORECAST_NO_MAJORITY = 24,
+  // The group has stopped: all replicas failed at the same operation.
+  CORECAST_POISONED = 25,
+  // The state of this replica differed from that of most others, so it was put out.
+  CORECAST_DIVERGED = 26,
+  // This replica is behind and did not catch up in time. A read of its own state, as it is, still works.
+  CORECAST_LAGGING = 27,
 } corecast_status;
 
 // Whether a participant is alive.
@@ -233,6 +248,34 @@ typedef enum {
   CORECAST_OP_MAX_LOC = 8,
 } corecast_op;
 
+// When an operation is durable in files.
+typedef enum {
+  // Before its result is handed out: power loss loses nothing.
+  CORECAST_REPLICA_FSYNC_ALWAYS = 0,
+  // Once a second: power loss loses a second, the death of all processes nothing.
+  CORECAST_REPLICA_FSYNC_EVERY_SECOND = 1,
+  // When the kernel likes: the death of all processes loses nothing.
+  CORECAST_REPLICA_FSYNC_NEVER = 2,
+} corecast_replica_fsync;
+
+// How fresh the answer to a read has to be.
+typedef enum {
+  // It shows every operation whose result any client has seen before the read began.
+  CORECAST_REPLICA_LEVEL_LINEARIZABLE = 0,
+  // It shows the operation at the index of the call, and all before it.
+  CORECAST_REPLICA_LEVEL_AT_LEAST = 1,
+  // It shows what this replica has applied; never waits.
+  CORECAST_REPLICA_LEVEL_LOCAL = 2,
+} corecast_replica_level;
+
+// Which nodes of a group have the roles.
+typedef enum {
+  // Leader and acceptor are different nodes while there are two.
+  CORECAST_REPLICA_PLACEMENT_SEPARATE = 0,
+  // The leader accepts itself: fewer messages.
+  CORECAST_REPLICA_PLACEMENT_FUSED = 1,
+} corecast_replica_placement;
+
 // The algorithm of a reader-writer lock. The number of an algorithm never changes.
 typedef enum {
   // One word that counts readers. The smallest, for readers that seldom meet.
@@ -335,6 +378,17 @@ typedef struct corecast_region corecast_region;
 // The channels and locks of a region that is to be made, in the order of their declaration. One thread at a time uses it.
 // Their names are 1 to 63 bytes of A-Z, a-z, 0-9, '.', '_' and '-', no leading dot.
 typedef struct corecast_region_plan corecast_region_plan;
+
+// One member of a group: a replica of the state. Any number of threads may use it at a time. Its sessions keep it when it is
+// closed.
+typedef struct corecast_replica corecast_replica;
+
+// Bytes that a function of the caller's writes, with corecast_replica_output_write.
+typedef struct corecast_replica_output corecast_replica_output;
+
+// A session of one thread at a time. Its requests are numbered from 1, so that one that is sent again is not done again. Up to
+// 16 may be without a result.
+typedef struct corecast_replica_session corecast_replica_session;
 
 // A lock that many threads may hold as readers at a time, or one thread as the writer.
 //
@@ -600,6 +654,141 @@ typedef struct {
   // For the library.
   uint64_t opaque[2];
 } corecast_rw_reader;
+
+// How a group is laid out, and how a node of it behaves. Set `size` to sizeof(corecast_replica_config), all else to 0, and then
+// the fields that matter; NULL stands for all zeroes. The group has the slots, window, bulk_bytes and placement of its creator;
+// those of nodes that attach are not looked at.
+typedef struct {
+  // sizeof(corecast_replica_config).
+  size_t size;
+  // The most nodes at a time, 1 to 1,023. 0: 16.
+  uint32_t slots;
+  // A corecast_replica_placement.
+  uint32_t placement;
+  // The commands in the log, a power of two from 256 to 2^24. 0: 16,384.
+  uint64_t window;
+  // The bytes at each node for operations over 32 bytes, 4096 to 2^31; the largest operation has as many, and at most 16 MiB
+  // and 64 KiB. 0: 32 MiB.
+  uint64_t bulk_bytes;
+  // A corecast_wait: how threads of this node wait. CORECAST_WAIT_SPIN is refused.
+  uint32_t wait;
+  // A corecast_replica_fsync, for `folder`.
+  uint32_t fsync;
+  // The shortest time without a sign of life after which a node with work counts as stuck. 0: 2 ms, longer on crowded
+  // machines.
+  uint64_t patience_ns;
+  // The longest time that attaching may take. 0: 10 s.
+  uint64_t joining_ns;
+  // A folder that all nodes of the group share and no other group uses: every operation and snapshots are kept there, and the
+  // node that makes the group starts from them. NULL: the state is in memory alone, and ends with its last process.
+  const char *folder;
+} corecast_replica_config;
+
+// Applies an operation, which stands at `index` of the log, and writes its result. Returns 0; another number if this replica
+// cannot go on: it then leaves, and if all replicas fail at the same operation, the group stops with CORECAST_POISONED.
+typedef int (*corecast_replica_apply)(void *state,
+                                      uint64_t index,
+                                      const void *op,
+                                      size_t len,
+                                      corecast_replica_output *result);
+
+// Answers a question. Returns 0; another number to make the read fail with CORECAST_INVALID_ARGUMENT.
+typedef int (*corecast_replica_query)(const void *state,
+                                      const void *question,
+                                      size_t len,
+                                      corecast_replica_output *answer);
+
+// 128 bits that are equal where states are equal, and differ, with overwhelming probability, where they differ.
+typedef struct {
+  // The lower half.
+  uint64_t low;
+  // The upper half.
+  uint64_t high;
+} corecast_replica_digest;
+
+// The digest of the state.
+typedef corecast_replica_digest (*corecast_replica_digest_of)(const void *state);
+
+// Writes the whole state.
+typedef void (*corecast_replica_snapshot)(const void *state, corecast_replica_output *to);
+
+// Makes the state the one of a snapshot. Returns 0; another number if the bytes are no state.
+typedef int (*corecast_replica_restore)(void *state, const void *snapshot, size_t len);
+
+// A deterministic state machine: the same operations in the same order give the same state and the same results. Clock values
+// and random numbers have to arrive inside the operation. Set `size` to sizeof(corecast_replica_machine), and all else.
+//
+// The functions are called by threads of the library, too. `apply` and `restore` have the state to themselves; `query`,
+// `digest` and `snapshot` may run in several threads at a time. None of them throws, jumps, or calls anything with the
+// replica. The state is used until the replica and all its sessions are closed.
+typedef struct {
+  // sizeof(corecast_replica_machine).
+  size_t size;
+  // The state: passed to the functions as it is.
+  void *state;
+  // Applies an operation.
+  corecast_replica_apply apply;
+  // Answers a question.
+  corecast_replica_query query;
+  // The digest of the state.
+  corecast_replica_digest_of digest;
+  // Writes the state.
+  corecast_replica_snapshot snapshot;
+  // Reads it.
+  corecast_replica_restore restore;
+} corecast_replica_machine;
+
+// How a replica and its group are. Nodes are numbers that no other node of the group ever has.
+typedef struct {
+  // sizeof(corecast_replica_status), set by the caller: later versions may add fields.
+  size_t size;
+  // This node.
+  uint32_t node;
+  // The node that leads.
+  uint32_t leader;
+  // The node that accepts.
+  uint32_t acceptor;
+  // The number of the configuration, from 0; one more with each change of a role.
+  uint32_t epoch;
+  // The number of members.
+  uint32_t members;
+  // 1 while this node is one of them.
+  uint32_t is_member;
+  // The number of operations and commands of the group that this replica has applied.
+  uint64_t applied;
+  // The number of those that it knows to be decided.
+  uint64_t commit;
+  // The number of those that all members have applied.
+  uint64_t stable;
+  // The number of those whose effect anyone may have seen.
+  uint64_t visible;
+  // The number of configurations that this node has seen come.
+  uint64_t role_changes;
+  // The number of times that it came back by a snapshot.
+  uint64_t rejoins;
+} corecast_replica_status;
+
+// A consistent cut through the group.
+typedef struct {
+  // The number of operations and commands of the group that the cut shows.
+  uint64_t index;
+  // The bytes that were written.
+  uint64_t bytes;
+  // The members that have told their digests, this one included.
+  uint32_t answers;
+  // Those whose digest is not that of most, and which are put out; of two members, the other one if it differs, which stays.
+  uint32_t diverged;
+} corecast_replica_checkpoint;
+
+// The result of an operation. Its bytes stay where they are until the next call with the session.
+typedef struct {
+  // Its bytes; not to be read if there are none.
+  const void *data;
+  // How many there are.
+  size_t len;
+  // The place of the operation in the log.
+  uint64_t index;
+} corecast_replica_result;
 
 #ifdef __cplusplus
 extern "C" {
@@ -1606,6 +1795,133 @@ corecast_status corecast_shared_lock_unlock(const corecast_shared_lock *lock);
 // Closes a lock; NULL is none. A lock that is held stays held until this participant gives up its place in the region:
 // the next thread to take it gets CORECAST_OWNER_DIED.
 void corecast_shared_lock_close(corecast_shared_lock *lock);
+
+// Adds bytes to an output: for the functions of a corecast_replica_machine.
+corecast_status corecast_replica_output_write(corecast_replica_output *output, const void *data, size_t len);
+
+// Makes a group without a name, of which this node is the first member, with the state as it is. Other processes get the
+// descriptor of corecast_replica_share_fd. CORECAST_SYSTEM if there is no room for its memory, or config.folder cannot be
+// used.
+corecast_status corecast_replica_create(const corecast_replica_config *config,
+                                        const corecast_replica_machine *machine,
+                                        corecast_replica **replica);
+
+// Makes a group with a name, which other processes of this user give to corecast_replica_attach. Names and directories are
+// those of corecast_region_host. CORECAST_EXISTS if a living process has a group of this name.
+corecast_status corecast_replica_create_named(const char *directory,
+                                              const char *name,
+                                              const corecast_replica_config *config,
+                                              const corecast_replica_machine *machine,
+                                              corecast_replica **replica);
+
+// Joins the group with this name. `restore` gives the state the contents that the group's has. CORECAST_NOT_FOUND if there
+// is none, CORECAST_TAKEN if all its slots are taken, CORECAST_TIMEOUT if no member took this node in, CORECAST_DIED if all
+// members are gone, CORECAST_MISMATCH if it is of another version, holds another state, or `restore` refused it.
+corecast_status corecast_replica_attach(const char *directory,
+                                        const char *name,
+                                        const corecast_replica_config *config,
+                                        const corecast_replica_machine *machine,
+                                        corecast_replica **replica);
+
+// The same with the group behind a descriptor, which stays the caller's and may be closed afterwards.
+corecast_status corecast_replica_attach_fd(int fd,
+                                           const corecast_replica_config *config,
+                                           const corecast_replica_machine *machine,
+                                           corecast_replica **replica);
+
+// A new descriptor of the group, to be sent to one other process, which gives it to corecast_replica_attach_fd. Close it
+// here once it is sent.
+corecast_status corecast_replica_share_fd(const corecast_replica *replica,
+                                          int *fd);
+
+// Asks the state of this replica a question. `level` is a corecast_replica_level; `index` is for
+// CORECAST_REPLICA_LEVEL_AT_LEAST. Copies at most `capacity` bytes of the answer to `answer`, which may be NULL if
+// `capacity` is 0; `answer_len` is the length of the whole answer, and `shown` the number of operations and commands that it
+// shows.
+// A linearizable read needs no message: it waits only if the replica is behind, for 5 s at most, then CORECAST_LAGGING.
+corecast_status corecast_replica_read(const corecast_replica *replica,
+                                      uint32_t level,
+                                      uint64_t index,
+                                      const void *question,
+                                      size_t len,
+                                      void *answer,
+                                      size_t capacity,
+                                      size_t *answer_len,
+                                      uint64_t *shown);
+
+// The same, waiting for at most `timeout_ns` nanoseconds.
+corecast_status corecast_replica_read_timeout_ns(const corecast_replica *replica,
+                                                 uint32_t level,
+                                                 uint64_t index,
+                                                 const void *question,
+                                                 size_t len,
+                                                 void *answer,
+                                                 size_t capacity,
+                                                 uint64_t timeout_ns,
+                                                 size_t *answer_len,
+                                                 uint64_t *shown);
+
+// How the replica and its group are. `status` has its size set, and gets as many bytes as that says.
+corecast_status corecast_replica_read_status(const corecast_replica *replica,
+                                             corecast_replica_status *status);
+
+// Takes a consistent cut: writes the state of this replica at one place of the log to a descriptor, or nowhere if that is
+// -1, and compares its digest with those of the other members there. Members whose digest is not that of most are put out:
+// they get CORECAST_DIVERGED. CORECAST_UNKNOWN if the cut was not reached within `timeout_ns` nanoseconds.
+corecast_status corecast_replica_take_checkpoint(const corecast_replica *replica,
+                                                 int fd,
+                                                 uint64_t timeout_ns,
+                                                 corecast_replica_checkpoint *checkpoint);
+
+// Leaves the group, and waits for up to 2 s until the others know: CORECAST_UNKNOWN if they did not take note in time, which
+// finds this node dead later. Then only reads with CORECAST_REPLICA_LEVEL_LOCAL work. Close it all the same.
+corecast_status corecast_replica_leave(const corecast_replica *replica);
+
+// Closes a replica; NULL is none. It leaves the group when its sessions are closed, too.
+void corecast_replica_close(corecast_replica *replica);
+
+// Opens a session, and waits until the group knows it.
+corecast_status corecast_replica_session_open(const corecast_replica *replica,
+                                              corecast_replica_session **session);
+
+// Does an operation of `len` bytes, and returns its result when this replica has applied it. From then on every linearizable
+// read of any replica shows it.
+corecast_status corecast_replica_session_execute(corecast_replica_session *session,
+                                                 const void *op,
+                                                 size_t len,
+                                                 corecast_replica_result *result);
+
+// The same, waiting for at most `timeout_ns` nanoseconds. CORECAST_UNKNOWN if the time was up: the operation may be done or
+// not. `request`, which is written then too, is its number for corecast_replica_session_resume.
+corecast_status corecast_replica_session_execute_timeout_ns(corecast_replica_session *session,
+                                                            const void *op,
+                                                            size_t len,
+                                                            uint64_t timeout_ns,
+                                                            uint32_t *request,
+                                                            corecast_replica_result *result);
+
+// Begins an operation, whose result corecast_replica_session_finish_timeout_ns waits for. CORECAST_FULL if 16 requests have
+// no result.
+corecast_status corecast_replica_session_start(corecast_replica_session *session,
+                                               const void *op,
+                                               size_t len,
+                                               uint32_t *request);
+
+// Waits for the result of a request for at most `timeout_ns` nanoseconds.
+corecast_status corecast_replica_session_finish_timeout_ns(corecast_replica_session *session,
+                                                           uint32_t request,
+                                                           uint64_t timeout_ns,
+                                                           corecast_replica_result *result);
+
+// Sends a request without a result once more, and waits for at most `timeout_ns` nanoseconds. It is done once all the same.
+// CORECAST_UNKNOWN if the time was up once more, or the session has no such request without a result.
+corecast_status corecast_replica_session_resume(corecast_replica_session *session,
+                                                uint32_t request,
+                                                uint64_t timeout_ns,
+                                                corecast_replica_result *result);
+
+// Closes a session; NULL is none. Requests without a result may be done or not.
+void corecast_replica_session_close(corecast_replica_session *session);
 
 #ifdef __cplusplus
 }  // extern "C"

@@ -11,6 +11,7 @@ use corecast::collective::{BuildError, Error as GroupError};
 use corecast::lock::shared::{DeclareError, OpenError as OpenLockError, SharedLockError};
 use corecast::lock::{UnknownLock, WrongUse};
 use corecast::processes::{FoundError, JoinError};
+use corecast::replica::{CheckpointError, ExecuteError, OpenError as OpenReplicaError, ReadError};
 
 use crate::error::Failure;
 use crate::status::Status;
@@ -179,6 +180,68 @@ impl From<JoinError> for Failure {
             _ => Status::System,
         };
         Self::new(status, error.to_string())
+    }
+}
+
+impl From<OpenReplicaError> for Failure {
+    fn from(error: OpenReplicaError) -> Self {
+        let status = match error {
+            OpenReplicaError::Config(_) => Status::InvalidArgument,
+            OpenReplicaError::Create(error) => return error.into(),
+            OpenReplicaError::Attach(error) => return error.into(),
+            OpenReplicaError::Rendezvous(error) => return error.into(),
+            OpenReplicaError::Version(_) => Status::Mismatch,
+            OpenReplicaError::NoSlot(_) => Status::Taken,
+            OpenReplicaError::NotTakenIn(_) => Status::Timeout,
+            OpenReplicaError::Lost => Status::Died,
+            OpenReplicaError::Poisoned(_) => Status::Poisoned,
+            OpenReplicaError::Forked(_) => Status::Forked,
+            _ => Status::System,
+        };
+        Self::new(status, error.to_string())
+    }
+}
+
+impl From<ExecuteError> for Failure {
+    #[cold]
+    fn from(error: ExecuteError) -> Self {
+        let status = match error {
+            ExecuteError::Unknown { .. } => Status::Unknown,
+            ExecuteError::SessionExpired => Status::Expired,
+            ExecuteError::Expelled(_) => Status::Expelled,
+            ExecuteError::Full(_) => Status::Full,
+            ExecuteError::TooLarge { .. } => Status::TooLarge,
+            ExecuteError::NoMajority => Status::NoMajority,
+            ExecuteError::Poisoned { .. } => Status::Poisoned,
+            ExecuteError::Diverged { .. } => Status::Diverged,
+            ExecuteError::Corrupt { .. } => Status::Corrupt,
+            ExecuteError::Forked(_) => Status::Forked,
+            _ => Status::System,
+        };
+        Self::new(status, error.to_string())
+    }
+}
+
+impl From<ReadError> for Failure {
+    #[cold]
+    fn from(error: ReadError) -> Self {
+        let status = match error {
+            ReadError::Lagging { .. } => Status::Lagging,
+            ReadError::Expelled(_) => Status::Expelled,
+            ReadError::Poisoned { .. } => Status::Poisoned,
+            ReadError::Forked(_) => Status::Forked,
+            _ => Status::System,
+        };
+        Self::new(status, error.to_string())
+    }
+}
+
+impl From<CheckpointError> for Failure {
+    fn from(error: CheckpointError) -> Self {
+        match error {
+            CheckpointError::Cut(error) => error.into(),
+            error => Self::new(Status::System, error.to_string()),
+        }
     }
 }
 

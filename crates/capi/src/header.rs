@@ -8,7 +8,7 @@ use std::path::Path;
 
 use crate::{
     acknowledged, atomic_stream, combination, commit, condvar, error, ff, gather, group, lock, mcast, member, region,
-    region_plan, rw_lock, select, shared_lock, shrink, split, started, status, ump,
+    region_plan, replica, rw_lock, select, shared_lock, shrink, split, started, status, ump,
 };
 
 /// In the order of the header.
@@ -41,6 +41,9 @@ const FUNCTIONS: &[&[&str]] = &[
     condvar::DECLARATIONS,
     rw_lock::DECLARATIONS,
     shared_lock::DECLARATIONS,
+    replica::machine::DECLARATIONS,
+    replica::node::DECLARATIONS,
+    replica::session::DECLARATIONS,
 ];
 
 #[test]

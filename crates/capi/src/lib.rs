@@ -76,3 +76,5 @@ pub mod condvar;
 pub mod rw_lock;
 
 pub mod shared_lock;
+
+pub mod replica;

@@ -87,7 +87,7 @@ fn region_dir(directory: Option<&str>) -> RegionDir {
     directory.map_or_else(RegionDir::of_user, RegionDir::at)
 }
 
-fn socket_dir(directory: Option<&str>) -> SocketDir {
+pub(crate) fn socket_dir(directory: Option<&str>) -> SocketDir {
     directory.map_or_else(SocketDir::of_user, SocketDir::at)
 }
 

@@ -10,7 +10,7 @@ use std::ffi::{CStr, c_char};
 pub enum Status {
     /// Done.
     Ok = 0,
-    /// The channel is full.
+    /// The channel is full, or a session has as many requests without a result as it may have.
     Full = 1,
     /// The channel is empty.
     Empty = 2,
@@ -18,9 +18,10 @@ pub enum Status {
     Timeout = 3,
     /// The other end said goodbye, and everything it sent has been received.
     Closed = 4,
-    /// The process at the other end is gone and said nothing; everything it sent has been received.
+    /// The process at the other end is gone and said nothing; everything it sent has been received. Of a group with state: all
+    /// members are gone.
     Died = 5,
-    /// The message is longer than the channel takes, or than the buffer.
+    /// The message is longer than the channel takes, or than the buffer, or an operation longer than its group takes.
     TooLarge = 6,
     /// The reader fell behind and missed messages. The next call goes on with the oldest one left.
     Lagged = 7,
@@ -53,9 +54,23 @@ pub enum Status {
     /// Members of the group called different operations, or one operation with different roots: the message names the calls
     /// of the members. The group has failed.
     OutOfStep = 20,
+    /// The time was up, and the operation may have been done or not: corecast_replica_session_resume asks again.
+    Unknown = 21,
+    /// The session has ended. Requests without a result may have been done or not.
+    Expired = 22,
+    /// This node is no longer a member of its group.
+    Expelled = 23,
+    /// Too few of the nodes that the group began with live to agree on who leads.
+    NoMajority = 24,
+    /// The group has stopped: all replicas failed at the same operation.
+    Poisoned = 25,
+    /// The state of this replica differed from that of most others, so it was put out.
+    Diverged = 26,
+    /// This replica is behind and did not catch up in time. A read of its own state, as it is, still works.
+    Lagging = 27,
 }
 
-const NAMES: [&CStr; 21] = [
+const NAMES: [&CStr; 28] = [
     c"ok",
     c"full",
     c"empty",
@@ -77,6 +92,13 @@ const NAMES: [&CStr; 21] = [
     c"lost",
     c"owner died",
     c"out of step",
+    c"unknown outcome",
+    c"expired",
+    c"expelled",
+    c"no majority",
+    c"poisoned",
+    c"diverged",
+    c"lagging",
 ];
 
 c_functions! {
@@ -105,6 +127,8 @@ mod tests {
         assert_eq!(name(Status::Lost as i32), "lost");
         assert_eq!(name(Status::OwnerDied as i32), "owner died");
         assert_eq!(name(Status::OutOfStep as i32), "out of step");
-        assert_eq!([name(-1), name(21), name(i32::MAX)], ["unknown"; 3]);
+        assert_eq!(name(Status::Unknown as i32), "unknown outcome");
+        assert_eq!(name(Status::Lagging as i32), "lagging");
+        assert_eq!([name(-1), name(28), name(i32::MAX)], ["unknown"; 3]);
     }
 }

@@ -22,6 +22,7 @@
 //! - [`Group`], [`Member`]: barriers, broadcasts, reductions and more; [`collective`] has all of it, [`processes`] the same among
 //!   processes;
 //! - [`Mutex`], [`RwLock`], [`Condvar`], [`Once`]: locks; [`lock`] has more than a dozen, and what suits where;
+//! - [`replica`]: state kept identical in threads or processes, which survives the death of any of them;
 //! - [`channel`]: message channels; [`region`], [`rendezvous`]: the memory that processes share, and how they find it.
 
 pub mod machine;
@@ -57,4 +58,6 @@ mod pages {
     struct Locks;
     #[doc = include_str!("../../../docs/guide/measure-and-plan.md")]
     struct MeasureAndPlan;
+    #[doc = include_str!("../../../docs/guide/replication.md")]
+    struct Replication;
 }

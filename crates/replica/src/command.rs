@@ -1,4 +1,4 @@
-//! What the log orders: operations of users, and of the group itself.
+//! The entries of the log: operations of users, and of the group itself.
 
 use crate::NodeId;
 
@@ -14,6 +14,12 @@ impl SessionId {
     #[must_use]
     pub const fn new(node: NodeId, number: u64) -> Self {
         Self((node.to_bits() as u64) << 38 | (number & ((1 << 38) - 1)))
+    }
+
+    /// Its number among the sessions of its node.
+    #[must_use]
+    pub const fn number(self) -> u64 {
+        self.0 & ((1 << 38) - 1)
     }
 
     /// The node that opened it; `None` for [`SYSTEM`](Self::SYSTEM).
@@ -33,7 +39,7 @@ pub struct Command<B> {
     pub session: SessionId,
     /// The number of the request in its session; 0 opens it.
     pub rid: u32,
-    /// What is to be done.
+    /// The operation.
     pub op: Op<B>,
 }
 

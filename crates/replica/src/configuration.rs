@@ -2,7 +2,7 @@
 
 use crate::{Epoch, Index, NodeId};
 
-/// What an entry of the configuration log changed.
+/// The role that an entry of the configuration log changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum RoleChange {
@@ -18,7 +18,7 @@ pub enum RoleChange {
 pub struct Configuration {
     /// Its number.
     pub epoch: Epoch,
-    /// What changed.
+    /// The role that changed.
     pub change: RoleChange,
     /// The node that leads.
     pub leader: NodeId,

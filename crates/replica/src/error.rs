@@ -1,10 +1,12 @@
-//! What can go wrong with a group, an operation and a read.
+//! The errors of groups, operations and reads.
 
 use std::io;
 
 use corecast_base::region::{AttachError, CreateError, Forked};
 use corecast_base::rendezvous::RendezvousError;
 
+use crate::snapshot::SnapshotError;
+use crate::wal::WalError;
 use crate::{Index, NodeId};
 
 /// Why a group could not be made or joined.
@@ -49,6 +51,12 @@ pub enum OpenError {
     /// The log or the snapshots in the folder could not be used.
     #[error("the files of the group could not be used: {0}")]
     Files(io::Error),
+    /// The write-ahead log could not be used.
+    #[error(transparent)]
+    Wal(#[from] WalError),
+    /// The snapshots in files could not be used.
+    #[error(transparent)]
+    Snapshot(#[from] SnapshotError),
     /// The group has stopped.
     #[error("the group has stopped: all replicas panicked at command {0}")]
     Poisoned(Index),

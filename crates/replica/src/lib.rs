@@ -53,3 +53,8 @@ pub type Index = u64;
 
 /// The number of a configuration: unique, ordered, with one leader. 0 is the one that a group begins with.
 pub type Epoch = u32;
+
+/// The example of the readme, compiled and run as a doc test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -46,7 +46,7 @@ impl Wire for Vec<u8> {
 /// Clock values and random numbers have to arrive inside the operation. A panic in [`apply`](Self::apply) makes the replica
 /// leave; if all replicas panic at the same index, the group stops.
 pub trait StateMachine: Send + Sync + Sized + 'static {
-    /// What changes the state.
+    /// An operation that changes the state.
     type Op: Wire;
     /// The result of an operation.
     type Out: Wire;
@@ -75,4 +75,12 @@ pub trait StateMachine: Send + Sync + Sized + 'static {
     /// # Errors
     /// Those of the reader, and [`io::ErrorKind::InvalidData`] for bytes that are no state.
     fn restore(from: &mut dyn io::Read) -> io::Result<Self>;
+
+    /// The same, for a replica that has fallen behind and has this state: for state machines that carry more than their state.
+    ///
+    /// # Errors
+    /// As of [`restore`](Self::restore).
+    fn restore_anew(&self, from: &mut dyn io::Read) -> io::Result<Self> {
+        Self::restore(from)
+    }
 }

@@ -27,7 +27,7 @@ pub(super) struct Roles {
     pub(super) is_member: bool,
 }
 
-/// What a process has said without being asked.
+/// The words that a process has said without being asked.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum News {
     /// It could not join.

@@ -32,8 +32,10 @@ pub(super) struct Outcome {
     pub(super) counts: CrashEpisode,
     pub(super) happened: Vec<Happened>,
     pub(super) histories: Histories,
-    /// What went wrong with the group as a whole.
+    /// The fault of the group as a whole.
     pub(super) faults: Vec<String>,
+    /// Things that may happen, for those who look for the cause of a fault.
+    pub(super) remarks: Vec<String>,
 }
 
 /// A group while its nodes are killed.
@@ -47,6 +49,7 @@ struct Episode<'a> {
     counts: CrashEpisode,
     happened: Vec<Happened>,
     faults: Vec<String>,
+    remarks: Vec<String>,
     /// The size of all histories, and when it last grew.
     written: (u64, Instant),
 }
@@ -79,16 +82,17 @@ pub(super) fn run(
         counts: CrashEpisode::default(),
         happened: Vec::new(),
         faults: Vec::new(),
+        remarks: Vec::new(),
         written: (0, Instant::now()),
     };
     episode.rage(options, most)?;
     if episode.faults.is_empty() {
         episode.end()?;
     }
-    let Episode { counts, happened, faults, nodes, .. } = episode;
+    let Episode { counts, happened, faults, remarks, nodes, .. } = episode;
     // Nobody may write any more.
     drop(nodes);
-    Ok(Outcome { counts, happened, histories: judge::read(folder)?, faults })
+    Ok(Outcome { counts, happened, histories: judge::read(folder)?, faults, remarks })
 }
 
 impl Episode<'_> {
@@ -116,6 +120,7 @@ impl Episode<'_> {
         let now = Instant::now();
         for node in &mut self.nodes {
             while let Some(news) = node.hear() {
+                self.remarks.push(format!("{} slot {:?}: {news:?}\n", now_ns(), node.slot));
                 match news {
                     News::NotJoined(_) => self.counts.not_joined += 1,
                     News::Ended(why) if why.contains("expired") => self.counts.expired += 1,
@@ -178,6 +183,9 @@ impl Episode<'_> {
             return Ok(());
         }
         self.happened.push((event.number(), now_ns()));
+        let hit = victims.iter().map(|&at| self.nodes[at].slot);
+        let remark = format!("{} {event:?} of {roles:?}, {:?}\n", now_ns(), Vec::from_iter(hit));
+        self.remarks.push(remark);
         let now = Instant::now();
         for &at in &victims {
             match event.stop {
@@ -259,7 +267,7 @@ impl Episode<'_> {
                 self.counts.diverged += 1;
                 self.faults.push(format!("replicas differ: {line}\n"));
             }
-            _ => self.stuck("no cut"),
+            other => self.stuck(&format!("no cut: {other:?}")),
         }
     }
 

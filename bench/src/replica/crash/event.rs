@@ -1,4 +1,4 @@
-//! What is done to the nodes of a group: which of them are killed or stopped at the same time.
+//! The blows to the nodes of a group: some of them are killed or stopped at the same time.
 
 use std::time::Duration;
 

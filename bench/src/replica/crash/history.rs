@@ -1,4 +1,4 @@
-//! What a client asked for and was answered, as lines of a file that outlives its process.
+//! The requests and answers of a client, as lines of a file that outlives its process.
 //!
 //! A line is written before the call and another one after the return, each by one system call: a process that is killed loses
 //! at most the line of an answer, and the operation counts as unanswered.

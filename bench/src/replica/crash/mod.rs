@@ -81,7 +81,7 @@ fn one_episode(
     if found.faults.is_empty() {
         return Ok(());
     }
-    let file = keep(wanted, seed, &found.faults);
+    let file = keep(wanted, seed, &[&found.faults[..], &found.remarks[..]].concat());
     for fault in found.faults {
         let what = fault.lines().next().unwrap_or_default().to_owned();
         faults.push(CrashFault { seed, what, file: file.clone() });

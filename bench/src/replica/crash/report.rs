@@ -98,7 +98,7 @@ pub struct CrashRow {
 pub struct CrashFault {
     /// The seed of the episode.
     pub seed: u64,
-    /// What happened.
+    /// The words for it.
     pub what: String,
     /// The file with the history, if it could be written.
     pub file: Option<PathBuf>,

@@ -14,6 +14,7 @@ mod lock;
 mod mcast;
 mod members;
 mod region;
+mod replica;
 mod rw_lock;
 mod select;
 mod shared_lock;

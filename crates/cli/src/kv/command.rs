@@ -22,7 +22,7 @@ pub(crate) enum Command {
     Ping,
     /// These bytes come back.
     Echo(Vec<u8>),
-    /// What the server is.
+    /// Names and values about the server.
     Info,
     /// OK, and nothing else.
     Accept,

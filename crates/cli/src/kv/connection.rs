@@ -18,7 +18,7 @@ use super::request::RequestReader;
 pub(super) const READ_BYTES: usize = 64 << 10;
 /// The most that one read asks for, of a client that sends a long request.
 const LONG_READ_BYTES: usize = 1 << 20;
-/// A client that does not read so many bytes of replies has to, before more of its requests are read.
+/// A client that has this many bytes of replies to read has to, before more of its requests are carried out.
 const UNSENT_BYTES: usize = 1 << 20;
 
 /// A connection and its session `S`, which it has from its first operation on.

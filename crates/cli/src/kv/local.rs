@@ -6,7 +6,7 @@ use std::rc::Rc;
 use corecast::replica::StateMachine;
 use corecast::replica::kv::{Answer, Op, Out, Query, Store};
 
-use super::replica::{Replica, Session, Trouble};
+use super::replica::{Replica, Session, Standing, Trouble};
 
 /// The store, and the largest number of operations that were under way at once.
 #[derive(Debug, Default, Clone)]
@@ -37,8 +37,8 @@ impl Replica for Local {
         Ok(self.0.borrow().store.query(query))
     }
 
-    fn is_leader(&self) -> bool {
-        true
+    fn standing(&self) -> Standing {
+        Standing { is_leader: true, ended: None }
     }
 
     fn facts(&self) -> Vec<(&'static str, String)> {

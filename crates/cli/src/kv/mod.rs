@@ -2,7 +2,7 @@
 //!
 //! - [`request`], [`reply`]: the bytes of clients, and the bytes for them;
 //! - [`command`]: requests as operations and questions of a store;
-//! - [`replica`]: what is asked of the store; `local`: one without agreement, for tests;
+//! - [`replica`]: what is asked of a replica; `node`: one in shared memory; `local`: one without agreement, for tests;
 //! - [`connection`], [`server`]: the clients of a process; [`listener`]: the sockets at which they come;
 //! - [`client`]: a client of its own, for the subcommands.
 
@@ -10,7 +10,9 @@ pub(crate) mod client;
 mod command;
 mod connection;
 pub(crate) mod listener;
-pub(crate) mod local;
+#[cfg(test)]
+mod local;
+mod node;
 pub(crate) mod replica;
 mod reply;
 mod request;

@@ -1,4 +1,4 @@
-//! What the server asks of a replica of a store.
+//! The questions of the server to a replica of a store.
 
 use corecast::replica::kv::{Answer, Op, Out, Query};
 
@@ -13,11 +13,20 @@ pub(crate) trait Replica {
     /// Answers a question from a state that has every operation that was acknowledged to anyone before.
     fn read(&self, query: &Query) -> Result<Answer, Trouble>;
 
-    /// True if operations are ordered by this replica: clients are served best here.
-    fn is_leader(&self) -> bool;
+    /// The part that this replica has in its group.
+    fn standing(&self) -> Standing;
 
     /// Names and values about the replica and its group, for INFO.
     fn facts(&self) -> Vec<(&'static str, String)>;
+}
+
+/// The part that a replica has in its group.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Standing {
+    /// Operations are ordered by it: clients are served best here.
+    pub(crate) is_leader: bool,
+    /// The reason why it does no more, if it does not.
+    pub(crate) ended: Option<String>,
 }
 
 /// Orders operations. They are applied in the order in which they are started.

@@ -24,7 +24,7 @@ use super::replica::{Replica, Session};
 const TURN: Duration = Duration::from_millis(50);
 /// The most that are told of readiness at once.
 const EVENTS: usize = 1024;
-/// What the events of the stopper and of the listeners carry instead of a connection's place.
+/// Events of the stopper and of the listeners carry these instead of a connection's place.
 const STOP: u64 = u64::MAX;
 const LISTENER: u64 = u64::MAX - 1;
 
@@ -78,7 +78,7 @@ impl<R: Replica> Server<R> {
         Ok((server, Stopper(stopper)))
     }
 
-    /// Serves until the stopper is dropped.
+    /// Serves until the stopper is dropped. An error also where the replica does no more.
     pub(crate) fn run(mut self) -> io::Result<()> {
         let (mut events, mut ready) = (Vec::with_capacity(EVENTS), Vec::with_capacity(EVENTS));
         let mut turn = Instant::now();
@@ -170,7 +170,11 @@ impl<R: Replica> Server<R> {
 
     /// Listens all the time where this replica leads, and takes those that were left waiting where another one does.
     fn take_turn(&mut self) -> io::Result<()> {
-        self.listen(self.replica.is_leader())?;
+        let standing = self.replica.standing();
+        if let Some(why) = standing.ended {
+            return Err(io::Error::other(why));
+        }
+        self.listen(standing.is_leader)?;
         if !self.is_listening { self.accept_all() } else { Ok(()) }
     }
 

@@ -15,9 +15,6 @@ use crate::program::{Program, Run};
 /// How long a test waits for something that takes milliseconds on an idle machine.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// The replicas of a store.
-const REPLICAS: &str = "1";
-
 /// A store that is served, and stopped with the test.
 struct Store<'a> {
     program: &'a Program,
@@ -40,7 +37,7 @@ fn run(program: &Program, arguments: &[&str]) -> Run {
 
 impl<'a> Store<'a> {
     fn serve(program: &'a Program, options: &[&str]) -> Self {
-        let arguments = [&["kv", "serve", "s", "--json"], options].concat();
+        let arguments = [&["kv", "serve", "s", "--json", "--bulk", "1Mi"], options].concat();
         let mut command = command(program, &arguments);
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the program starts");
         let mut ready = String::new();
@@ -85,6 +82,28 @@ impl<'a> Store<'a> {
         }
     }
 
+    /// The value of a line of INFO.
+    fn fact(&self, name: &str) -> Option<String> {
+        let info = self.ask("INFO").ok()?;
+        let line = info.split('|').find_map(|line| line.strip_prefix(name)?.strip_prefix(':'));
+        line.map(str::to_owned)
+    }
+
+    /// Waits until the group has this many members.
+    fn await_members(&self, count: usize) {
+        let begun = Instant::now();
+        while self.fact("members").is_none_or(|members| members.split(',').count() != count) {
+            assert!(begun.elapsed() < PATIENCE, "{:?} instead of {count} members", self.fact("members"));
+            std::thread::yield_now();
+        }
+    }
+
+    /// The slot of the leader.
+    fn leader(&self) -> usize {
+        let leader = self.fact("leader").expect("a leader");
+        leader.split('.').next().expect("a slot").parse().expect("a number")
+    }
+
     /// The next remark of the program that starts the processes.
     fn remark(&mut self) -> String {
         let mut line = String::new();
@@ -111,14 +130,20 @@ impl Drop for Store<'_> {
     }
 }
 
-fn kill(pid: u32) {
-    kill_process(Pid::from_raw(pid as i32).expect("a process"), Signal::KILL).expect("it runs");
+fn signal(pid: u32, signal: Signal) {
+    kill_process(Pid::from_raw(pid as i32).expect("a process"), signal).expect("it runs");
+}
+
+/// The process that a remark says was started in the place of a dead one.
+fn started(remark: &str) -> u32 {
+    let (_, pid) = remark.trim_end().rsplit_once("is started again as process ").expect("a start");
+    pid.parse().expect("a number")
 }
 
 #[test]
 fn a_store_is_served_looked_into_and_stopped() {
     let program = Program::new();
-    let store = Store::serve(&program, &["--replicas", REPLICAS, "--resp", "store.sock"]);
+    let store = Store::serve(&program, &["--resp", "store.sock"]);
     assert_eq!(store.socket, program.path("store.sock"));
     assert_eq!(std::fs::metadata(&store.socket).expect("there").permissions().mode() & 0o777, 0o600);
     let kv = |arguments: &[&str]| run(&program, &[&["kv"], arguments].concat());
@@ -156,6 +181,7 @@ fn names_and_sockets_in_use_are_refused() {
     serve("t", &["--replicas", "0"]).failed(2, "--replicas");
     serve("t", &["--replicas", "1024"]).failed(2, "--replicas");
     serve("t", &["--fsync", "always"]).failed(2, "--data");
+    serve("t", &["--data", "folder"]).failed(2, "in memory only");
     run(&program, &["kv", "replica", "t", "--slot", "0"]).failed(2, "standard input is no listening socket");
     store.stop();
 }
@@ -178,5 +204,77 @@ fn garbage_does_no_harm() {
     half.write_all(b"*3\r\n$3\r\nSET\r\n$1\r\nk\r\n$10\r\nv").expect("sent");
     drop(half);
     assert_eq!(store.ask("GET k").expect("answered"), "$-1|");
+    store.stop();
+}
+
+/// Each process is killed in turn, the leader among them. Nothing that was acknowledged is lost, the socket stays, and clients
+/// connect at most once more.
+#[test]
+fn killed_processes_come_back_and_nothing_is_lost() {
+    let program = Program::new();
+    let mut store = Store::serve(&program, &[]);
+    let mut sum = 0;
+    for round in 0..2 {
+        for slot in 0..store.pids.len() {
+            sum += 1;
+            assert_eq!(
+                store.ask(&format!("INCR n\nSET k{sum} {round}.{slot}")).expect("answered"),
+                format!(":{sum}|+OK|")
+            );
+            signal(store.pids[slot], Signal::KILL);
+            let ended = store.remark();
+            assert!(
+                ended.contains(&format!("replica {slot}, process {}, ended by signal 9", store.pids[slot])),
+                "{ended}"
+            );
+            store.pids[slot] = started(&store.remark());
+            store.ask_until("GET n", &format!("$1|{sum}|"));
+            // The next one dies only when three are members again, so that one of those lives that have all.
+            store.await_members(3);
+        }
+    }
+    for (at, key) in (1..=sum).enumerate() {
+        assert_eq!(store.ask(&format!("GET k{key}")).expect("answered"), format!("$3|{}.{}|", at / 3, at % 3));
+    }
+    store.stop();
+}
+
+/// A leader that is stopped does not keep clients from being served.
+#[test]
+fn a_stopped_leader_does_not_stop_the_store() {
+    let program = Program::new();
+    let store = Store::serve(&program, &[]);
+    assert_eq!(store.ask("SET a 1").expect("answered"), "+OK|");
+    let leader = store.pids[store.leader()];
+    signal(leader, Signal::STOP);
+    store.ask_until("INCR a", ":2|");
+    signal(leader, Signal::CONT);
+    store.ask_until("GET a", "$1|2|");
+    store.stop();
+}
+
+/// The operations of a pipeline are applied in their order, whatever the processes are busy with.
+#[test]
+fn a_pipeline_keeps_its_order() {
+    let program = Program::new();
+    let store = Store::serve(&program, &[]);
+    let count = 400;
+    std::thread::scope(|scope| {
+        for client in 0..3 {
+            let store = &store;
+            scope.spawn(move || {
+                for round in 0..5 {
+                    let key = format!("k{client}.{round}");
+                    let appends: String = (0..count).map(|at| format!("APPEND {key} {at:04}\n")).collect();
+                    store.ask(&appends).expect("answered");
+                    let expected: String = (0..count).map(|at| format!("{at:04}")).collect();
+                    assert_eq!(
+                        store.ask(&format!("GET {key}")).expect("answered"),
+                        format!("${}|{expected}|", expected.len())
+                    );
+                }
+            });
+        }
+    });
     store.stop();
 }

@@ -127,7 +127,7 @@ impl Bucket {
 
     /// By the writer: names the next line of the chain.
     pub(super) fn set_next(&self, next: u64) {
-        // ORDERING: Relaxed, see next
+        // ORDERING: Relaxed, the line that it leads to exists already, and its own state says what is in it
         self.next.store(next, Ordering::Relaxed);
     }
 

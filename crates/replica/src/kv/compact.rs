@@ -22,9 +22,9 @@ pub const DEFAULT_CAPACITY: usize = 1 << 16;
 /// and a new key that has no room is refused. [`Store`](super::Store) has keys and values of any length, and more operations.
 ///
 /// **How it works.** The table is an array of lines of 64 bytes with two entries each; the lines of keys with equal hashes form a
-/// chain. A line is a sequence lock: one thread writes it, readers copy the value and copy it again if the line changed meanwhile. A
-/// key that exists is found in its first line in most cases, so a get is one line read. All lines are set aside at
-/// creation: 80 to 144 bytes for an entry.
+/// chain. A line is a sequence lock: one thread writes it, readers copy the value and copy it again if the line changed
+/// meanwhile. A key that exists is found in its first line in most cases, so a get is one line read. All lines are set aside at
+/// creation: 96 to 160 bytes for an entry.
 ///
 /// **Progress:** reads are lock-free but for a key that is being written at this moment; their thread yields if that takes long.
 /// Writes never wait. **Memory ordering:** what happened before a set is visible to a thread that has read its value.

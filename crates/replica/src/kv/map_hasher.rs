@@ -1,7 +1,7 @@
 //! The hasher of the map of a [`Store`](super::Store).
 //!
-//! A folded multiplication for 16 bytes, begun with a number drawn for each map: a key of 8 to 16 bytes takes 2 ns where
-//! std's SipHash takes 10 or more, which every get pays. SipHash is there against strangers who send colliding keys; all that
+//! A folded multiplication for 16 bytes, begun with a number drawn for each map: cheaper than std's SipHash, which every get
+//! would pay. SipHash is there against strangers who send colliding keys; all that
 //! reach a store are processes of one user, and the number that they would have to guess is not shown to them.
 
 use std::hash::{BuildHasher, Hasher, RandomState};

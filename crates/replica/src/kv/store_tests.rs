@@ -137,7 +137,7 @@ fn comes_back<T: Wire + PartialEq + std::fmt::Debug>(value: &T) {
     assert_eq!(T::decode(&bytes).as_ref(), Some(value));
 }
 
-/// What these bytes mean, if anything, has these bytes only.
+/// A value that these bytes stand for is encoded as these bytes.
 fn is_the_only_form<T: Wire>(bytes: &[u8]) {
     if let Some(value) = T::decode(bytes) {
         let mut again = Vec::new();

@@ -1,4 +1,4 @@
-//! What clients have seen: when they called, when they were answered, and what.
+//! The history of clients: when they called, when they were answered, and how.
 
 use std::collections::BTreeMap;
 

@@ -7,9 +7,9 @@ use std::hash::Hash;
 pub trait Model {
     /// Its state.
     type State: Clone + Eq + Hash + Debug;
-    /// What clients ask for.
+    /// The operations that clients ask for.
     type Op: PartialEq + Debug;
-    /// What they are answered.
+    /// The answers that they get.
     type Answer: PartialEq + Debug;
 
     /// The state before the first operation.

@@ -1,5 +1,6 @@
 //! Applying the log: the group's own part first, then the state machine.
 
+use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
@@ -21,12 +22,14 @@ enum Stop {
     Panicked(Index),
     /// The bytes of an operation are damaged.
     Damaged(u16),
+    /// The write-ahead log cannot be written.
+    Files(io::Error),
 }
 
 impl<S: StateMachine> Driver<S> {
     /// Applies the commands below `limit`: the visible count covers no more.
     pub(super) fn apply(&mut self, inner: &Inner<S>, limit: Index) {
-        while self.core.applied_count() < limit && inner.ending.get().is_none() {
+        while self.core.applied_count() < limit && !self.core.is_lagging() && inner.ending.get().is_none() {
             let first = self.core.applied_count();
             let (end, stop) = self.apply_run(inner, first, limit);
             inner.publish_applied(end);
@@ -36,10 +39,21 @@ impl<S: StateMachine> Driver<S> {
             match stop {
                 None => {}
                 Some(Stop::Panicked(index)) => return self.panicked(inner, index),
-                Some(Stop::Damaged(slot)) => return inner.ending.set(End::Corrupt(slot)),
+                Some(Stop::Files(error)) => return inner.fail_files(&error),
+                Some(Stop::Damaged(slot)) => return self.damaged(inner, end, slot),
             }
         }
         self.shm.bulk.free_below(self.core.stable());
+    }
+
+    /// The bytes of the operation at `index` cannot be read. Those whose node has come back several times, and those that are
+    /// freed as this node is counted no more, are in the state of other members. If it was so before, all are as badly off.
+    #[cold]
+    fn damaged(&mut self, inner: &Inner<S>, index: Index, slot: u16) {
+        if self.damaged_at.replace(index) == Some(index) {
+            return inner.ending.set(End::Corrupt(slot));
+        }
+        self.fall_behind();
     }
 
     /// Applies commands from `first` on under the lock of the state. The count reached, and why it went no further.
@@ -64,7 +78,11 @@ impl<S: StateMachine> Driver<S> {
         command: &Command<Body>,
     ) -> Result<(), Stop> {
         let (session, rid) = (command.session, command.rid);
-        match self.system.begin(index, command) {
+        let outcome = self.system.begin(index, command);
+        if let (Some(disk), false) = (&mut self.disk, matches!(outcome, Outcome::Run(_))) {
+            disk.keep(index, None).map_err(Stop::Files)?;
+        }
+        match outcome {
             Outcome::Run(body) => {
                 let body = *body;
                 let reply = self.run(&mut applied.machine, index, &body)?;
@@ -75,7 +93,9 @@ impl<S: StateMachine> Driver<S> {
                 let reply = Arc::clone(reply);
                 self.deliver(session, rid, &reply);
             }
-            Outcome::Forgotten | Outcome::UnknownSession => self.expire(session, rid),
+            // Ordered once more after a change of the leader: the client has its answer.
+            Outcome::Forgotten => self.settled(session, rid),
+            Outcome::UnknownSession => self.expire(session, rid),
             Outcome::SessionOpened(session) => self.deliver_at(session, 0, index, &[]),
             Outcome::SessionEnded(ended) => self.expire(ended, rid),
             Outcome::Joined(node) => self.joined(node),
@@ -94,6 +114,9 @@ impl<S: StateMachine> Driver<S> {
     fn run(&mut self, machine: &mut S, index: Index, body: &Body) -> Result<Arc<[u8]>, Stop> {
         let mut bytes = std::mem::take(&mut self.bytes);
         self.shm.read_body(body, &mut bytes).map_err(|damaged| Stop::Damaged(damaged.slot))?;
+        if let Some(disk) = &mut self.disk {
+            disk.keep(index, Some(&bytes)).map_err(Stop::Files)?;
+        }
         let op = S::Op::decode(&bytes).ok_or(Stop::Panicked(index))?;
         let out = catch_unwind(AssertUnwindSafe(|| machine.apply(index, &op))).map_err(|_| Stop::Panicked(index))?;
         bytes.clear();
@@ -108,11 +131,15 @@ impl<S: StateMachine> Driver<S> {
     pub(super) fn deliver(&mut self, session: SessionId, rid: u32, reply: &Arc<[u8]>) {
         let Some(mailbox) = self.mailboxes.get(&session) else { return };
         crash_point::here("before-reply");
-        mailbox.put(Letter { rid, content: Content::Done(Arc::clone(reply)) });
+        let letter = Letter { rid, content: Content::Done(Arc::clone(reply)) };
+        match &mut self.disk {
+            None => mailbox.put(letter),
+            Some(disk) => disk.hold(Arc::clone(mailbox), letter),
+        }
         self.settled(session, rid);
     }
 
-    fn deliver_at(&mut self, session: SessionId, rid: u32, index: Index, out: &[u8]) {
+    pub(super) fn deliver_at(&mut self, session: SessionId, rid: u32, index: Index, out: &[u8]) {
         let bytes: Vec<u8> = index.to_le_bytes().iter().chain(out).copied().collect();
         self.deliver(session, rid, &Arc::from(bytes));
     }
@@ -126,12 +153,18 @@ impl<S: StateMachine> Driver<S> {
     }
 
     /// A request needs no more care.
-    fn settled(&mut self, session: SessionId, rid: u32) {
+    pub(super) fn settled(&mut self, session: SessionId, rid: u32) {
         self.submitted.remove(session, rid);
         self.shm.answered(session, rid);
     }
 
+    fn members_changed(&mut self) {
+        self.patience.set_nodes(self.system.members().len());
+        self.pin_peers();
+    }
+
     fn joined(&mut self, node: NodeId) {
+        self.members_changed();
         if node == self.shm.me {
             self.show_state(NodeState::Member);
         }
@@ -140,6 +173,7 @@ impl<S: StateMachine> Driver<S> {
 
     fn left(&mut self, inner: &Inner<S>, node: NodeId, reason: LeaveReason) {
         self.settled(SessionId::SYSTEM, node.to_bits());
+        self.members_changed();
         if node == self.shm.me {
             self.was_let_go(inner, reason);
         }

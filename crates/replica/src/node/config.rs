@@ -1,11 +1,14 @@
 //! How a group is laid out, and how a node of it behaves.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use corecast_base::wait::Wait;
 
+use super::durable::Durability;
 use crate::error::OpenError;
 use crate::node_id::MAX_SLOTS;
+use crate::wal::Fsync;
 
 /// Which nodes have the roles.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -27,6 +30,17 @@ pub struct Config {
     pub(crate) wait: Wait,
     pub(crate) patience: Duration,
     pub(crate) joining: Duration,
+    pub(crate) durability: Option<Durability>,
+    pub(crate) files: FilesOrigin,
+}
+
+/// Which files are those of a group, and from where they count. Found by the node that makes the group.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct FilesOrigin {
+    /// The number of the group, below 2^63.
+    pub(crate) group: u64,
+    /// The count in the files of the group's command 0.
+    pub(crate) base: u64,
 }
 
 impl Default for Config {
@@ -40,6 +54,8 @@ impl Default for Config {
             wait: Wait::Adaptive,
             patience: Duration::from_millis(2),
             joining: Duration::from_secs(10),
+            durability: None,
+            files: FilesOrigin::default(),
         }
     }
 }
@@ -60,7 +76,8 @@ impl Config {
         self
     }
 
-    /// The bytes at each node for operations that do not fit a log entry. The largest operation has a quarter of them.
+    /// The bytes at each node for operations that do not fit a log entry, which has 32. The largest operation has as many, and at
+    /// most 16 MiB and 64 KiB; while there is no room, clients of the node wait until all members have applied earlier ones.
     #[must_use]
     pub fn bulk_bytes(mut self, bytes: u64) -> Self {
         self.bulk_bytes = bytes;
@@ -92,6 +109,15 @@ impl Config {
     #[must_use]
     pub fn joining(mut self, limit: Duration) -> Self {
         self.joining = limit;
+        self
+    }
+
+    /// Keeps every command and snapshots in files below `folder`, which all nodes of the group share and no other group uses.
+    /// A result is handed out when it is as durable as `fsync` says. The node that makes the group starts from what the files
+    /// hold, and from the initial state only if there are none.
+    #[must_use]
+    pub fn durable(mut self, folder: impl Into<PathBuf>, fsync: Fsync) -> Self {
+        self.durability = Some(Durability { folder: folder.into(), fsync });
         self
     }
 

@@ -1,7 +1,7 @@
 //! Consistent cuts: every replica takes its digest, and the initiator its whole state, at exactly one place of the log.
 
 use std::io;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::driver::Driver;
 use super::handle::Handle;
@@ -9,7 +9,7 @@ use super::inner::Inner;
 use super::state_bytes;
 use crate::error::ExecuteError;
 use crate::segment::Cut;
-use crate::{Index, LeaveReason, NodeId, Op, StateMachine};
+use crate::{Index, LeaveReason, NodeId, Op, SessionId, StateMachine};
 
 /// A cut through the group, as the node that asked for it sees it.
 #[derive(Debug, Clone)]
@@ -27,6 +27,12 @@ pub struct Checkpoint {
     pub diverged: Vec<NodeId>,
 }
 
+/// The time after which a cut is asked for once more.
+const ASK_AGAIN: Duration = Duration::from_millis(500);
+
+/// A cut, and the state there.
+type Reached = (Cut, io::Result<Vec<u8>>);
+
 /// A cut that a thread of this node waits for.
 #[derive(Debug)]
 pub(super) struct Wanted {
@@ -38,6 +44,8 @@ pub(super) struct Wanted {
 impl<S: StateMachine> Driver<S> {
     /// The log has come to a cut.
     pub(super) fn cut(&mut self, inner: &Inner<S>, machine: &S, index: Index, id: u64) {
+        // The number begins with the node that asked.
+        self.settled(SessionId::SYSTEM, (id >> 32) as u32);
         let cut = Cut { id, index, digest: machine.digest() };
         self.shm.writer.set_cut(&cut);
         let mut wanted = inner.cuts();
@@ -48,7 +56,7 @@ impl<S: StateMachine> Driver<S> {
         }
     }
 
-    /// What members have found at a cut; `None` for those that have not come to it.
+    /// The digests that members have found at a cut; `None` for those that have not come to it.
     fn digests(&self, cut: &Cut) -> Vec<(NodeId, Option<u128>)> {
         let found = |node: NodeId| {
             let theirs = self.shm.segment(node)?.cut()?;
@@ -63,11 +71,14 @@ impl<S: StateMachine> Handle<S> {
     pub(super) fn checkpoint(&self, to: &mut dyn io::Write, limit: Duration) -> Result<Checkpoint, CheckpointError> {
         let inner = &self.inner;
         inner.check_fork().map_err(|_| ExecuteError::from(crate::ForkedNode))?;
-        let id = u64::from(inner.me().to_bits()) << 32 | u64::from(inner.next_cut());
-        inner.cuts().push(Wanted { id, state: None });
-        let taken = self.reach(id, limit);
-        inner.cuts().retain(|one| one.id != id);
-        let (cut, bytes) = taken?;
+        let until = Instant::now() + limit;
+        let (cut, bytes) = loop {
+            // One that was asked of a leader which died may be lost.
+            match self.reach_next(limit.min(ASK_AGAIN)) {
+                Err(ExecuteError::Unknown { .. }) if Instant::now() < until => {}
+                taken => break taken?,
+            }
+        };
         let bytes = bytes.map_err(CheckpointError::State)?;
         to.write_all(&bytes).map_err(CheckpointError::State)?;
         let digests = self.gather(&cut, limit);
@@ -78,8 +89,18 @@ impl<S: StateMachine> Handle<S> {
         Ok(Checkpoint { index: cut.index, digest: cut.digest, bytes: bytes.len() as u64, digests, diverged })
     }
 
+    /// Has a cut with a number of its own ordered, and waits for it.
+    fn reach_next(&self, limit: Duration) -> Result<Reached, ExecuteError> {
+        let inner = &self.inner;
+        let id = u64::from(inner.me().to_bits()) << 32 | u64::from(inner.next_cut());
+        inner.cuts().push(Wanted { id, state: None });
+        let reached = self.reach(id, limit);
+        inner.cuts().retain(|one| one.id != id);
+        reached
+    }
+
     /// Has the cut ordered, and waits for it.
-    fn reach(&self, id: u64, limit: Duration) -> Result<(Cut, io::Result<Vec<u8>>), CheckpointError> {
+    fn reach(&self, id: u64, limit: Duration) -> Result<Reached, ExecuteError> {
         let inner = &self.inner;
         let mut is_asked = false;
         let reached = inner.wait_for(Some(limit), || {
@@ -93,7 +114,7 @@ impl<S: StateMachine> Handle<S> {
             }
             inner.cuts().iter_mut().find(|one| one.id == id)?.state.take().map(Ok)
         });
-        Ok(reached.unwrap_or(Err(ExecuteError::Unknown { rid: 0 }))?)
+        reached.unwrap_or(Err(ExecuteError::Unknown { rid: 0 }))
     }
 
     /// The digests of all members, or of those that have come to the cut when the time is up.

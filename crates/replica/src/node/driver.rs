@@ -9,6 +9,8 @@ use std::time::Duration;
 use corecast_base::Clock;
 
 use super::config::Config;
+use super::durable::Disk;
+use super::ending::End;
 use super::giving::Given;
 use super::inner::{Errand, Inner};
 use super::mailbox::Mailbox;
@@ -17,7 +19,7 @@ use super::state_bytes::GroupState;
 use super::status::Counters;
 use super::submitted::Submitted;
 use crate::one_paxos::{Effect, Input, Node as OneNode};
-use crate::segment::{Body, NodeState};
+use crate::segment::{Body, BulkError, NodeState};
 use crate::shm::{Shm, View};
 use crate::system::RequestStatus;
 use crate::{Command, Index, LeaveReason, NodeId, Op, SessionId, StateMachine};
@@ -42,8 +44,11 @@ pub(super) struct Driver<S: StateMachine> {
     pub(super) patience: Patience,
     pub(super) counters: Counters,
     pub(super) given: Given,
+    pub(super) disk: Option<Disk>,
     /// The command at which the state machine panicked.
     pub(super) panicked_at: Option<Index>,
+    /// The last command whose operation could not be read.
+    pub(super) damaged_at: Option<Index>,
     /// True once the node wants to be let go.
     pub(super) is_leaving: bool,
     /// Nodes that are about to join, as this leader found them: the count it had applied then, and when.
@@ -84,7 +89,9 @@ impl<S: StateMachine> Driver<S> {
             patience,
             counters: Counters::default(),
             given: Given::default(),
+            disk: None,
             panicked_at: None,
+            damaged_at: None,
             is_leaving: false,
             joiners: HashMap::new(),
             looked: 0,
@@ -108,9 +115,19 @@ impl<S: StateMachine> Driver<S> {
         if self.panicked_at.is_none() {
             was_busy |= self.look(inner);
         }
+        was_busy |= self.flush(inner);
         self.counters.turns += u64::from(was_busy);
         self.housekeep(inner);
         was_busy
+    }
+
+    /// Hands out the results that waited for the write-ahead log.
+    fn flush(&mut self, inner: &Inner<S>) -> bool {
+        let Some(disk) = &mut self.disk else { return false };
+        disk.flush().unwrap_or_else(|error| {
+            inner.fail_files(&error);
+            false
+        })
     }
 
     /// Takes what others have done to the protocol.
@@ -133,11 +150,11 @@ impl<S: StateMachine> Driver<S> {
 
     /// Gives the protocol one input, and does all that follows from it.
     pub(super) fn step(&mut self, inner: &Inner<S>, input: Input<Body>) {
-        let before = self.core.configuration().epoch;
+        let before = *self.core.configuration();
         self.core.step(input, &mut self.effects);
         self.settle(inner);
-        if self.core.configuration().epoch != before {
-            self.has_reconfigured(inner);
+        if self.core.configuration().epoch != before.epoch {
+            self.has_reconfigured(inner, before.leader);
         }
     }
 
@@ -147,6 +164,9 @@ impl<S: StateMachine> Driver<S> {
             self.pending.extend(self.effects.drain(..));
             let Some(effect) = self.pending.pop_front() else { return };
             self.counters.count(&effect);
+            if matches!(effect, Effect::ReadLog { .. }) {
+                self.hear_before_leading();
+            }
             match effect {
                 Effect::Apply(end) => self.apply(inner, end),
                 // Found by the thread of the node, which then takes a new state.
@@ -155,14 +175,50 @@ impl<S: StateMachine> Driver<S> {
                     if let Some(answer) = self.shm.carry_out(effect) {
                         self.core.step(answer, &mut self.effects);
                     }
+                    if let Some(slot) = self.shm.damaged {
+                        inner.ending.set(End::Corrupt(slot));
+                    }
                 }
             }
         }
     }
 
+    /// A new leader knows how far the members are before it orders, lest it puts them out for being far behind.
+    #[cold]
+    fn hear_before_leading(&mut self) {
+        self.shm.hear_anew();
+        let mut heard = Vec::new();
+        self.shm.hear_progress(&mut heard);
+        heard.into_iter().for_each(|input| self.core.step(input, &mut self.effects));
+    }
+
     /// Says that the commands below `end` were applied; what the protocol wants then is done by the caller's caller.
     pub(super) fn note_applied(&mut self, end: Index) {
         self.core.applied(end, &mut self.effects);
+    }
+
+    /// Has this node take the state of a member; the effects are carried out by the caller's caller.
+    pub(super) fn fall_behind(&mut self) {
+        self.core.fall_behind(&mut self.effects);
+    }
+
+    /// Puts the bytes of an operation where all nodes can read them.
+    pub(super) fn write_body(&mut self, bytes: &[u8]) -> Result<Body, BulkError> {
+        match self.shm.write_body(bytes) {
+            Err(BulkError::Full) => {
+                self.free_bulk();
+                self.shm.write_body(bytes)
+            }
+            written => written,
+        }
+    }
+
+    /// Frees the bytes of operations that all members have applied, as they say themselves. The leader's count of that comes only
+    /// with further commands, for which there may be no room.
+    fn free_bulk(&mut self) {
+        let members = self.core.members().iter();
+        let least = members.map(|node| self.shm.segment(node).map_or(0, |segment| segment.applied())).min();
+        self.shm.bulk.free_below(least.unwrap_or(0).min(self.core.applied_count()));
     }
 
     /// Lets users wait at `bound` for nodes that are about to join.
@@ -171,22 +227,36 @@ impl<S: StateMachine> Driver<S> {
         self.settle(inner);
     }
 
-    fn has_reconfigured(&mut self, inner: &Inner<S>) {
+    /// The segments of members and of nodes with a role are kept, however often their slots are taken anew.
+    pub(super) fn pin_peers(&mut self) {
+        let roles = *self.core.configuration();
+        let members = self.system.members().iter();
+        self.shm.pinned = members.chain([roles.leader, roles.acceptor, roles.source]).collect();
+    }
+
+    fn has_reconfigured(&mut self, inner: &Inner<S>, former: NodeId) {
+        self.pin_peers();
         self.counters.role_changes += 1;
         self.patience.reconfigured();
-        if self.core.configuration().leader == self.shm.me {
-            self.shm.hear_anew();
+        if former != self.core.configuration().leader && !self.shm.is_gone(former) {
+            self.patience.doubted();
         }
         self.resubmit(inner);
     }
 
-    fn run_errands(&mut self, inner: &Inner<S>) -> bool {
+    pub(super) fn run_errands(&mut self, inner: &Inner<S>) -> bool {
         let mut errands = std::mem::take(&mut self.errands);
         inner.take_errands(&mut errands);
         let was_busy = !errands.is_empty();
+        let mut requests = Vec::new();
         for errand in errands.drain(..) {
+            if let Errand::Submit(command) = errand {
+                requests.extend(self.admit(command));
+                continue;
+            }
+            self.order(inner, &mut requests);
             match errand {
-                Errand::Submit(command) => self.submit(inner, command),
+                Errand::Submit(_) => unreachable!("it was taken above"),
                 Errand::Open(session, mailbox) => {
                     self.mailboxes.insert(session, mailbox);
                 }
@@ -197,26 +267,45 @@ impl<S: StateMachine> Driver<S> {
                 }
             }
         }
+        self.order(inner, &mut requests);
         self.errands = errands;
         was_busy
     }
 
+    /// Has these requests ordered in one run.
+    fn order(&mut self, inner: &Inner<S>, requests: &mut Vec<Command<Body>>) {
+        if !requests.is_empty() {
+            self.step(inner, Input::Requests(std::mem::take(requests)));
+        }
+    }
+
     /// Has a request ordered, unless it has its result already.
     pub(super) fn submit(&mut self, inner: &Inner<S>, command: Command<Body>) {
+        if let Some(command) = self.admit(command) {
+            self.step(inner, Input::Requests(vec![command]));
+        }
+    }
+
+    /// Takes note of a request that is to be ordered; one that has its result already gets it.
+    fn admit(&mut self, command: Command<Body>) -> Option<Command<Body>> {
         let (session, rid) = (command.session, command.rid);
         match self.system.status(session, rid) {
             RequestStatus::Done(reply) => {
                 let reply = Arc::clone(reply);
-                return self.deliver(session, rid, &reply);
+                self.deliver(session, rid, &reply);
+                return None;
             }
-            RequestStatus::Forgotten => return self.expire(session, rid),
-            RequestStatus::UnknownSession if !matches!(command.op, Op::OpenSession) => {
-                return self.expire(session, rid);
+            // Its session is open.
+            RequestStatus::Forgotten if matches!(command.op, Op::OpenSession) => {
+                self.deliver_at(session, rid, self.system.applied(), &[]);
             }
-            RequestStatus::UnknownSession | RequestStatus::Open => {}
+            RequestStatus::Forgotten => self.expire(session, rid),
+            RequestStatus::UnknownSession if !matches!(command.op, Op::OpenSession) => self.expire(session, rid),
+            RequestStatus::UnknownSession | RequestStatus::Open => {
+                return Some(self.submitted.add(command));
+            }
         }
-        self.submitted.add(command);
-        self.step(inner, Input::Requests(vec![command]));
+        None
     }
 
     fn close(&mut self, inner: &Inner<S>, session: SessionId, rid: u32) {

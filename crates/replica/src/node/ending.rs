@@ -16,6 +16,8 @@ pub(crate) enum End {
     Poisoned(Index),
     /// The memory of a node is damaged.
     Corrupt(u16),
+    /// Its files cannot be written.
+    Files,
 }
 
 /// The end of a node, written once by the thread that has the driver, and read by all its threads.
@@ -32,6 +34,7 @@ impl Ending {
             End::Diverged(index) => 2 << KIND | index,
             End::Poisoned(index) => 3 << KIND | index,
             End::Corrupt(slot) => 4 << KIND | u64::from(slot),
+            End::Files => 5 << KIND,
         };
         // ORDERING: Relaxed, the word says everything
         let _ = self.0.compare_exchange(0, word, Ordering::Relaxed, Ordering::Relaxed);
@@ -47,7 +50,8 @@ impl Ending {
             1 => Some(End::Expelled),
             2 => Some(End::Diverged(value)),
             3 => Some(End::Poisoned(value)),
-            _ => Some(End::Corrupt(value as u16)),
+            4 => Some(End::Corrupt(value as u16)),
+            _ => Some(End::Files),
         }
     }
 }
@@ -60,6 +64,7 @@ impl End {
             Self::Diverged(index) => ExecuteError::Diverged { index },
             Self::Poisoned(index) => ExecuteError::Poisoned { index },
             Self::Corrupt(slot) => ExecuteError::Corrupt { slot },
+            Self::Files => ExecuteError::Files("see the status of the node".to_owned()),
         }
     }
 
@@ -67,7 +72,7 @@ impl End {
     pub(crate) fn of_read(self, me: NodeId) -> ReadError {
         match self {
             Self::Poisoned(index) => ReadError::Poisoned { index },
-            Self::Expelled | Self::Diverged(_) | Self::Corrupt(_) => ReadError::Expelled(me),
+            Self::Expelled | Self::Diverged(_) | Self::Corrupt(_) | Self::Files => ReadError::Expelled(me),
         }
     }
 }

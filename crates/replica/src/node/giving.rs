@@ -9,13 +9,13 @@ use corecast_base::sync::{AtomicU64, Ordering};
 
 use super::driver::Driver;
 use super::inner::Inner;
-use super::state_bytes::{self, GroupState};
+use super::state_bytes::{self, GroupState, Restore};
 use crate::crash_point;
 use crate::segment::{Gift, NodeState};
 use crate::shm::Shm;
 use crate::{NodeId, StateMachine};
 
-/// What a node has given last.
+/// The state that a node has given last.
 #[derive(Debug, Default)]
 pub(super) struct Given {
     gift: Option<(Gift, SealedMemory)>,
@@ -116,21 +116,34 @@ impl Read for GiftReader {
     }
 }
 
-/// Takes the state from a living member, asking one after another.
+/// A member that shows no sign of life for this long, and gives nothing, is passed over. The time doubles each time, as writing a
+/// large state may take longer.
+const SILENCE: Duration = Duration::from_millis(500);
+const LONGEST_SILENCE: Duration = Duration::from_secs(8);
+
+/// Takes the state from a living member, asking one after another. While the asking stands, users wait for this node: the caller
+/// takes it back once others see that the node is about to join.
 ///
 /// # Errors
 /// [`io::ErrorKind::TimedOut`] if nobody gave a state that can be read until then.
-pub(super) fn take<S: StateMachine>(shm: &mut Shm, until: Instant, asked: &mut u32) -> io::Result<(GroupState, S)> {
-    let mut last = io::Error::from(io::ErrorKind::TimedOut);
+pub(super) fn take<S>(
+    shm: &mut Shm,
+    until: Instant,
+    asked: &mut u32,
+    restore: Restore<'_, S>,
+) -> io::Result<(GroupState, S)> {
+    let (mut last, mut silence) = (io::Error::from(io::ErrorKind::TimedOut), SILENCE);
     while Instant::now() < until {
         shm.refresh_peers();
         for giver in givers(shm) {
-            match ask(shm, giver, until, asked) {
-                Ok(taken) => {
-                    shm.writer.ask(*asked, None);
-                    return Ok(taken);
+            match ask(shm, giver, (until, silence), asked, restore) {
+                Ok(taken) => return Ok(taken),
+                Err(error) => {
+                    if error.kind() == io::ErrorKind::TimedOut {
+                        silence = (silence * 2).min(LONGEST_SILENCE);
+                    }
+                    last = error;
                 }
-                Err(error) => last = error,
             }
         }
         std::thread::sleep(Duration::from_millis(1));
@@ -150,21 +163,16 @@ fn givers(shm: &Shm) -> Vec<NodeId> {
     givers
 }
 
-fn ask<S: StateMachine>(shm: &mut Shm, giver: NodeId, until: Instant, asked: &mut u32) -> io::Result<(GroupState, S)> {
-    let before = shm.segment(giver).and_then(|one| one.gift()).map_or(0, |gift| gift.number);
+/// Asks one member, and reads what it gives.
+fn ask<S>(
+    shm: &mut Shm,
+    giver: NodeId,
+    (until, silence): (Instant, Duration),
+    asked: &mut u32,
+    restore: Restore<'_, S>,
+) -> io::Result<(GroupState, S)> {
     *asked += 1;
-    shm.writer.ask(*asked, Some(giver));
-    shm.peers.wake(giver);
-    let gift = loop {
-        let found = shm.segment(giver).and_then(|one| one.gift()).filter(|gift| gift.number > before);
-        if let Some(gift) = found {
-            break gift;
-        }
-        if Instant::now() >= until || shm.peers.is_dead(giver) {
-            return Err(io::ErrorKind::TimedOut.into());
-        }
-        std::thread::sleep(Duration::from_micros(200));
-    };
+    let gift = await_gift(shm, giver, (until, silence), *asked)?;
     let pid = shm.peers.get(giver).map_or(0, |peer| peer.record.pid);
     let memory = SealedReader::open_announced(Announcement { pid, fd: gift.fd, identity: gift.identity });
     let words = memory.map_err(io::Error::other)?.words().map_err(io::Error::other)?;
@@ -172,10 +180,33 @@ fn ask<S: StateMachine>(shm: &mut Shm, giver: NodeId, until: Instant, asked: &mu
         return Err(io::Error::new(io::ErrorKind::InvalidData, "a state that is longer than its memory"));
     }
     let mut reader = GiftReader { words, at: 0, len: gift.bytes, sum: Sum::default() };
-    let taken = state_bytes::read(&mut reader)?;
+    let taken = state_bytes::read(&mut reader, restore)?;
     io::copy(&mut reader, &mut io::sink())?;
     if reader.sum.0 != gift.crc {
         return Err(io::Error::new(io::ErrorKind::InvalidData, "a state that was damaged"));
     }
     Ok(taken)
+}
+
+/// Asks a member for its state, and waits until it says where that lies.
+fn await_gift(shm: &mut Shm, giver: NodeId, (until, silence): (Instant, Duration), number: u32) -> io::Result<Gift> {
+    let before = shm.segment(giver).and_then(|one| one.gift()).map_or(0, |gift| gift.number);
+    shm.writer.ask(number, Some(giver));
+    shm.peers.wake(giver);
+    let mut sign = (None, Instant::now());
+    loop {
+        let found = shm.segment(giver).and_then(|one| one.gift()).filter(|gift| gift.number > before);
+        if let Some(gift) = found {
+            return Ok(gift);
+        }
+        let beat = shm.segment(giver).map(|one| one.beat());
+        if beat != sign.0 {
+            sign = (beat, Instant::now());
+        }
+        let is_stuck = sign.1.elapsed() >= silence;
+        if Instant::now() >= until || is_stuck || shm.peers.is_dead(giver) {
+            return Err(io::ErrorKind::TimedOut.into());
+        }
+        std::thread::sleep(Duration::from_micros(200));
+    }
 }

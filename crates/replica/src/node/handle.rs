@@ -31,7 +31,7 @@ const LEAVE_LIMIT: Duration = Duration::from_secs(2);
 /// The node leaves when the last clone and the last [`Session`] are dropped.
 pub struct Node<S: StateMachine>(Arc<Handle<S>>);
 
-/// What ends with the last user of a node.
+/// A node together with its thread: both end with their last user.
 pub(super) struct Handle<S: StateMachine> {
     pub(super) inner: Arc<Inner<S>>,
     pub(super) region: SharedRegion,

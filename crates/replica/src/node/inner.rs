@@ -1,18 +1,19 @@
-//! What all threads of a node share.
+//! The part of a node that its threads share.
 
 use std::fmt;
+use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use corecast_base::CacheLine;
 use corecast_base::region::{Forked, SharedRegion};
 use corecast_base::sync::{AtomicBool, AtomicU32, AtomicU64, Ordering};
-use corecast_base::wait::{LONGEST_SLEEP, WakeWord};
+use corecast_base::wait::{LONGEST_SLEEP, Wait, WakeWord};
 use corecast_lock::{RwLock, RwSpread};
 
 use super::cut::Wanted;
 use super::driver::Driver;
-use super::ending::Ending;
+use super::ending::{End, Ending};
 use super::mailbox::Mailbox;
 use super::waiters::Waiters;
 use crate::segment::{Body, Control};
@@ -24,6 +25,9 @@ pub(super) struct Applied<S> {
     pub(super) machine: S,
     pub(super) count: Index,
 }
+
+/// The driver, held by one thread.
+pub(super) type DriverGuard<'a, S> = corecast_lock::MutexGuard<'a, Driver<S>>;
 
 /// A thing that a thread of this node wants the driver to do.
 #[derive(Debug)]
@@ -48,6 +52,8 @@ pub(super) struct Inner<S: StateMachine> {
     /// The count of applied commands, published behind the state. Written by the thread that has the driver, read by readers.
     pub(super) applied: CacheLine<AtomicU64>,
     pub(super) driver: corecast_lock::Mutex<Driver<S>>,
+    /// True while the node's thread waits for the driver, which callers then leave to it.
+    pub(super) is_wanted: AtomicBool,
     pub(super) errands: Mutex<Vec<Errand>>,
     /// True if there may be errands. Set behind the errands, cleared before taking them.
     pub(super) has_errands: AtomicBool,
@@ -66,9 +72,45 @@ pub(super) struct Inner<S: StateMachine> {
     pub(super) next_session: AtomicU64,
     pub(super) next_cut: AtomicU32,
     pub(super) cuts: Mutex<Vec<Wanted>>,
+    /// The reason why the files cannot be written.
+    pub(super) files: Mutex<String>,
 }
 
 impl<S: StateMachine> Inner<S> {
+    /// A node that begins with this state; bodies of its operations have at most `largest_body` bytes.
+    pub(super) fn new(
+        region: &SharedRegion,
+        control: Control,
+        driver: Driver<S>,
+        state: Applied<S>,
+        largest_body: usize,
+    ) -> Self {
+        let (me, wait, sharing) = (driver.shm.me, control.wait(), region.cpu_sharing(2));
+        Self {
+            me: AtomicU32::new(me.to_bits()),
+            region: region.clone(),
+            wake: control.wake_word(usize::from(me.slot)).clone(),
+            control,
+            applied: CacheLine::new(AtomicU64::new(state.count)),
+            state: RwLock::new(state),
+            driver: corecast_lock::Mutex::new(driver),
+            is_wanted: AtomicBool::new(false),
+            errands: Mutex::default(),
+            has_errands: AtomicBool::new(false),
+            polling: CacheLine::new(AtomicU32::new(0)),
+            ending: Ending::default(),
+            nap: WakeWord::new(Wait::Park),
+            waiters: Waiters::new(wait, sharing.clone()),
+            naps: Waiters::new(Wait::Park, sharing),
+            is_stopping: AtomicBool::new(false),
+            next_session: AtomicU64::new(1),
+            next_cut: AtomicU32::new(1),
+            cuts: Mutex::default(),
+            files: Mutex::default(),
+            largest_body,
+        }
+    }
+
     /// This incarnation.
     pub(super) fn me(&self) -> NodeId {
         // ORDERING: Relaxed, the word says everything
@@ -78,6 +120,17 @@ impl<S: StateMachine> Inner<S> {
     /// The cuts that threads of this node wait for.
     pub(super) fn cuts(&self) -> MutexGuard<'_, Vec<Wanted>> {
         self.cuts.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The files cannot be written: the node does no more.
+    pub(super) fn fail_files(&self, error: &io::Error) {
+        *self.files.lock().unwrap_or_else(PoisonError::into_inner) = error.to_string();
+        self.ending.set(End::Files);
+    }
+
+    /// The reason why the files cannot be written.
+    pub(super) fn file_error(&self) -> String {
+        self.files.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// A number for a cut that this node has not used before.
@@ -119,9 +172,25 @@ impl<S: StateMachine> Inner<S> {
         to.append(&mut self.errands.lock().unwrap_or_else(PoisonError::into_inner));
     }
 
+    /// The driver, unless another thread has it or the node's thread waits for it.
+    pub(super) fn try_driver(&self) -> Option<DriverGuard<'_, S>> {
+        // ORDERING: Relaxed, a hint: a caller that sees it late takes the driver once more
+        if self.is_wanted.load(Ordering::Relaxed) { None } else { self.driver.try_lock() }
+    }
+
+    /// The driver for the node's thread, which callers that come again and again would keep from it.
+    pub(super) fn claim_driver(&self) -> DriverGuard<'_, S> {
+        // ORDERING: Relaxed, a hint: a caller that sees it late takes the driver once more
+        self.is_wanted.store(true, Ordering::Relaxed);
+        let driver = self.driver.lock();
+        // ORDERING: Relaxed, a hint: a caller that sees it late takes the driver once more
+        self.is_wanted.store(false, Ordering::Relaxed);
+        driver
+    }
+
     /// Does what there is to do for the node, unless another thread is at it. True if something was done.
     pub(super) fn turn(&self) -> bool {
-        match self.driver.try_lock() {
+        match self.try_driver() {
             Some(mut driver) => driver.turn(self),
             None => false,
         }
@@ -142,7 +211,7 @@ impl<S: StateMachine> Inner<S> {
             Some(limit) => limit.checked_sub(waited).filter(|left| !left.is_zero()).ok_or(()),
         };
         let result = self.waiters.with(|waiter| waiter.until(&self.wake, poll, check).ok());
-        // ORDERING: Relaxed, as above
+        // ORDERING: Relaxed, a count that the driver's thread only takes as a hint
         self.polling.fetch_sub(1, Ordering::Relaxed);
         result
     }

@@ -5,12 +5,14 @@ use std::time::{Duration, Instant};
 use corecast_base::Clock;
 
 use super::driver::Driver;
+use super::durable::Disk;
 use super::ending::End;
 use super::inner::Inner;
 use super::open::{NewSegment, restored};
+use super::state_bytes::GroupState;
 use super::{giving, open};
 use crate::error::OpenError;
-use crate::segment::NodeState;
+use crate::segment::{Body, NodeState};
 use crate::{Command, LeaveReason, NodeId, Op, SessionId, StateMachine};
 
 /// The time after which a node that joins asks once more.
@@ -41,9 +43,9 @@ impl<S: StateMachine> Driver<S> {
         self.request_for_group(inner, me, Op::Leave { node: me, reason });
     }
 
-    /// True once this node has gone as it wanted to.
+    /// True once this node has gone as it wanted to. One that the log did not wait for is not counted any more.
     pub(super) fn has_left(&self) -> bool {
-        self.is_leaving && (!self.is_member() || self.core.members().len() == 1)
+        self.is_leaving && (!self.is_member() || self.core.is_lagging() || self.core.members().len() == 1)
     }
 
     /// The log says that this node is no longer a member.
@@ -61,7 +63,12 @@ impl<S: StateMachine> Driver<S> {
         if inner.ending.get().is_some() || self.panicked_at.is_some() {
             return;
         }
-        self.give(inner);
+        if !self.core.is_lagging() {
+            self.give(inner);
+            if self.disk.as_ref().is_some_and(Disk::wants_snapshot) {
+                self.shorten_files(inner);
+            }
+        }
         let was_put_out =
             !self.is_member() && self.shm.segment(self.shm.me).is_some_and(|own| own.state() == Some(NodeState::Left));
         if (self.core.is_lagging() || was_put_out) && !self.is_leaving {
@@ -70,12 +77,21 @@ impl<S: StateMachine> Driver<S> {
         }
     }
 
-    /// Takes the state of a member, and asks to be taken in as the next incarnation.
-    fn come_back(&mut self, inner: &Inner<S>) -> Result<(), OpenError> {
+    /// Takes a snapshot, so that the write-ahead log does not grow for ever.
+    fn shorten_files(&mut self, inner: &Inner<S>) {
+        let state = inner.state.read();
+        let shortened = self.disk.as_mut().map(|disk| disk.shorten(&state.machine, state.count));
+        drop(state);
+        if let Some(Err(error)) = shortened {
+            inner.fail_files(&std::io::Error::other(error));
+        }
+    }
+
+    /// The state of a member that shows that incarnation `old` of this node has gone.
+    fn take_state_without(&mut self, inner: &Inner<S>, old: NodeId) -> Result<(GroupState, S), OpenError> {
         let until = Instant::now() + self.config.joining;
-        let old = self.shm.me;
         let mut told = None;
-        let (system, machine) = loop {
+        loop {
             self.shm.refresh_peers();
             // Each new leader is told once; it may put this node out by itself, as that holds back the log.
             let newest = self.shm.newest_configuration();
@@ -83,15 +99,24 @@ impl<S: StateMachine> Driver<S> {
                 told = Some(newest.epoch);
                 self.shm.forward(newest.leader, &[leave_of(old)]);
             }
-            let taken = giving::take::<S>(&mut self.shm, until, &mut self.asked).map_err(OpenError::State)?;
+            let state = inner.state.read();
+            let restore = |from: &mut dyn std::io::Read| state.machine.restore_anew(from);
+            let taken = giving::take(&mut self.shm, until, &mut self.asked, &restore).map_err(OpenError::State)?;
+            drop(state);
             if !taken.0.members().contains(old) {
-                break taken;
+                return Ok(taken);
             }
             if Instant::now() >= until || inner.is_stopping() {
                 return Err(OpenError::NotTakenIn(self.config.joining));
             }
             std::thread::sleep(LOOK_AGAIN);
-        };
+        }
+    }
+
+    /// Takes the state of a member, and asks to be taken in as the next incarnation.
+    fn come_back(&mut self, inner: &Inner<S>) -> Result<(), OpenError> {
+        let old = self.shm.me;
+        let (system, machine) = self.take_state_without(inner, old)?;
         let before = inner.control.claimed(usize::from(old.slot));
         let inc = before.checked_add(1).ok_or(OpenError::NoSlot(self.config.slots))?;
         inner.control.claim(usize::from(old.slot), before, inc).map_err(|_| OpenError::Lost)?;
@@ -99,16 +124,31 @@ impl<S: StateMachine> Driver<S> {
         let (writer, memory): NewSegment = open::segment(&self.config, me)?;
         self.shm.move_to(me, writer, memory, self.boot);
         self.core = restored(&self.config, me, &mut self.shm, &system)?;
+        if let Some(disk) = &mut self.disk {
+            disk.restart(&machine, system.applied())?;
+        }
         inner.replace_state(me, machine, system.applied());
         self.shm.writer.set_applied(system.applied(), Some(system.prefix()));
         self.system = system;
+        self.pin_peers();
         self.counters.rejoins += 1;
         self.reconcile(inner);
         Ok(())
     }
 
-    /// Requests whose results the new state knows have their results.
+    /// Requests whose results the new state knows have their results. The bytes of the others move to the new arena, as only few
+    /// of a node's earlier ones are kept.
     fn reconcile(&mut self, inner: &Inner<S>) {
+        let mut bytes = std::mem::take(&mut self.bytes);
+        for command in self.submitted.iter_mut() {
+            if let Op::User(body @ Body::Bulk(_)) = &mut command.op {
+                let moved = self.shm.read_body(body, &mut bytes).is_ok().then(|| self.shm.write_body(&bytes));
+                if let Some(Ok(moved)) = moved {
+                    *body = moved;
+                }
+            }
+        }
+        self.bytes = bytes;
         let open: Vec<_> = self.submitted.iter().copied().collect();
         for command in open {
             self.submit(inner, command);

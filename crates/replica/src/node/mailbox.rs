@@ -12,7 +12,7 @@ pub(crate) struct Letter {
     pub(crate) content: Content,
 }
 
-/// What came of a request.
+/// The outcome of a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Content {
     /// It was applied. The first eight bytes are its index, the others the encoded output.

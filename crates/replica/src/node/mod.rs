@@ -6,12 +6,14 @@
 //! - [`Replicated`] (open): making and joining; [`Config`], [`Placement`];
 //! - [`Node`] (handle), [`Session`], [`Level`], [`Status`], [`Counters`]: what users have;
 //! - driver, apply, watch, giving, leaving, panicked: what the thread with the driver does;
+//! - durable: the files of a replica that survives power loss;
 //! - inner, mailbox, submitted, waiters, patience, ending, state_bytes: what they keep.
 
 mod apply;
 mod config;
 mod cut;
 mod driver;
+mod durable;
 mod ending;
 mod giving;
 mod handle;

@@ -5,22 +5,17 @@ use std::marker::PhantomData;
 use std::os::fd::OwnedFd;
 use std::sync::{Arc, Mutex};
 use std::thread;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use corecast_base::CacheLine;
 use corecast_base::region::{Liveness, ParticipantId, RegionPlan, SealedMemory, SharedRegion};
 use corecast_base::rendezvous::{self, HostedRegion, SocketDir};
-use corecast_base::sync::{AtomicBool, AtomicU32, AtomicU64};
-use corecast_base::wait::{Wait, WakeWord};
-use corecast_lock::RwLock;
 
-use super::config::{Config, Placement};
+use super::config::{Config, FilesOrigin, Placement};
 use super::driver::Driver;
-use super::ending::Ending;
+use super::durable::{self, Disk};
 use super::handle::{Handle, Node};
 use super::inner::{Applied, Inner};
 use super::state_bytes::GroupState;
-use super::waiters::Waiters;
 use super::{giving, thread as node_thread};
 use crate::crash_point;
 use crate::error::OpenError;
@@ -30,6 +25,8 @@ use crate::shm::{Peers, Shm};
 use crate::system::{Members, System};
 use crate::{Configuration, NodeId, RoleChange, StateMachine};
 
+/// The time between two looks at the configuration.
+const LOOK_AGAIN: Duration = Duration::from_millis(1);
 /// The name of the control page in its region, and what kind of contents it is: a number of this crate.
 const ENTRY: &str = "replica";
 const KIND: u32 = 6;
@@ -44,9 +41,7 @@ impl<S: StateMachine> Replicated<S> {
     /// # Errors
     /// [`OpenError`]; `Create` if there is no room for its memory.
     pub fn create(config: &Config, initial: S) -> Result<Node<S>, OpenError> {
-        config.check()?;
-        let region = SharedRegion::memfd(&plan::<S>(config)?)?;
-        found(config, region, None, initial)
+        found(config, None, initial)
     }
 
     /// Makes a group with a name.
@@ -54,10 +49,7 @@ impl<S: StateMachine> Replicated<S> {
     /// # Errors
     /// [`OpenError`]; `Rendezvous` if a group of this name is in use: of two creators one succeeds.
     pub fn create_named(config: &Config, dir: &SocketDir, name: &str, initial: S) -> Result<Node<S>, OpenError> {
-        config.check()?;
-        let region = SharedRegion::memfd(&plan::<S>(config)?)?;
-        // The name comes last: nobody finds a group that has no member.
-        found(config, region, Some((dir, name)), initial)
+        found(config, Some((dir, name)), initial)
     }
 
     /// Joins the group with this name.
@@ -82,8 +74,8 @@ impl<S: StateMachine> Replicated<S> {
 fn plan<S>(config: &Config) -> Result<RegionPlan, OpenError> {
     let mut hasher = DefaultHasher::new();
     std::any::type_name::<S>().hash(&mut hasher);
-    let is_fused = u64::from(config.placement == Placement::Fused);
-    let words = [config.slots as u64, config.window, config.bulk_bytes, is_fused, hasher.finish(), 0];
+    let flags = u64::from(config.placement == Placement::Fused) | config.files.group << 1;
+    let words = [config.slots as u64, config.window, config.bulk_bytes, flags, hasher.finish(), config.files.base];
     let plan = RegionPlan::new().add(ENTRY, KIND, words, Control::bytes(config.slots) as u64);
     // A node that comes back has a participant of its own for a moment; a process that looks, too.
     let participants = (config.slots as u32 * 2 + 8).min(1024);
@@ -93,21 +85,21 @@ fn plan<S>(config: &Config) -> Result<RegionPlan, OpenError> {
 /// The configuration that the group was made with, as far as it holds for all.
 fn found_config<S>(region: &SharedRegion, mine: &Config) -> Result<Config, OpenError> {
     let entry = region.entry(ENTRY).ok_or_else(|| OpenError::Version("it holds no replicated state".to_owned()))?;
-    let [slots, window, bulk_bytes, is_fused, ..] = entry.config;
-    let placement = if is_fused == 1 { Placement::Fused } else { Placement::Separate };
-    let config = Config { slots: slots as usize, window, bulk_bytes, placement, ..mine.clone() };
+    let [slots, window, bulk_bytes, flags, _, base] = entry.config;
+    let placement = if flags & 1 == 1 { Placement::Fused } else { Placement::Separate };
+    let files = FilesOrigin { group: flags >> 1, base };
+    let config = Config { slots: slots as usize, window, bulk_bytes, placement, files, ..mine.clone() };
     config.check()?;
     let is_same = region.expect_plan(&plan::<S>(&config)?);
     is_same.map_err(|_| OpenError::Version("it replicates another state, or is of another version".to_owned()))?;
     Ok(config)
 }
 
-fn found<S: StateMachine>(
-    config: &Config,
-    region: SharedRegion,
-    name: Option<(&SocketDir, &str)>,
-    initial: S,
-) -> Result<Node<S>, OpenError> {
+fn found<S: StateMachine>(config: &Config, name: Option<(&SocketDir, &str)>, initial: S) -> Result<Node<S>, OpenError> {
+    config.check()?;
+    let (config, initial) = start_from_files(config, initial)?;
+    let config = &config;
+    let region = SharedRegion::memfd(&plan::<S>(config)?)?;
     let entry = region.entry(ENTRY).expect("it was planned");
     let layout = SegmentLayout::new(config.slots, config.window, config.bulk_bytes);
     let control = Control::create(&region, region.section(&entry), layout, config.wait);
@@ -132,8 +124,20 @@ fn found<S: StateMachine>(
     let members = Members::founding([(me, place.boot)]);
     let core = OneNode::new(settings(config, me), members.clone(), first);
     let region = place.region.clone();
+    // The name comes last: nobody finds a group that has no member.
     let hosted = name.map(|(dir, name)| rendezvous::host(dir, name, region)).transpose()?;
     place.start(config, core, System::new(members), initial, hosted)
+}
+
+/// The state that the files of the group hold, if it keeps any, and the configuration that says so.
+fn start_from_files<S: StateMachine>(config: &Config, initial: S) -> Result<(Config, S), OpenError> {
+    let Some(durability) = &config.durability else { return Ok((config.clone(), initial)) };
+    let mut hasher = DefaultHasher::new();
+    (std::process::id(), Instant::now(), std::time::SystemTime::now()).hash(&mut hasher);
+    let group = durable::group_number(&durability.folder, hasher.finish() >> 1)?;
+    let found = durable::recover(&durability.folder, group, initial)?;
+    let files = FilesOrigin { group, base: found.count };
+    Ok((Config { files, ..config.clone() }, found.machine))
 }
 
 fn join<S: StateMachine>(
@@ -149,12 +153,21 @@ fn join<S: StateMachine>(
     if let Some(index) = control.poisoned() {
         return Err(OpenError::Poisoned(index));
     }
-    let me = claim(&region, &control)?;
-    let mut place = Place::take(config, region, control, me)?;
-    let (system, machine) = giving::take::<S>(&mut place.shm, until, &mut place.asked).map_err(|error| {
+    let mut place = loop {
+        let me = claim(&region, &control)?;
+        let place = Place::take(config, region.clone(), control.clone(), me)?;
+        // Another process may have taken this one for dead before it said who it is.
+        if control.claimed(usize::from(me.slot)) == me.inc {
+            break place;
+        }
+    };
+    let me = place.shm.me;
+    let taken = giving::take(&mut place.shm, until, &mut place.asked, &S::restore);
+    let (system, machine) = taken.map_err(|error| {
         if error.kind() == std::io::ErrorKind::TimedOut { OpenError::Lost } else { OpenError::State(error) }
     })?;
     crash_point::here("state-taken");
+    place.shm.writer.ask(place.asked, None);
     place.shm.writer.set_applied(system.applied(), Some(system.prefix()));
     let core = restored(config, me, &mut place.shm, &system)?;
     let node = place.start(config, core, system, machine, hosted)?;
@@ -169,8 +182,19 @@ pub(super) fn restored(
     shm: &mut Shm,
     system: &GroupState,
 ) -> Result<OneNode<crate::segment::Body>, OpenError> {
-    let newest = shm.newest_configuration().ok_or(OpenError::Lost)?;
+    let newest = await_configuration(shm, Instant::now() + config.joining)?;
     Ok(OneNode::restored(settings(config, me), system.members().clone(), newest, system.applied()))
+}
+
+/// The newest configuration. The node that has proposed it may be dead, and its memory unknown here, until others take over.
+fn await_configuration(shm: &mut Shm, until: Instant) -> Result<Configuration, OpenError> {
+    loop {
+        match shm.newest_configuration() {
+            Some(newest) => return Ok(newest),
+            None if Instant::now() >= until => return Err(OpenError::Lost),
+            None => thread::sleep(LOOK_AGAIN),
+        }
+    }
 }
 
 fn settings(config: &Config, me: NodeId) -> Settings {
@@ -191,9 +215,13 @@ fn claim(region: &SharedRegion, control: &Control) -> Result<NodeId, OpenError> 
         let who = control.node(slot).and_then(|record| ParticipantId::from_word(record.participant));
         who.is_none_or(|who| region.liveness(who) == Liveness::Alive)
     };
+    // One that was claimed by a process which has not said yet who it is. That process may be dead, too.
+    let is_in_claim = |slot: usize| control.node(slot).is_none_or(|record| record.inc != control.claimed(slot));
     let fresh = (0..slots).filter(|&slot| control.claimed(slot) == 0);
-    let left = (0..slots).filter(|&slot| control.claimed(slot) != 0 && !is_alive(slot));
-    for slot in fresh.chain(left) {
+    let taken = (0..slots).filter(|&slot| control.claimed(slot) != 0);
+    let left = taken.clone().filter(|&slot| !is_in_claim(slot) && !is_alive(slot));
+    let unclear = taken.filter(|&slot| control.node(slot).is_some() && is_in_claim(slot) && !is_alive(slot));
+    for slot in fresh.chain(left).chain(unclear) {
         let before = control.claimed(slot);
         // An incarnation is never used twice: a slot that has had them all is not used any more.
         let Some(inc) = before.checked_add(1) else { continue };
@@ -245,31 +273,13 @@ impl Place {
         let Self { region, shm, boot, asked } = self;
         let count = system.applied();
         let (control, me) = (shm.control.clone(), shm.me);
-        let wake = control.wake_word(usize::from(me.slot)).clone();
         let largest = shm.bulk.max_bytes();
-        let driver = Driver::new(core, system, shm, config.clone(), boot, asked);
-        let sharing = region.cpu_sharing(2);
-        let inner = Arc::new(Inner {
-            me: AtomicU32::new(me.to_bits()),
-            region: region.clone(),
-            control,
-            state: RwLock::new(Applied { machine, count }),
-            applied: CacheLine::new(AtomicU64::new(count)),
-            driver: corecast_lock::Mutex::new(driver),
-            errands: Mutex::default(),
-            has_errands: AtomicBool::new(false),
-            polling: CacheLine::new(AtomicU32::new(0)),
-            ending: Ending::default(),
-            wake,
-            nap: WakeWord::new(Wait::Park),
-            waiters: Waiters::new(config.wait, sharing.clone()),
-            naps: Waiters::new(Wait::Park, sharing),
-            is_stopping: AtomicBool::new(false),
-            next_session: AtomicU64::new(1),
-            next_cut: AtomicU32::new(1),
-            cuts: Mutex::default(),
-            largest_body: largest,
-        });
+        let mut driver = Driver::new(core, system, shm, config.clone(), boot, asked);
+        if let Some(durability) = &config.durability {
+            let FilesOrigin { group, base } = config.files;
+            driver.disk = Some(Disk::begin(durability, group, me.slot, base, (&machine, count))?);
+        }
+        let inner = Arc::new(Inner::new(&region, control, driver, Applied { machine, count }, largest));
         let theirs = Arc::clone(&inner);
         let name = format!("replica-{}", me.slot);
         let thread = thread::Builder::new().name(name).spawn(move || node_thread::run(&theirs));

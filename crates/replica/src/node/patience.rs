@@ -17,6 +17,9 @@ const SLICE: Duration = Duration::from_millis(12);
 /// How long a node waits for another one.
 #[derive(Debug)]
 pub(super) struct Patience {
+    /// With a CPU for each node.
+    asked: Duration,
+    cpus: usize,
     /// In the beginning, and when all has been calm for long.
     least: Duration,
     now: Duration,
@@ -28,16 +31,29 @@ pub(super) struct Patience {
 impl Patience {
     /// Patience of at least `least`, in a group of `nodes` nodes that run on `cpus` CPUs.
     pub(super) fn new(least: Duration, nodes: usize, cpus: usize) -> Self {
-        let crowd = nodes.div_ceil(cpus.max(1)) as u32;
-        let least = if crowd > 1 { least.max(SLICE * crowd) } else { least };
-        Self { least, now: least, changed: Clock::get().ticks(), seen: HashMap::new() }
+        let mut patience =
+            Self { asked: least, cpus, least, now: least, changed: Clock::get().ticks(), seen: HashMap::new() };
+        patience.set_nodes(nodes);
+        patience.now = patience.least;
+        patience
     }
 
-    /// There is a new configuration: the next one has to wait longer, and its nodes have all the time again.
+    /// There are `nodes` nodes now.
+    pub(super) fn set_nodes(&mut self, nodes: usize) {
+        let crowd = nodes.div_ceil(self.cpus.max(1)) as u32;
+        self.least = if crowd > 1 { self.asked.max(SLICE * crowd) } else { self.asked };
+        self.now = self.now.max(self.least);
+    }
+
+    /// There is a new configuration: its nodes have all the time again.
     pub(super) fn reconfigured(&mut self) {
+        self.seen.clear();
+    }
+
+    /// A node that lives was held for stuck: the next one gets more time.
+    pub(super) fn doubted(&mut self) {
         self.now = (self.now * 2).min(LONGEST);
         self.changed = Clock::get().ticks();
-        self.seen.clear();
     }
 
     /// True if the sign of life of `node`, which has something to do, has been `sign` for longer than it may be: for `turn`
@@ -49,6 +65,13 @@ impl Patience {
             *seen = (sign, now);
         }
         let limit = self.now + self.now / 2 * u32::try_from(turn).unwrap_or(u32::MAX);
+        Clock::get().duration(now.saturating_sub(seen.1)) > limit
+    }
+
+    /// True if it is this node's turn to take over from `node`, which is certainly dead: those before it have had time enough.
+    pub(super) fn is_turn(&mut self, node: NodeId, sign: u64, turn: usize, now: u64) -> bool {
+        let seen = self.seen.entry(node).or_insert((sign, now));
+        let limit = self.asked * u32::try_from(turn).unwrap_or(u32::MAX);
         Clock::get().duration(now.saturating_sub(seen.1)) > limit
     }
 

@@ -30,11 +30,14 @@ pub(crate) fn write<S: StateMachine>(system: &GroupState, machine: &S, to: &mut 
     machine.snapshot(to)
 }
 
+/// How a state machine is made of its snapshot.
+pub(crate) type Restore<'a, S> = &'a dyn Fn(&mut dyn io::Read) -> io::Result<S>;
+
 /// Reads a state.
 ///
 /// # Errors
 /// Those of the reader, and [`io::ErrorKind::InvalidData`] for bytes that are no state.
-pub(crate) fn read<S: StateMachine>(mut from: &mut dyn io::Read) -> io::Result<(GroupState, S)> {
+pub(crate) fn read<S>(mut from: &mut dyn io::Read, restore: Restore<'_, S>) -> io::Result<(GroupState, S)> {
     let invalid = |what: &str| io::Error::new(io::ErrorKind::InvalidData, what.to_owned());
     let mut words = [0; 4];
     for word in &mut words {
@@ -53,7 +56,7 @@ pub(crate) fn read<S: StateMachine>(mut from: &mut dyn io::Read) -> io::Result<(
     if system.applied() != count || group.len() as u64 != len {
         return Err(invalid("the group's part is cut off, or of another count"));
     }
-    Ok((system, S::restore(from)?))
+    Ok((system, restore(from)?))
 }
 
 fn read_word(from: &mut dyn io::Read) -> io::Result<Index> {

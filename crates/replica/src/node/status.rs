@@ -72,7 +72,7 @@ pub struct Status {
     pub is_member: bool,
     /// The reason why it does no more, if it does not.
     pub ended: Option<String>,
-    /// What it has done.
+    /// Counts of the things that it has done.
     pub counters: Counters,
 }
 
@@ -91,17 +91,18 @@ impl Status {
             prefix: driver.system.prefix(),
             members: driver.core.members().iter().collect(),
             is_member: driver.is_member(),
-            ended: inner.ending.get().map(describe),
+            ended: inner.ending.get().map(|end| describe(inner, end)),
             counters: driver.counters,
         }
     }
 }
 
-fn describe(end: End) -> String {
+fn describe<S: StateMachine>(inner: &Inner<S>, end: End) -> String {
     match end {
         End::Expelled => "no longer a member".to_owned(),
         End::Diverged(index) => format!("its state differed at command {index}"),
         End::Poisoned(index) => format!("all replicas panicked at command {index}"),
+        End::Files => inner.file_error(),
         End::Corrupt(slot) => format!("the log in the memory of node {slot} is damaged"),
     }
 }

@@ -10,11 +10,18 @@ use crate::{Command, SessionId};
 pub(super) struct Submitted(VecDeque<Command<Body>>);
 
 impl Submitted {
-    pub(super) fn add(&mut self, command: Command<Body>) {
-        let is_known = self.0.iter().any(|one| one.session == command.session && one.rid == command.rid);
-        if !is_known {
-            self.0.push_back(command);
+    /// Adds a request unless it is there, and returns it as it is there: its bytes may have moved.
+    pub(super) fn add(&mut self, command: Command<Body>) -> Command<Body> {
+        if let Some(known) = self.0.iter().find(|one| one.session == command.session && one.rid == command.rid) {
+            return *known;
         }
+        self.0.push_back(command);
+        command
+    }
+
+    /// All requests, to be changed.
+    pub(super) fn iter_mut(&mut self) -> impl Iterator<Item = &mut Command<Body>> {
+        self.0.iter_mut()
     }
 
     pub(super) fn remove(&mut self, session: SessionId, rid: u32) {

@@ -15,7 +15,7 @@ const EXPECTING: Duration = Duration::from_millis(1);
 const IDLE: Duration = Duration::from_millis(20);
 
 /// How often it finds the driver taken before it waits for it.
-const PATIENT: u32 = 8;
+const PATIENT: u32 = 2;
 
 /// Runs until the node stops.
 pub(super) fn run<S: StateMachine>(inner: &Arc<Inner<S>>) {
@@ -27,9 +27,11 @@ pub(super) fn run<S: StateMachine>(inner: &Arc<Inner<S>>) {
             serve(inner);
         }
         // Callers that poll take the driver again and again.
-        let driver = if missed < PATIENT { inner.driver.try_lock() } else { Some(inner.driver.lock()) };
+        let driver = if missed < PATIENT { inner.driver.try_lock() } else { Some(inner.claim_driver()) };
         missed = if driver.is_some() { 0 } else { missed + 1 };
         if let Some(mut driver) = driver {
+            // A caller whose requests are done at once never looks around.
+            driver.turn(inner);
             driver.maintain(inner);
         }
     }
@@ -40,9 +42,8 @@ fn serve<S: StateMachine>(inner: &Arc<Inner<S>>) {
     let mut longest = IDLE;
     let poll = || (inner.turn() || inner.is_stopping()).then_some(());
     let check = |waited: Duration| {
-        if let Some(driver) = inner.driver.try_lock() {
-            longest = if driver.expects_something() { EXPECTING } else { IDLE };
-        }
+        let is_idle = inner.try_driver().is_some_and(|driver| !driver.expects_something());
+        longest = if is_idle { IDLE } else { EXPECTING };
         if waited >= longest || inner.has_callers() { Err(()) } else { Ok(longest - waited) }
     };
     let _ = inner.waiters.with(|waiter| waiter.until(&inner.wake, poll, check));
@@ -63,7 +64,7 @@ impl<S: StateMachine> Inner<S> {
     }
 
     fn has_callers(&self) -> bool {
-        // ORDERING: Relaxed, a hint
+        // ORDERING: Relaxed, a hint: a thread that sees it late naps once more
         self.polling.load(Ordering::Relaxed) > 0
     }
 }

@@ -10,8 +10,13 @@ use super::inner::Inner;
 use crate::one_paxos::Input;
 use crate::{Index, NodeId, StateMachine};
 
+/// Requests without a result are handed in once more after this time at the latest.
+const LOST_AFTER: Duration = Duration::from_millis(50);
 /// The time between two looks at nodes from which nothing is expected.
 const IDLE_LOOK: Duration = Duration::from_millis(20);
+
+/// A node that is about to join has at least this time before users wait for it no more.
+const SHORTEST_HOLD: Duration = Duration::from_millis(100);
 
 impl<S: StateMachine> Driver<S> {
     /// Shows that this node runs, and suspects those that do not.
@@ -43,7 +48,8 @@ impl<S: StateMachine> Driver<S> {
         if found.is_empty() && self.joiners.is_empty() {
             return;
         }
-        let (clock, limit, reached) = (Clock::get(), self.patience.limit() * 4, self.core.applied_count());
+        let limit = SHORTEST_HOLD.max(self.patience.limit() * 4);
+        let (clock, reached) = (Clock::get(), self.core.applied_count());
         self.joiners.retain(|node, _| found.iter().any(|(joiner, _)| joiner == node));
         let mut bound = None;
         for (node, applied) in found {
@@ -79,7 +85,9 @@ impl<S: StateMachine> Driver<S> {
         for node in dead {
             let is_leader = node == self.core.configuration().leader;
             let turn = self.core.rank().unwrap_or(0);
-            let is_turn = !is_leader || turn == 0 || self.patience.is_over(node, u64::MAX, turn, now);
+            // The same sign as in `suspect_stuck`: with another one each look would begin the time anew.
+            let sign = self.shm.segment(node).map_or(u64::MAX, |segment| segment.beat());
+            let is_turn = !is_leader || turn == 0 || self.patience.is_turn(node, sign, turn, now);
             if is_turn {
                 self.step(inner, Input::Suspect { node, is_dead: true });
             }
@@ -105,6 +113,9 @@ impl<S: StateMachine> Driver<S> {
             if !is_acceptor_of_other && self.patience.is_over(node, sign, turn, now) {
                 self.patience.forget(node);
                 self.counters.suspicions += 1;
+                if node != configuration.leader {
+                    self.patience.doubted();
+                }
                 self.step(inner, Input::Suspect { node, is_dead: false });
             }
         }
@@ -114,7 +125,7 @@ impl<S: StateMachine> Driver<S> {
     fn resubmit_late(&mut self, inner: &Inner<S>, now: u64) {
         let clock = Clock::get();
         let since = clock.duration(now.saturating_sub(self.resubmitted));
-        if since > self.patience.limit() * 4 {
+        if since > (self.patience.limit() * 4).min(LOST_AFTER) {
             self.resubmitted = now;
             self.resubmit(inner);
             self.ask_to_join(inner);

@@ -6,7 +6,7 @@ use super::node::Node;
 use super::rules::Rules;
 use crate::{Command, Configuration, Epoch, Index};
 
-/// What a node knows as an acceptor.
+/// The state of a node as an acceptor.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) struct Acceptor<B> {
     /// The newest epoch that it obeys.

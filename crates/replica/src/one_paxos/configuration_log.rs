@@ -9,7 +9,7 @@ use super::message::{Ballot, Entry, Message};
 use super::node::{Node, Role};
 use crate::{Command, Configuration, Epoch, Index, NodeId};
 
-/// What a node knows of positions that are not decided.
+/// The state of a node about positions that are not decided.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) struct ConfigurationLog<B> {
     votes: BTreeMap<Epoch, Voter<B>>,
@@ -18,7 +18,7 @@ pub(super) struct ConfigurationLog<B> {
     round: u32,
 }
 
-/// What a voter remembers of a position.
+/// The memory of a voter about a position.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 struct Voter<B> {
     promised: Ballot,

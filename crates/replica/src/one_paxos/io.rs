@@ -1,4 +1,4 @@
-//! What a node is told, and what it wants done.
+//! The inputs of a node, and the effects that it wants.
 
 use super::Message;
 use crate::{Command, Configuration, Epoch, Index, NodeId};
@@ -15,7 +15,7 @@ pub enum Transport {
     },
 }
 
-/// What the acceptor's log and the configuration hold, as a new leader found them ([`Effect::ReadLog`]).
+/// The content of the acceptor's log and of the configuration, as a new leader found them ([`Effect::ReadLog`]).
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Adopted<B> {
     /// The epoch of the new leader that asked.
@@ -32,7 +32,7 @@ pub struct Adopted<B> {
     pub accepted: Vec<(Index, Epoch, Command<B>)>,
 }
 
-/// What a node is told.
+/// An input of a node.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Input<B> {
     /// Requests of sessions of this node, or forwarded by other members. A node that does not lead forwards them.
@@ -99,7 +99,7 @@ pub enum Input<B> {
     Tick,
 }
 
-/// What a node wants done, in this order, at once.
+/// An effect that a node wants. The runtime executes effects in their order, at once.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Effect<B> {
     /// Messages: send this to one node.

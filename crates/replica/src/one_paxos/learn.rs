@@ -2,6 +2,7 @@
 
 use super::io::Effect;
 use super::node::{Node, Role};
+use super::order::KEPT_FOR_JOINERS;
 use crate::{Command, Index, NodeId, Op};
 
 impl<B: Clone + PartialEq> Node<B> {
@@ -51,6 +52,11 @@ impl<B: Clone + PartialEq> Node<B> {
             effects.push(Effect::RaiseVisible(self.learned_end));
         }
         effects.push(Effect::Apply(self.learned_end));
+    }
+
+    /// The runtime cannot read what this node has to apply: it needs a snapshot.
+    pub fn fall_behind(&mut self, effects: &mut Vec<Effect<B>>) {
+        self.lag(effects);
     }
 
     pub(super) fn lag(&mut self, effects: &mut Vec<Effect<B>>) {
@@ -152,6 +158,7 @@ impl<B: Clone + PartialEq> Node<B> {
         // A leader that was deposed without knowing may have applied what others ordered.
         let own = self.applied.min(self.orders.next);
         let least = self.progress.iter().map(|&(_, applied)| applied).fold(own, Index::min);
+        let least = least.saturating_sub(self.settings.window / KEPT_FOR_JOINERS);
         if least > self.orders.stable {
             self.orders.stable = least;
             self.orders.proposals.trim(least);

@@ -1,4 +1,4 @@
-//! What nodes send each other where they share no memory.
+//! The messages of nodes that share no memory.
 
 use std::sync::Arc;
 
@@ -50,6 +50,8 @@ pub enum Message<B> {
     },
     /// Learner to acceptor: send what is decided from here on again.
     Missing {
+        /// The newest epoch that the learner knows.
+        epoch: Epoch,
         /// The first index that the learner lacks.
         first: Index,
     },

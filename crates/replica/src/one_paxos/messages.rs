@@ -34,7 +34,7 @@ impl<B: Clone + PartialEq> Node<B> {
                 }
             }
             Message::Learn { stable, first, commands } => self.learn(stable, first, commands, effects),
-            Message::Missing { first } => self.send_missing(from, first, effects),
+            Message::Missing { epoch, first } => self.send_missing(from, epoch, first, effects),
             Message::Prepare(entry) => self.prepared(from, entry, effects),
             Message::PrepareResponse(adopted) => self.prepare_answered(adopted, effects),
             Message::Chosen(entry) => self.entry_chosen(entry, effects),
@@ -113,7 +113,13 @@ impl<B: Clone + PartialEq> Node<B> {
     }
 
     /// A learner lacks what is decided from `first` on.
-    fn send_missing(&mut self, from: NodeId, first: Index, effects: &mut Vec<Effect<B>>) {
+    fn send_missing(&mut self, from: NodeId, epoch: Epoch, first: Index, effects: &mut Vec<Effect<B>>) {
+        if epoch < self.configuration.epoch {
+            self.send(from, Message::Chosen(self.newest_entry()), effects);
+        }
+        if self.configuration.acceptor != self.settings.me {
+            return;
+        }
         let stable = self.acceptor.stable;
         if first < stable {
             // The learner hears that it needs a snapshot.
@@ -156,12 +162,27 @@ impl<B: Clone + PartialEq> Node<B> {
             Role::Leading if !has_moved => self.send_proposals_again(effects),
             _ => {}
         }
-        let (me, acceptor) = (self.settings.me, self.configuration.acceptor);
-        if !has_moved && acceptor != me {
-            effects.push(Effect::Send { to: acceptor, message: Message::Missing { first: self.learned_end } });
+        self.ticks = self.ticks.wrapping_add(1);
+        if !has_moved {
+            self.ask_for_missing(effects);
         }
         if !self.leads() {
             self.send_progress(effects);
+        }
+    }
+
+    /// Asks the acceptor, and in turn all others: a node that knows only dead role holders hears of a newer configuration.
+    fn ask_for_missing(&mut self, effects: &mut Vec<Effect<B>>) {
+        let me = self.settings.me;
+        let mut asked = vec![self.configuration.acceptor];
+        let others = self.members.iter().chain(self.settings.founders.iter().copied());
+        let others = Vec::from_iter(others.filter(|&other| other != me));
+        asked.extend(others.get(self.ticks as usize % others.len().max(1)));
+        for to in asked {
+            let message = Message::Missing { epoch: self.configuration.epoch, first: self.learned_end };
+            if to != me {
+                effects.push(Effect::Send { to, message });
+            }
         }
     }
 

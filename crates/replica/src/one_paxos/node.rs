@@ -12,15 +12,15 @@ use super::rules::Rules;
 use crate::system::Members;
 use crate::{Command, Configuration, Epoch, Index, NodeId};
 
-/// What does not change in the life of a node.
+/// The parts of a node that never change.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Settings {
     /// This incarnation.
     pub me: NodeId,
     /// How the nodes talk.
     pub transport: Transport,
-    /// The number of commands that the log holds from the first that not all members have applied; at least 8. The same in all
-    /// nodes.
+    /// The number of commands that the log holds from the first that not all members have applied. The same in all nodes; at
+    /// least 8, and four times the nodes: a quarter is kept for the `Leave`s of dead ones.
     pub window: u64,
     /// The nodes that the group began with: with messages, they vote on configurations.
     pub founders: Vec<NodeId>,
@@ -80,6 +80,8 @@ pub struct Node<B> {
     pub(super) configuration_log: ConfigurationLog<B>,
     /// Messages: the count that the leader was told last.
     pub(super) reported: Index,
+    /// Messages: the number of ticks, for whose turn it is.
+    pub(super) ticks: u32,
     /// Messages: `learned_end` at the last tick.
     pub(super) ticked: Index,
     /// Messages to itself.
@@ -129,6 +131,7 @@ impl<B: Clone + PartialEq> Node<B> {
             slow: BTreeSet::new(),
             configuration_log: ConfigurationLog::default(),
             reported: 0,
+            ticks: 0,
             ticked: 0,
             to_self: VecDeque::new(),
             configuration,
@@ -216,10 +219,10 @@ impl<B: Clone + PartialEq> Node<B> {
         self.acceptor.commit
     }
 
-    /// The leader's count of commands that all members have applied; the acceptor's if this node does not lead.
+    /// The leader's count of commands that all members have applied, as far as this node knows it: exactly if it leads.
     #[must_use]
     pub fn stable(&self) -> Index {
-        if self.leads() { self.orders.stable } else { self.acceptor.stable }
+        if self.leads() { self.orders.stable } else { self.acceptor.stable.max(self.learned.base()) }
     }
 
     /// The number of requests that wait to be ordered.

@@ -15,11 +15,14 @@ use crate::{Command, Epoch, Index, LeaveReason, NodeId, Op, SessionId};
 
 /// The places at the end of the log for commands of the group, beside one for each member; at most a quarter of the log.
 const RESERVED: u64 = 64;
+/// One part in this many of the window stays in the log although all members have applied it: a node that joins from a
+/// snapshot finds there what was ordered since. Without it, in an idle group each snapshot was too old by the node's own `Join`.
+pub(super) const KEPT_FOR_JOINERS: u64 = 16;
 
-/// What a node knows as the leader.
+/// The state of a node as the leader.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) struct Orders<B> {
-    /// What has an index, from `stable` on.
+    /// Commands with an index, from `stable` on.
     pub(super) proposals: Log<Command<B>>,
     /// The index of the next command.
     pub(super) next: Index,
@@ -107,7 +110,12 @@ impl<B: Clone + PartialEq> Node<B> {
         if self.can_order_at_once(&commands) {
             return self.propose_next(commands, effects);
         }
-        commands.into_iter().for_each(|command| self.orders.enqueue(command));
+        for command in commands {
+            let is_void = matches!(command.op, Op::Leave { node, .. } if !self.members.contains(node));
+            if !is_void {
+                self.orders.enqueue(command);
+            }
+        }
         self.order_waiting(effects);
     }
 
@@ -139,10 +147,15 @@ impl<B: Clone + PartialEq> Node<B> {
         });
     }
 
+    /// The indexes that only commands of the group get.
+    fn reserved(&self) -> u64 {
+        (RESERVED + self.progress.len() as u64 + 1).min(self.settings.window / 4)
+    }
+
     fn room(&self) -> Room {
         let window = self.settings.window;
         let end = self.orders.stable + window;
-        let reserved = (RESERVED + self.progress.len() as u64 + 1).min(window / 4);
+        let reserved = self.reserved();
         let is_running = |node: &NodeId| !self.dead.contains(node) && !self.slow.contains(node);
         let running = self.progress.iter().filter(|(node, _)| is_running(node)).map(|&(_, applied)| applied);
         let slowest = running.fold(self.applied, Index::min);
@@ -150,8 +163,8 @@ impl<B: Clone + PartialEq> Node<B> {
         Room { users, group: end - reserved / 2, leaves: end }
     }
 
-    /// Leader: users' commands get no index from `bound` on, so that a node that takes the state of a member finds what follows in
-    /// the log. `None` lets go.
+    /// Leader: users' commands get no index from `bound` on, so that a node that takes the state of a member finds
+    /// the rest in the log. `None` lets go.
     pub fn hold_users(&mut self, bound: Option<Index>, effects: &mut Vec<Effect<B>>) {
         self.held = bound;
         if self.leads() {
@@ -210,13 +223,17 @@ impl<B: Clone + PartialEq> Node<B> {
 
     /// Puts in line the `Leave` of dead members, and of those that fell too far behind.
     fn expel(&mut self, effects: &mut Vec<Effect<B>>) {
-        let bound = self.orders.next.saturating_sub(self.settings.window * 3 / 4);
-        if self.dead.is_empty() && self.progress.iter().all(|&(_, applied)| applied >= bound) {
+        // In the smallest logs the room of users ends earlier.
+        let window = self.settings.window;
+        let room = window - self.reserved() - window / KEPT_FOR_JOINERS;
+        let (next, most) = (self.orders.next, room.min(window * 3 / 4));
+        let is_far_behind = |applied: Index| next.saturating_sub(applied) >= most;
+        if self.dead.is_empty() && !self.progress.iter().any(|&(_, applied)| is_far_behind(applied)) {
             return;
         }
         let reason = |node: NodeId, applied| match () {
             () if self.dead.contains(&node) => Some(LeaveReason::Dead),
-            () if applied < bound => Some(LeaveReason::Lagging),
+            () if is_far_behind(applied) => Some(LeaveReason::Lagging),
             () => None,
         };
         let leaves = self.progress.iter().filter_map(|&(node, applied)| Some((node, reason(node, applied)?)));

@@ -2,11 +2,11 @@
 //!
 //! The arena is a ring of values, each in one piece and on lines of its own. A value stays until its index is known and
 //! `stable` has passed it, whichever node leads, or until its request was given up. Space returns in the order in which it
-//! was taken, so one request that stays open holds back those behind it. (Lists of free pieces would return it earlier, and fall to
-//! pieces with values of changing sizes; requests are answered in about the order in which they are made.)
+//! was taken, so one request that stays open holds back those behind it. (Lists of free pieces would return it earlier, and
+//! fall to pieces with values of changing sizes; requests are answered in about the order in which they are made.)
 //!
-//! The bookkeeping is private to the owner. A request that was ordered twice is applied once: nobody reads the value for the second
-//! time, so it may be gone then. A reader that comes too late finds another checksum.
+//! The bookkeeping is private to the owner. A request that was ordered twice is applied once: nobody reads the value for
+//! the second time, so it may be gone then. A reader that comes too late finds another checksum.
 
 use std::collections::VecDeque;
 

@@ -1,4 +1,4 @@
-//! What a replica found at the last cut through the group: its digest.
+//! The digest that a replica found at the last cut through the group.
 
 use super::checksum::of_eight;
 use super::layout;
@@ -30,7 +30,7 @@ impl SegmentWriter {
 }
 
 impl SegmentReader {
-    /// What this replica found at its last cut.
+    /// The digest that this replica found at its last cut.
     #[must_use]
     pub fn cut(&self) -> Option<Cut> {
         let Found::Whole { number, body: [id, low, high, sum] } = record::read::<BODY_WORDS>(self.words(), layout::CUT)

@@ -12,7 +12,29 @@
 //! - [`create_segment`], [`open_segment`], [`OpenSegmentError`]: segments of processes;
 //! - [`LayoutError`], [`ControlError`]: memory that is not what it should be.
 //!
-//! Every method is wait-free. `docs/design/replication.md` has the argument.
+//! Every method is wait-free.
+//!
+//! An acceptor writes a command, checks that no newer configuration came up meanwhile, and commits; a learner reads it:
+//!
+//! ```
+//! use corecast_base::wait::Wait;
+//! use corecast_replica::segment::{Body, ConfigurationWord, Control, SegmentLayout, SegmentWriter, SlotRead};
+//! use corecast_replica::{Command, NodeId, Op, SessionId};
+//! let (node, layout) = (NodeId::new(0, 1), SegmentLayout::new(1, 1024, 0));
+//! let control = Control::on_heap(layout, Wait::Adaptive);
+//! control.swap(ConfigurationWord::NONE, ConfigurationWord::new(1, node, 0)).expect("nobody else is there");
+//!
+//! let mut acceptor = SegmentWriter::on_heap(layout, node);
+//! let learner = acceptor.reader();
+//! let body = Body::inline(b"set x").expect("at most 32 bytes");
+//! let command = Command { session: SessionId::new(node, 1), rid: 1, op: Op::User(body) };
+//! acceptor.write_accepted(1, 0, &[command]);
+//! if control.is_newest_after_fence(1) {
+//!     acceptor.commit(1, 0);
+//! }
+//! assert_eq!(learner.commit(), 1);
+//! assert_eq!(learner.accepted(0), SlotRead::Command { epoch: 1, command });
+//! ```
 
 mod body;
 mod bulk;

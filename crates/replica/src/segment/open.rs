@@ -25,7 +25,7 @@ pub enum OpenSegmentError {
     Layout {
         /// The node whose segment was expected.
         node: NodeId,
-        /// What was found.
+        /// The difference.
         source: LayoutError,
     },
     /// This process is a forked child.

@@ -109,10 +109,11 @@ impl SegmentReader {
         tail
     }
 
-    /// The leader's count of commands that all members have applied. Read the tail first: it is at least as new as that.
+    /// The leader's count of commands that all members have applied. It is at least as new as a tail that was read before, and
+    /// above a proposal that was found lapped before.
     #[must_use]
     pub fn proposal_stable(&self) -> Index {
-        self.words.load(layout::PROPOSAL_STABLE)
+        self.stable_at(layout::PROPOSAL_STABLE)
     }
 
     /// The acceptor's count of committed commands. They are there, or lapped.
@@ -125,10 +126,17 @@ impl SegmentReader {
         commit
     }
 
-    /// The acceptor's count of commands that all members have applied. Read the commit first: it is at least as new as that.
+    /// The acceptor's count of commands that all members have applied. It is at least as new as a commit that was read before,
+    /// and above a command that was found lapped before.
     #[must_use]
     pub fn stable(&self) -> Index {
-        self.words.load(layout::STABLE)
+        self.stable_at(layout::STABLE)
+    }
+
+    fn stable_at(&self, word: usize) -> Index {
+        // ORDERING: Acquire, pairs with the fence in set_stable_at: a slot that is written anew brings the count [stable]
+        fence(Ordering::Acquire);
+        self.words.load(word)
     }
 
     /// The acceptor's newest epoch.

@@ -143,6 +143,42 @@ fn what_was_erased_is_absent_until_it_is_written_again() {
 }
 
 #[test]
+fn a_committed_command_is_not_erased() {
+    let mut writer = writer();
+    writer.write_accepted(1, 0, &[command(1), command(2)]);
+    writer.commit(1, 0);
+    writer.erase(0..2);
+    let reader = writer.reader();
+    assert!(is_command(reader.accepted(0), 1, command(1)));
+    assert_eq!(reader.accepted(1), SlotRead::Absent);
+}
+
+#[test]
+fn a_reader_beside_a_fast_writer_finds_whole_commands() {
+    const COUNT: u32 = 200_000;
+    let mut writer = writer();
+    let reader = writer.reader();
+    std::thread::scope(|scope| {
+        scope.spawn(move || {
+            for rid in 0..COUNT {
+                writer.write_accepted(rid, rid.into(), &[command(rid)]);
+                writer.commit(u64::from(rid) + 1, 0);
+            }
+        });
+        let mut commit = 0;
+        while commit < COUNT.into() {
+            commit = reader.commit();
+            for index in commit.saturating_sub(3)..commit {
+                let found = reader.accepted(index);
+                let is_lapped = matches!(found, SlotRead::Lapped);
+                assert!(is_lapped || is_command(found, index as u32, command(index as u32)), "{index}: {found:?}");
+            }
+            std::thread::yield_now();
+        }
+    });
+}
+
+#[test]
 fn a_slot_that_is_being_written_is_busy() {
     let (mut writer, words) = writer_in_words();
     writer.write_accepted(1, 9, &[command(1)]);
@@ -161,12 +197,15 @@ fn counts_are_published() {
     writer.set_applied(6, None);
     writer.commit(9, 4);
     writer.set_proposal_tail(12, 3);
+    assert_eq!((reader.stable(), reader.proposal_stable()), (4, 3));
+    writer.set_stable(5);
+    writer.set_proposal_stable(4);
+    assert_eq!((reader.stable(), reader.proposal_stable()), (5, 4));
     writer.set_relayed(8);
     writer.set_state(NodeState::Member);
     writer.beat();
     assert_eq!((reader.applied(), reader.applied_hash()), (6, Some((5, u128::MAX - 7))));
-    assert_eq!((reader.commit(), reader.stable()), (9, 4));
-    assert_eq!((reader.proposal_tail(), reader.proposal_stable(), reader.relayed()), (12, 3, 8));
+    assert_eq!((reader.commit(), reader.proposal_tail(), reader.relayed()), (9, 12, 8));
     assert_eq!((reader.state(), reader.beat(), reader.promised()), (Some(NodeState::Member), 1, 0));
     writer.write_accepted(3, 0, &[]);
     assert_eq!(reader.promised(), 3);

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use corecast_base::PlaceSlice;
-use corecast_base::sync::{AtomicU64, Ordering};
+use corecast_base::sync::{AtomicU64, Ordering, fence};
 
 use super::body::Body;
 use super::bulk::BulkWriter;
@@ -92,24 +92,18 @@ impl SegmentWriter {
         }
     }
 
+    /// Leader: publishes its count `stable` of commands that all members have applied. It does so before it writes over a
+    /// slot below: a reader that finds a proposal lapped finds a `stable` above it.
+    pub fn set_proposal_stable(&mut self, stable: Index) {
+        self.set_stable_at(layout::PROPOSAL_STABLE, stable);
+    }
+
     /// Leader: publishes the proposals below `tail`, and its count `stable` of commands that all members have applied.
     pub fn set_proposal_tail(&mut self, tail: Index, stable: Index) {
         // ORDERING: Relaxed, released by the tail
         self.words[layout::PROPOSAL_STABLE].store(stable, Ordering::Relaxed);
         // ORDERING: Release, pairs with the Acquire in proposal_tail: the tail brings the proposals below [proposal-tail]
         self.words[layout::PROPOSAL_TAIL].store(tail, Ordering::Release);
-    }
-
-    /// Leader: publishes its count of commands that all members have applied, before it writes over the slots of others.
-    pub fn set_proposal_stable(&mut self, stable: Index) {
-        // ORDERING: Relaxed, a reader that misses it finds a lapped slot
-        self.words[layout::PROPOSAL_STABLE].store(stable, Ordering::Relaxed);
-    }
-
-    /// Acceptor: publishes the count of commands that all members have applied, before it writes over the slots of others.
-    pub fn set_stable(&mut self, stable: Index) {
-        // ORDERING: Relaxed, a reader that misses it finds a lapped slot
-        self.words[layout::STABLE].store(stable, Ordering::Relaxed);
     }
 
     /// Acceptor: writes accepted commands of `epoch` from index `first` on. They count when the configuration was found to be
@@ -123,9 +117,25 @@ impl SegmentWriter {
         }
     }
 
-    /// Acceptor: takes back the commands in this range, which were written and not committed.
+    /// Acceptor: publishes the count of commands that all members have applied. It does so before it writes over a slot below:
+    /// a reader that finds a command lapped finds a `stable` above it.
+    pub fn set_stable(&mut self, stable: Index) {
+        self.set_stable_at(layout::STABLE, stable);
+    }
+
+    fn set_stable_at(&mut self, word: usize, stable: Index) {
+        // ORDERING: Relaxed, the fence orders it before the slots that are written next
+        self.words[word].store(stable, Ordering::Relaxed);
+        // ORDERING: Release, pairs with the fence in stable_at: a slot that is written anew brings the count [stable]
+        fence(Ordering::Release);
+    }
+
+    /// Acceptor: takes back the commands in this range that were written and not committed. Those below the count that
+    /// [`commit`](Self::commit) published stay.
     pub fn erase(&mut self, indexes: Range<Index>) {
-        for index in indexes {
+        // ORDERING: Relaxed, only this thread writes it
+        let committed = self.words[layout::COMMIT].load(Ordering::Relaxed);
+        for index in indexes.start.max(committed)..indexes.end {
             ring::erase(&self.words, self.layout.accepted(), index);
         }
     }

@@ -1,9 +1,9 @@
-//! What the protocol wants done, as words that other nodes read.
+//! The effects that the protocol wants, as words that other nodes read.
 
 use super::Shm;
 use crate::crash_point;
 use crate::one_paxos::{Adopted, Effect, Input};
-use crate::segment::{Body, ConfigurationWord, SlotRead};
+use crate::segment::{Body, ConfigurationWord, SegmentReader, SlotRead};
 use crate::{Command, Configuration, Index, NodeId, Op, SessionId};
 
 impl Shm {
@@ -71,14 +71,8 @@ impl Shm {
 
     /// U and the acceptor's log, dead or alive.
     fn read_log(&mut self, configuration: &Configuration, from: Index) -> Option<Adopted<Body>> {
-        let source = self.segment(configuration.source)?.clone();
         let acceptor = self.segment(configuration.acceptor)?.clone();
-        let mut chosen = Vec::new();
-        for index in configuration.stable..configuration.hi {
-            if let SlotRead::Command { command, .. } = source.proposal(index) {
-                chosen.push((index, command));
-            }
-        }
+        let chosen = self.read_chosen(configuration, &acceptor)?;
         crash_point::here("adopt-half");
         let commit = acceptor.commit();
         let mut stable = acceptor.stable();
@@ -91,11 +85,48 @@ impl Shm {
                     stable = stable.max(index + 1);
                     accepted.clear();
                 }
-                SlotRead::Absent | SlotRead::Busy | SlotRead::Corrupt => break,
+                // All members have applied it meanwhile, and it is about to be written over.
+                _ if acceptor.stable() > index => {
+                    stable = acceptor.stable();
+                    accepted.clear();
+                    index = stable - 1;
+                }
+                // A committed command is there: another one must not get its index.
+                _ if index < commit => return self.found_damage(configuration.acceptor),
+                SlotRead::Corrupt => return self.found_damage(configuration.acceptor),
+                SlotRead::Absent | SlotRead::Busy => break,
             }
             index += 1;
         }
         Some(Adopted { epoch: configuration.epoch, stable, commit, chosen, accepted })
+    }
+
+    /// U of the configuration.
+    fn read_chosen(
+        &mut self,
+        configuration: &Configuration,
+        acceptor: &SegmentReader,
+    ) -> Option<Vec<(Index, Command<Body>)>> {
+        let mut chosen = Vec::new();
+        let Some(source) = self.segment(configuration.source).cloned() else {
+            // A node that joined when the source was gone, and its slot another's: the acceptor has all of U since then.
+            return (acceptor.commit() >= configuration.hi).then_some(chosen);
+        };
+        for index in configuration.stable..configuration.hi {
+            match source.proposal(index) {
+                SlotRead::Command { command, .. } => chosen.push((index, command)),
+                SlotRead::Lapped | SlotRead::Absent => {}
+                SlotRead::Busy | SlotRead::Corrupt => return self.found_damage(configuration.source),
+            }
+        }
+        Some(chosen)
+    }
+
+    /// The log in a node's memory is not what the node wrote: this node must not lead on from it.
+    #[cold]
+    fn found_damage<T>(&mut self, node: NodeId) -> Option<T> {
+        self.damaged = Some(node.slot);
+        None
     }
 
     /// Puts requests where the leader finds them. Those that do not fit are sent again by the caller.

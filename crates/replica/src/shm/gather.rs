@@ -1,4 +1,4 @@
-//! What the other nodes have done since this one last looked, as inputs of the protocol.
+//! The doings of other nodes since this one last looked, as inputs of the protocol.
 
 use super::Shm;
 use crate::one_paxos::Input;
@@ -99,7 +99,18 @@ impl Shm {
 
     /// The leader's look at what members have applied, and what they ask for.
     fn hear_members(&mut self, inputs: &mut Vec<Input<Body>>) {
+        self.hear_progress(inputs);
         let mut requests = Vec::new();
+        for peer in self.peers.iter_mut().filter(|peer| peer.segment.node() != self.me) {
+            peer.requests_from = peer.segment.requests(peer.requests_from, &mut requests);
+        }
+        if !requests.is_empty() {
+            inputs.push(Input::Requests(requests));
+        }
+    }
+
+    /// The counts that members have applied since it last looked.
+    pub(crate) fn hear_progress(&mut self, inputs: &mut Vec<Input<Body>>) {
         for peer in self.peers.iter_mut() {
             let (node, applied) = (peer.segment.node(), peer.segment.applied());
             let known = self.progress.entry(node).or_insert(0);
@@ -107,12 +118,6 @@ impl Shm {
                 *known = applied;
                 inputs.push(Input::Progress { node, applied });
             }
-            if node != self.me {
-                peer.requests_from = peer.segment.requests(peer.requests_from, &mut requests);
-            }
-        }
-        if !requests.is_empty() {
-            inputs.push(Input::Requests(requests));
         }
     }
 
@@ -124,6 +129,6 @@ impl Shm {
 
     /// Opens the segments of nodes that have come, and tells others which segments this process holds.
     pub(crate) fn refresh_peers(&mut self) {
-        self.peers.refresh(&mut self.writer);
+        self.peers.refresh(&mut self.writer, &self.pinned);
     }
 }

@@ -31,7 +31,11 @@ pub(crate) struct Shm {
     pub(crate) writer: SegmentWriter,
     pub(crate) bulk: BulkWriter,
     pub(crate) peers: Peers,
+    /// Nodes whose segments are kept.
+    pub(crate) pinned: Vec<NodeId>,
     pub(crate) requests: Requests,
+    /// The slot of a node whose log was found damaged.
+    pub(crate) damaged: Option<u16>,
     /// The memory of the own segment, whose descriptor others open.
     pub(crate) memory: SealedMemory,
     /// Counts of applied commands that the protocol was told of.
@@ -57,7 +61,8 @@ impl Shm {
         peers: Peers,
     ) -> Self {
         let (progress, run) = (HashMap::new(), Vec::new());
-        Self { me, acceptor: me, control, writer, bulk, peers, requests: Requests::default(), memory, progress, run }
+        let (pinned, requests, damaged) = (Vec::new(), Requests::default(), None);
+        Self { me, acceptor: me, control, writer, bulk, peers, pinned, requests, damaged, memory, progress, run }
     }
 
     /// The segment of a node, the own one included.
@@ -113,6 +118,7 @@ impl Shm {
         self.bulk = writer.take_bulk().expect("it is the first time");
         self.me = me;
         self.peers.add_own(writer.reader(), &memory, boot);
+        self.writer.ask(0, None);
         self.writer = writer;
         self.memory = memory;
         self.requests = Requests::default();

@@ -78,18 +78,19 @@ impl Peers {
         }
     }
 
-    /// Opens the segments of nodes that have come, and tells in `writer` which ones this process holds.
-    pub(crate) fn refresh(&mut self, writer: &mut SegmentWriter) {
+    /// Opens the segments of nodes that have come, and tells in `writer` which ones this process holds. Those of `pinned` nodes
+    /// are not closed.
+    pub(crate) fn refresh(&mut self, writer: &mut SegmentWriter, pinned: &[NodeId]) {
         for slot in 0..self.slots.len() {
             let Some(record) = self.control.node(slot) else { continue };
             let is_known = self.slots[slot].last().is_some_and(|peer| peer.record.inc >= record.inc);
             if !is_known {
-                self.open(slot, record, writer);
+                self.open(slot, record, writer, pinned);
             }
         }
     }
 
-    fn open(&mut self, slot: usize, record: NodeRecord, writer: &mut SegmentWriter) {
+    fn open(&mut self, slot: usize, record: NodeRecord, writer: &mut SegmentWriter, pinned: &[NodeId]) {
         let node = NodeId::new(slot as u16, record.inc);
         let Some(memory) = self.find(slot, &record) else { return };
         let Ok(words) = memory.words() else { return };
@@ -98,8 +99,10 @@ impl Peers {
         let participant = ParticipantId::from_word(record.participant);
         let peers = &mut self.slots[slot];
         peers.push(Peer { segment, record, participant, requests_from: 0, memory: Some(memory) });
-        if peers.len() > KEPT {
-            peers.remove(0);
+        let former = peers.len().saturating_sub(KEPT);
+        let is_free = |peer: &Peer| !pinned.contains(&peer.segment.node());
+        if let Some(oldest) = peers[..former].iter().position(is_free) {
+            peers.remove(oldest);
         }
     }
 

@@ -55,7 +55,7 @@ pub struct SnapshotStore {
 pub struct Newest {
     /// Its content.
     pub reader: SnapshotReader,
-    /// What is wrong with those that are newer, from the newest on.
+    /// The reason for which each newer one was passed over, from the newest on.
     pub damaged: Vec<SnapshotError>,
 }
 

@@ -3,7 +3,7 @@
 use super::members::{Members, Slot};
 use super::sessions::Session;
 use super::state::System;
-use crate::{MAX_SLOTS, SessionId};
+use crate::{MAX_SLOTS, NodeId, SessionId};
 
 /// Of the layout below.
 const VERSION: u32 = 1;
@@ -25,6 +25,16 @@ impl<O: AsRef<[u8]> + From<Vec<u8>>> System<O> {
         for (id, session) in &self.sessions {
             to.extend_from_slice(&id.0.to_le_bytes());
             encode_session(session, to);
+        }
+        to.extend_from_slice(&(self.opened.len() as u64).to_le_bytes());
+        for (node, number) in &self.opened {
+            to.extend_from_slice(&node.to_bits().to_le_bytes());
+            to.extend_from_slice(&number.to_le_bytes());
+        }
+        to.extend_from_slice(&(self.ended.len() as u32).to_le_bytes());
+        for (slot, inc) in &self.ended {
+            to.extend_from_slice(&slot.to_le_bytes());
+            to.extend_from_slice(&inc.to_le_bytes());
         }
     }
 
@@ -50,6 +60,7 @@ impl<O: AsRef<[u8]> + From<Vec<u8>>> System<O> {
             let session = rest.session()?;
             is_in_order.then(|| system.sessions.insert(id, session))?;
         }
+        rest.opened_and_ended(&mut system)?;
         rest.0.is_empty().then_some(system)
     }
 }
@@ -87,6 +98,22 @@ impl Reader<'_> {
         let (inc, boot) = (u16::from_le_bytes(self.array()?), self.u64()?);
         let [is_member] = self.array()?;
         (is_member <= 1).then_some((number, Slot { inc, boot, is_member: is_member == 1 }))
+    }
+
+    fn opened_and_ended<O>(&mut self, system: &mut System<O>) -> Option<()> {
+        for _ in 0..self.u64()? {
+            let node = NodeId::from_bits(self.u32()?)?;
+            let number = self.u64()?;
+            let is_in_order = system.opened.last_key_value().is_none_or(|(&last, _)| last < node);
+            is_in_order.then(|| system.opened.insert(node, number))?;
+        }
+        for _ in 0..self.u32()? {
+            let slot = u16::from_le_bytes(self.array()?);
+            let inc = u16::from_le_bytes(self.array()?);
+            let is_in_order = system.ended.last_key_value().is_none_or(|(&last, _)| last < slot);
+            is_in_order.then(|| system.ended.insert(slot, inc))?;
+        }
+        Some(())
     }
 
     fn session<O: From<Vec<u8>>>(&mut self) -> Option<Session<O>> {

@@ -1,4 +1,4 @@
-//! What a session has done: the replies of its last requests.
+//! Sessions: the replies of the last requests of each.
 
 use crate::Command;
 

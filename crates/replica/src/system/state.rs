@@ -1,4 +1,4 @@
-//! What the log has done to the group: sessions and members, and which command the state machine is to run.
+//! The group as the log has made it: sessions and members, and which command the state machine is to run.
 
 use std::collections::BTreeMap;
 use std::hash::Hash;
@@ -13,11 +13,16 @@ use crate::{Command, Index, LeaveReason, NodeId, Op, SessionId};
 pub struct System<O> {
     pub(super) members: Members,
     pub(super) sessions: BTreeMap<SessionId, Session<O>>,
+    /// The greatest number of a session that each node has opened: a session that ended never opens again, though its opening
+    /// may be ordered once more by a leader that was late.
+    pub(super) opened: BTreeMap<NodeId, u64>,
+    /// The incarnation of a slot up to which all sessions have ended.
+    pub(super) ended: BTreeMap<u16, u16>,
     pub(super) applied: Index,
     pub(super) prefix: u128,
 }
 
-/// What a command comes to, decided by [`System::begin`].
+/// The outcome of a command, decided by [`System::begin`].
 #[derive(Debug, PartialEq, Eq)]
 pub enum Outcome<'a, B, O> {
     /// The state machine has to apply this; its reply goes to [`System::finish`].
@@ -26,7 +31,7 @@ pub enum Outcome<'a, B, O> {
     Cached(&'a O),
     /// The request was done before, and its client has said that it has the reply.
     Forgotten,
-    /// The session is not open, any more or yet.
+    /// The session is not open, any more or yet; nor does an opening that comes late open it again.
     UnknownSession,
     /// The session is open now, or was already.
     SessionOpened(SessionId),
@@ -61,7 +66,14 @@ impl<O> System<O> {
     /// The state that a group begins with.
     #[must_use]
     pub fn new(members: Members) -> Self {
-        Self { members, sessions: BTreeMap::new(), applied: 0, prefix: 0 }
+        Self {
+            members,
+            sessions: BTreeMap::new(),
+            opened: BTreeMap::new(),
+            ended: BTreeMap::new(),
+            applied: 0,
+            prefix: 0,
+        }
     }
 
     /// The members.
@@ -110,10 +122,7 @@ impl<O> System<O> {
         match &command.op {
             Op::User(body) => self.run(command.session, command.rid, body),
             Op::Noop => Outcome::Noop,
-            Op::OpenSession => {
-                self.sessions.entry(command.session).or_insert_with(Session::new);
-                Outcome::SessionOpened(command.session)
-            }
+            Op::OpenSession => self.open_session(command.session),
             Op::CloseSession => self.end_session(command.session),
             Op::ExpireSession(session) => self.end_session(*session),
             Op::Join { node, boot } => self.join(*node, *boot),
@@ -141,6 +150,21 @@ impl<O> System<O> {
         }
     }
 
+    /// Opens a session, unless it was open and has ended, or one of its node with a greater number came first.
+    fn open_session<B>(&mut self, session: SessionId) -> Outcome<'_, B, O> {
+        if self.sessions.contains_key(&session) {
+            return Outcome::SessionOpened(session);
+        }
+        let Some(node) = session.node() else { return Outcome::UnknownSession };
+        let is_ended = self.ended.get(&node.slot).is_some_and(|&inc| node.inc <= inc);
+        if is_ended || self.opened.get(&node).is_some_and(|&last| session.number() <= last) {
+            return Outcome::UnknownSession;
+        }
+        self.opened.insert(node, session.number());
+        self.sessions.insert(session, Session::new());
+        Outcome::SessionOpened(session)
+    }
+
     fn end_session<B>(&mut self, session: SessionId) -> Outcome<'_, B, O> {
         self.sessions.remove(&session).map_or(Outcome::UnknownSession, |_| Outcome::SessionEnded(session))
     }
@@ -149,7 +173,7 @@ impl<O> System<O> {
         match self.members.join(node, boot) {
             Err(refusal) => return Outcome::JoinRefused(node, refusal),
             // The process before this one is gone, and so are its clients.
-            Ok(true) => self.end_sessions_of(node.slot, |inc| inc < node.inc),
+            Ok(true) => self.end_sessions_of(node.slot, node.inc - 1),
             Ok(false) => {}
         }
         Outcome::Joined(node)
@@ -160,14 +184,17 @@ impl<O> System<O> {
             return Outcome::Noop;
         }
         if reason != LeaveReason::Lagging {
-            self.end_sessions_of(node.slot, |inc| inc <= node.inc);
+            self.end_sessions_of(node.slot, node.inc);
         }
         Outcome::Left(node, reason)
     }
 
-    /// Ends the sessions that incarnations of a slot have opened.
-    fn end_sessions_of(&mut self, slot: u16, is_over: impl Fn(u16) -> bool) {
-        let is_ended = |node: NodeId| node.slot == slot && is_over(node.inc);
+    /// Ends the sessions that incarnations of a slot have opened, up to this one, for good.
+    fn end_sessions_of(&mut self, slot: u16, inc: u16) {
+        let ended = self.ended.entry(slot).or_insert(inc);
+        *ended = inc.max(*ended);
+        let is_ended = |node: NodeId| node.slot == slot && node.inc <= inc;
+        self.opened.retain(|&node, _| !is_ended(node));
         self.sessions.retain(|session, _| !session.node().is_some_and(is_ended));
     }
 }
@@ -201,6 +228,9 @@ mod tests {
         assert_eq!(system.status(session, 1), RequestStatus::Done(&70));
         assert_eq!(system.begin(4, &command(session, 2, Op::CloseSession)), Outcome::SessionEnded(session));
         assert_eq!(system.begin(5, &request), Outcome::UnknownSession);
+        assert_eq!(system.begin(6, &command(session, 0, Op::OpenSession)), Outcome::UnknownSession, "it has ended");
+        let next = SessionId::new(NODES[1], 2);
+        assert_eq!(system.begin(7, &command(next, 0, Op::OpenSession)), Outcome::SessionOpened(next));
     }
 
     #[test]
@@ -214,6 +244,7 @@ mod tests {
         assert!(joined && system.sessions().eq([session]), "the same process came back");
         system.begin(3, &system_command(Op::Leave { node: again, reason: LeaveReason::Dead }));
         assert_eq!(system.sessions().count(), 0);
+        assert_eq!(system.begin(4, &command(session, 0, Op::OpenSession)), Outcome::UnknownSession);
         assert_eq!(Vec::from_iter(system.members().iter()), [NODES[0]]);
     }
 

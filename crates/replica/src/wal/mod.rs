@@ -3,7 +3,7 @@
 //! - [`Wal`]: opens, appends, syncs, replays and trims;
 //! - [`WalOptions`], [`Fsync`]: when records become durable;
 //! - [`WalError`]: the reasons for which a log is not opened or written;
-//! - [`format`]: the bytes of a segment file.
+//! - [`mod@format`]: the bytes of a segment file.
 
 mod error;
 pub mod format;

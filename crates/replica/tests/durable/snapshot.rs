@@ -182,12 +182,10 @@ proptest! {
                 (reader.manifest().index, restored)
             }
         };
-        let mut next = from;
-        for record in wal.replay(from).expect("written") {
+        for (index, record) in (from..).zip(wal.replay(from).expect("written")) {
             let record = record.expect("whole files");
-            prop_assert_eq!(record.index, next);
+            prop_assert_eq!(record.index, index);
             restored.apply(&record.bytes);
-            next += 1;
         }
         prop_assert_eq!(restored, state);
     }

@@ -24,7 +24,7 @@ fn explained<M: Model>(verdict: &Verdict, history: &[Operation<M::Op, M::Answer>
 
 #[test]
 fn histories_that_are_linearizable_are_accepted() {
-    for seed in 0..3_000 {
+    for seed in 0..1_000 {
         let shape = Shape { clients: 1 + seed as usize % 8, operations: 40, unanswered: 0.1, stopped: 0.05 };
         let registers = history(&Register, shape, seed, register_op);
         let verdict = check(&Register, &registers, USUAL_LIMIT);
@@ -37,7 +37,7 @@ fn histories_that_are_linearizable_are_accepted() {
 
 #[test]
 fn ten_thousand_operations_of_a_key_with_stopped_and_killed_clients() {
-    for seed in 0..3 {
+    for seed in 0..2 {
         let registers = history(&Register, LARGE, seed, register_op);
         let verdict = check(&Register, &registers, USUAL_LIMIT);
         assert!(verdict.is_linearizable(), "seed {seed}: {}", explained::<Register>(&verdict, &registers));
@@ -57,7 +57,7 @@ fn a_stale_read_among_ten_thousand_operations_is_found() {
 #[test]
 fn the_verdict_is_that_of_trying_everything() {
     let mut verdicts = [0; 2];
-    for seed in 0..20_000 {
+    for seed in 0..6_000 {
         let mut registers = history(&Register, SMALL, seed, register_op);
         changed(&mut registers, seed);
         verdicts[usize::from(agree(&Register, &registers, seed))] += 1;
@@ -65,13 +65,13 @@ fn the_verdict_is_that_of_trying_everything() {
         changed(&mut counts, seed);
         verdicts[usize::from(agree(&Counter, &counts, seed))] += 1;
     }
-    assert!(verdicts.iter().all(|count| *count > 5_000), "both verdicts are tried: {verdicts:?}");
+    assert!(verdicts.iter().all(|count| *count > 1_500), "both verdicts are tried: {verdicts:?}");
 }
 
 #[test]
 fn histories_of_mostly_unanswered_operations_are_judged_alike() {
     let mut verdicts = [0; 2];
-    for seed in 0..10_000 {
+    for seed in 0..4_000 {
         let shape = Shape { unanswered: 0.7, operations: 7, ..SMALL };
         let mut registers = history(&Register, shape, seed, register_op);
         changed(&mut registers, seed);
@@ -80,7 +80,7 @@ fn histories_of_mostly_unanswered_operations_are_judged_alike() {
         changed(&mut counts, seed);
         verdicts[usize::from(agree(&Counter, &counts, seed))] += 1;
     }
-    assert!(verdicts.iter().all(|count| *count > 300), "both verdicts are tried: {verdicts:?}");
+    assert!(verdicts.iter().all(|count| *count > 100), "both verdicts are tried: {verdicts:?}");
 }
 
 /// Whether the history is linearizable, on which both checkers have to agree.

@@ -1,6 +1,9 @@
 //! Models: the nodes of the library in every order of events, within bounds. With all rules nothing goes wrong; with one rule
 //! left out the checker finds what goes wrong. Longer bounds: `ci/replica-long.sh`.
 
+#![allow(clippy::print_stderr, reason = "states, times and seeds")]
+
+#[allow(dead_code, reason = "the model and the simulator each use a part")]
 #[path = "../world/mod.rs"]
 mod world;
 
@@ -19,7 +22,7 @@ const FUSED: Transport = Transport::Shared { is_fused: true };
 #[track_caller]
 fn is_safe(model: Protocol) {
     let (begun, text) = (Instant::now(), format!("{model:?}"));
-    let checker = model.checker().spawn_bfs().join();
+    let checker = model.checker().spawn_dfs().join();
     eprintln!("{} states, {:?}: {text}", checker.unique_state_count(), begun.elapsed());
     if let Some(path) = checker.discovery("right") {
         let violation = path.last_state().world.monitor.violation().map(str::to_owned);
@@ -27,41 +30,59 @@ fn is_safe(model: Protocol) {
     }
 }
 
+/// Finds what goes wrong without a rule; within larger bounds, also that nothing does with it.
 #[track_caller]
 fn is_found(model: Protocol) {
-    let (begun, text) = (Instant::now(), format!("{model:?}"));
+    let (begun, with_all) = (Instant::now(), Protocol { rules: Rules::ALL, ..model.clone() });
+    let text = format!("{model:?}");
     let checker = model.checker().spawn_bfs().join();
-    let path = checker
-        .discovery("right")
-        .unwrap_or_else(|| panic!("nothing found in {}: {text}", checker.unique_state_count()));
     let states = checker.unique_state_count();
-    eprintln!(
-        "found in {states} states, {:?}: {:?}: {text}",
-        begun.elapsed(),
-        path.last_state().world.monitor.violation()
-    );
+    let path = checker.discovery("right").unwrap_or_else(|| panic!("nothing found in {states} states: {text}"));
+    let violation = path.last_state().world.monitor.violation();
+    eprintln!("found in {states} states, {:?}: {violation:?}: {text}", begun.elapsed());
     eprintln!("{:?}", path.into_actions());
+    if is_long() {
+        is_safe(with_all);
+    }
+}
+
+fn is_long() -> bool {
+    std::env::var_os("CORECAST_MODEL_LONG").is_some()
+}
+
+/// The larger bounds where `CORECAST_MODEL_LONG` is set, as `ci/replica-long.sh` does.
+fn bounds(short: Protocol, long: Protocol) -> Protocol {
+    if is_long() { long } else { short }
 }
 
 #[test]
 fn shared_separate_is_safe() {
-    is_safe(Protocol { crashes: 1, requests: 2, epochs: 2, ..Protocol::new(SEPARATE, Rules::ALL) });
+    let model = Protocol { crashes: 1, suspicions: 2, ..Protocol::new(SEPARATE, Rules::ALL) };
+    is_safe(bounds(Protocol { suspecting: &[1, 2], ..model.clone() }, Protocol { suspicions: 3, ..model }));
 }
 
 #[test]
 fn shared_fused_is_safe() {
-    is_safe(Protocol { crashes: 1, requests: 2, epochs: 2, ..Protocol::new(FUSED, Rules::ALL) });
+    let model = Protocol { crashes: 1, suspicions: 2, ..Protocol::new(FUSED, Rules::ALL) };
+    is_safe(bounds(model.clone(), Protocol { epochs: 4, suspicions: 3, ..model }));
+}
+
+#[test]
+fn shared_trimming_is_safe() {
+    let model = Protocol { trims: true, suspicions: 1, expulsions: 1, ..Protocol::new(SEPARATE, Rules::ALL) };
+    is_safe(bounds(Protocol { requests: 1, ..model.clone() }, Protocol { suspicions: 2, ..model }));
 }
 
 #[test]
 fn messages_are_safe() {
-    is_safe(Protocol {
-        crashes: 1,
-        requests: 1,
-        epochs: 2,
-        suspicions: 2,
-        ..Protocol::new(Transport::Messages, Rules::ALL)
-    });
+    let model = Protocol { crashes: 1, suspicions: 2, ..Protocol::new(NET, Rules::ALL) };
+    is_safe(bounds(model.clone(), Protocol { suspicions: 3, ..model }));
+}
+
+#[test]
+fn messages_that_overtake_are_safe() {
+    let model = Protocol { suspicions: 1, reorders: true, ..Protocol::new(NET, Rules::ALL) };
+    is_safe(bounds(model.clone(), Protocol { suspicions: 2, ..model }));
 }
 
 const NET: Transport = Transport::Messages;
@@ -80,7 +101,8 @@ fn f1() {
 
 #[test]
 fn f2() {
-    is_found(without(NET, |rules| rules.chosen_holds_learned = false));
+    let model = without(NET, |rules| rules.chosen_holds_learned = false);
+    is_found(Protocol { suspecting: &[1, 2], ..model });
 }
 
 #[test]

@@ -8,31 +8,31 @@ use crate::world::{Body, World, request};
 
 /// The bounds.
 #[derive(Debug, Clone)]
-pub struct Protocol {
-    pub transport: Transport,
-    pub nodes: u16,
-    pub requests: u8,
-    pub epochs: u32,
+pub(crate) struct Protocol {
+    pub(crate) transport: Transport,
+    pub(crate) nodes: u16,
+    pub(crate) requests: u8,
+    pub(crate) epochs: u32,
     /// Times that a node suspects another, rightly or not.
-    pub suspicions: u8,
+    pub(crate) suspicions: u8,
     /// The nodes that suspect others.
-    pub suspecting: &'static [usize],
-    pub crashes: u8,
+    pub(crate) suspecting: &'static [usize],
+    pub(crate) crashes: u8,
     /// Crashed nodes that start again, without their memory.
-    pub restarts: u8,
+    pub(crate) restarts: u8,
     /// Members that are put out, though they are alive.
-    pub expulsions: u8,
+    pub(crate) expulsions: u8,
     /// Orders of events that are not looked at, so that a search for one that goes wrong is short.
-    pub is_left_out: fn(&World, &Action) -> bool,
+    pub(crate) is_left_out: fn(&World, &Action) -> bool,
     /// Leaders hear of what others have applied, and trim.
-    pub trims: bool,
+    pub(crate) trims: bool,
     /// Messages overtake each other.
-    pub reorders: bool,
-    pub rules: Rules,
+    pub(crate) reorders: bool,
+    pub(crate) rules: Rules,
 }
 
 impl Protocol {
-    pub fn new(transport: Transport, rules: Rules) -> Self {
+    pub(crate) fn new(transport: Transport, rules: Rules) -> Self {
         Self {
             transport,
             nodes: 3,
@@ -52,8 +52,8 @@ impl Protocol {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct State {
-    pub world: World,
+pub(crate) struct State {
+    pub(crate) world: World,
     requests: u8,
     suspicions: u8,
     crashes: u8,
@@ -62,7 +62,7 @@ pub struct State {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub enum Action {
+pub(crate) enum Action {
     Execute(usize),
     See(usize),
     Pull(usize),
@@ -81,7 +81,7 @@ impl Model for Protocol {
     type Action = Action;
 
     fn init_states(&self) -> Vec<State> {
-        let world = World::new(self.nodes, self.transport, 16, self.rules);
+        let world = World::new(self.nodes, self.transport, 8, self.rules);
         vec![State { world, requests: 0, suspicions: 0, crashes: 0, restarts: 0, expulsions: 0 }]
     }
 

@@ -7,7 +7,7 @@ use crate::group::Group;
 /// The most rounds until all requests have ended.
 const ROUNDS: usize = 600;
 
-pub fn run(group: &mut Group) {
+pub(crate) fn run(group: &mut Group) {
     group.clients.iter_mut().for_each(|client| client.is_stopped = false);
     for round in 0..ROUNDS {
         for at in group.alive() {
@@ -49,7 +49,7 @@ fn deliver_all(group: &mut Group) {
     }
 }
 
-/// What a runtime suspects: dead nodes, a leader that has left or lags, each in its turn.
+/// The suspicions of a runtime: dead nodes, a leader that has left or lags, each in its turn.
 fn suspect(group: &mut Group, at: usize, round: usize) {
     let configuration = *group.node(at).configuration();
     let members = Vec::from_iter(group.node(at).members().iter());

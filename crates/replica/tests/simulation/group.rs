@@ -5,98 +5,91 @@ use corecast_replica::system::{Members, RequestStatus, System};
 use corecast_replica::{Command, Index, LeaveReason, NodeId, Op, SessionId};
 use fastrand::Rng;
 
-use crate::world::{Body, World, request};
+use crate::world::{Body, Process, World, request};
 
-/// What stands beside a node in its process.
+/// The client beside a node in its process.
 #[derive(Debug)]
-pub struct Client {
-    pub session: SessionId,
+pub(crate) struct Client {
+    pub(crate) session: SessionId,
     /// The number of the newest request; 0 is the opening of the session.
-    pub rid: u32,
-    pub is_stopped: bool,
+    pub(crate) rid: u32,
+    pub(crate) is_stopped: bool,
     /// The number of the process.
-    pub boot: u64,
+    pub(crate) boot: u64,
 }
 
 #[derive(Debug)]
-pub struct Group {
-    pub world: World,
-    pub clients: Vec<Client>,
-    pub rng: Rng,
+pub(crate) struct Group {
+    pub(crate) world: World,
+    pub(crate) clients: Vec<Client>,
+    pub(crate) rng: Rng,
     boots: u64,
-    /// Messages: the protocol may wait for a dead node now.
-    pub may_block: bool,
 }
 
 impl Group {
-    pub fn new(transport: Transport, seed: u64) -> Self {
+    pub(crate) fn new(transport: Transport, seed: u64) -> Self {
         let mut rng = Rng::with_seed(seed);
         let count = *rng.choice(&[1, 2, 3, 3, 3, 4, 5]).expect("not empty");
-        let window = *rng.choice(&[8, 16, 32, 64]).expect("not empty");
+        let window = *rng.choice(&[32, 32, 64]).expect("not empty");
         let mut world = World::new(count, transport, window, Rules::ALL);
         let members = Members::founding(world.settings.founders.iter().map(|&node| (node, 1)));
         for process in &mut world.processes {
             process.system = Some(System::new(members.clone()));
         }
         let clients = world.settings.founders.iter().map(|&node| Client::new(node, 1)).collect();
-        Self { world, clients, rng, boots: 1, may_block: false }
+        Self { world, clients, rng, boots: 1 }
     }
 
     #[track_caller]
-    pub fn check(&self) {
+    pub(crate) fn check(&self) {
         assert!(self.world.is_right(), "{:?}", self.world.monitor.violation());
     }
 
     /// Hands an input to a node that has executed all effects before.
-    pub fn step(&mut self, at: usize, input: Input<Body>) {
+    pub(crate) fn step(&mut self, at: usize, input: Input<Body>) {
         self.execute_all(at);
         self.world.step(at, input);
         self.check();
     }
 
-    pub fn execute_all(&mut self, at: usize) {
+    pub(crate) fn execute_all(&mut self, at: usize) {
         while !self.world.processes[at].pending.is_empty() {
             self.world.execute(at);
             self.check();
         }
     }
 
-    pub fn alive(&self) -> Vec<usize> {
+    pub(crate) fn alive(&self) -> Vec<usize> {
         (0..self.clients.len()).filter(|&at| self.world.processes[at].is_alive).collect()
     }
 
-    pub fn running(&self) -> Vec<usize> {
+    pub(crate) fn running(&self) -> Vec<usize> {
         self.alive().into_iter().filter(|&at| !self.clients[at].is_stopped).collect()
     }
 
-    pub fn node(&self, at: usize) -> &Node<Body> {
+    pub(crate) fn node(&self, at: usize) -> &Node<Body> {
         &self.world.processes[at].node
     }
 
-    pub fn system(&self, at: usize) -> &System<Index> {
+    pub(crate) fn system(&self, at: usize) -> &System<Index> {
         self.world.processes[at].system.as_ref().expect("each process has one")
     }
 
-    pub fn is_member(&self, at: usize) -> bool {
+    pub(crate) fn is_member(&self, at: usize) -> bool {
         self.node(at).members().contains(self.node(at).id())
     }
 
-    /// The process that leads by the newest epoch that any node knows.
-    pub fn leader(&self) -> NodeId {
-        self.newest().leader
-    }
-
-    pub fn newest(&self) -> corecast_replica::Configuration {
+    pub(crate) fn newest(&self) -> corecast_replica::Configuration {
         let known = self.world.processes.iter().map(|process| *process.node.configuration());
         known.max_by_key(|configuration| configuration.epoch).expect("a process at least")
     }
 
-    pub fn is_alive(&self, node: NodeId) -> bool {
+    pub(crate) fn is_alive(&self, node: NodeId) -> bool {
         self.world.processes[self.world.at(node)].is_alive
     }
 
     /// Starts one more request, if the session has room.
-    pub fn begin_request(&mut self, at: usize) {
+    pub(crate) fn begin_request(&mut self, at: usize) {
         let Client { session, rid, .. } = self.clients[at];
         let oldest = rid.saturating_sub(Command::<Body>::OUTSTANDING - 1).max(1);
         let has_room = rid == 0 || (oldest..=rid).all(|rid| self.is_done(at, rid) || rid + 15 > self.clients[at].rid);
@@ -119,7 +112,7 @@ impl Group {
     }
 
     /// Requests without an answer.
-    pub fn outstanding(&self, at: usize) -> Vec<Command<Body>> {
+    pub(crate) fn outstanding(&self, at: usize) -> Vec<Command<Body>> {
         let Client { session, rid, .. } = self.clients[at];
         if !self.is_open(at) {
             return vec![Command { session, rid: 0, op: Op::OpenSession }];
@@ -130,7 +123,7 @@ impl Group {
     }
 
     /// Hands in again what has no answer: a join first.
-    pub fn retry(&mut self, at: usize) {
+    pub(crate) fn retry(&mut self, at: usize) {
         let node = self.node(at).id();
         if self.node(at).is_lagging() {
             let op = Op::Leave { node, reason: LeaveReason::Lagging };
@@ -145,15 +138,15 @@ impl Group {
     }
 
     /// True if the group has put this incarnation out.
-    pub fn has_left(&self, at: usize) -> bool {
+    pub(crate) fn has_left(&self, at: usize) -> bool {
         let node = self.node(at).id();
         self.node(at).is_lagging()
             || (self.node(at).members().next_incarnation(node.slot).is_none_or(|next| next.inc > node.inc)
                 && !self.is_member(at))
     }
 
-    /// What a leader's runtime does before it hands requests in.
-    pub fn hand_in(&mut self, at: usize, mut commands: Vec<Command<Body>>) {
+    /// Hands requests in as a leader's runtime does: those that are done are left out.
+    pub(crate) fn hand_in(&mut self, at: usize, mut commands: Vec<Command<Body>>) {
         commands.retain(|command| {
             !matches!(command.op, Op::User(_))
                 || !matches!(
@@ -167,7 +160,7 @@ impl Group {
     }
 
     /// Passes on requests that wait in a process for a leader elsewhere.
-    pub fn pass_on(&mut self, at: usize) {
+    pub(crate) fn pass_on(&mut self, at: usize) {
         for (leader, commands) in std::mem::take(&mut self.world.processes[at].forwarded) {
             let to = self.world.at(leader);
             if self.world.processes[to].is_alive {
@@ -177,7 +170,7 @@ impl Group {
     }
 
     /// Messages: true if a majority of the founders is alive, without this process.
-    pub fn has_majority_without(&self, at: Option<usize>) -> bool {
+    pub(crate) fn has_majority_without(&self, at: Option<usize>) -> bool {
         let me = at.map(|at| self.node(at).id());
         let founders = &self.world.settings.founders;
         let alive = founders.iter().filter(|&&founder| self.is_alive(founder) && me != Some(founder)).count();
@@ -185,7 +178,7 @@ impl Group {
     }
 
     /// True if a process is left that is up to date and that the group has not put out.
-    pub fn has_survivor(&self) -> bool {
+    pub(crate) fn has_survivor(&self) -> bool {
         let leaves = |node: NodeId| {
             let is_leave = |op: &Op<Body>| matches!(op, Op::Leave { node: left, .. } if *left == node);
             self.world.monitor.decided().values().any(|command| is_leave(&command.op))
@@ -195,7 +188,7 @@ impl Group {
     }
 
     /// Starts a process in the slot of one that is dead or was put out, from the snapshot of a member.
-    pub fn restart(&mut self, old: usize, is_same_process: bool) {
+    pub(crate) fn restart(&mut self, old: usize, is_same_process: bool) {
         let slot = self.node(old).id().slot;
         let is_founder_alive = self.world.processes[old].is_alive && !self.has_majority_without(Some(old));
         if !self.world.is_shared() && is_founder_alive {
@@ -205,15 +198,11 @@ impl Group {
             self.alive().into_iter().filter(|&at| at != old && self.is_member(at) && !self.node(at).is_lagging());
         let Some(donor) = self.rng.choice(Vec::from_iter(donors)) else { return };
         let members = self.system(donor).members().clone();
-        let is_taken = self.world.processes.iter().any(|other| {
-            let node = other.node.id();
-            let is_running = other.is_alive && node != self.node(old).id();
-            node.slot == slot
-                && (is_running
-                    || members.contains(node)
-                    || members.next_incarnation(slot).is_some_and(|next| node.inc >= next.inc))
-        });
-        let Some(me) = members.next_incarnation(slot).filter(|_| !is_taken) else { return };
+        // Each process has an incarnation that none had before, whether or not that one joined.
+        let of_slot = |other: &&Process| other.node.id().slot == slot;
+        let last = self.world.processes.iter().filter(of_slot).map(|other| other.node.id().inc).max();
+        let is_taken = self.running_in(slot).is_some_and(|at| at != old);
+        let Some(me) = last.map(|inc| NodeId::new(slot, inc + 1)).filter(|_| !is_taken) else { return };
         self.boots += u64::from(!is_same_process);
         let boot = if is_same_process { self.clients[old].boot } else { self.boots };
         let settings = Settings { me, ..self.world.settings.clone() };
@@ -225,8 +214,12 @@ impl Group {
         self.clients.push(Client::new(me, boot));
     }
 
+    fn running_in(&self, slot: u16) -> Option<usize> {
+        self.alive().into_iter().find(|&at| self.node(at).id().slot == slot)
+    }
+
     /// True if the message, whose sender may be dead, is still to come.
-    pub fn deliver_one(&mut self, reorders: bool) -> bool {
+    pub(crate) fn deliver_one(&mut self, reorders: bool) -> bool {
         let lines = Vec::from_iter(self.world.links.iter().map(|(from, to, line)| (from, to, line.len())));
         let is_stopped = |&(_, to, _): &(NodeId, NodeId, usize)| !self.clients[self.world.at(to)].is_stopped;
         let lines = Vec::from_iter(lines.into_iter().filter(is_stopped));
@@ -242,8 +235,8 @@ impl Group {
         true
     }
 
-    /// What a process polls where memory is shared.
-    pub fn poll(&mut self, at: usize, what: u8) {
+    /// Polls as a process does where memory is shared.
+    pub(crate) fn poll(&mut self, at: usize, what: u8) {
         let (memory, node) = (&self.world.memory, self.node(at));
         let input = match what {
             0 => memory.newer_configuration(node),

@@ -3,6 +3,9 @@
 //!
 //! `CORECAST_SIMULATION_SEED=7` runs one seed again; `CORECAST_SIMULATION_SEEDS=100000` runs this many (`ci/replica-long.sh`).
 
+#![allow(clippy::print_stderr, reason = "states, times and seeds")]
+
+#[allow(dead_code, reason = "the model and the simulator each use a part")]
 #[path = "../world/mod.rs"]
 mod world;
 

@@ -5,7 +5,7 @@ use corecast_replica::one_paxos::Input;
 use crate::group::Group;
 
 /// Runs some hundred events.
-pub fn run(group: &mut Group) {
+pub(crate) fn run(group: &mut Group) {
     let events = group.rng.usize(100..1200);
     let kills = group.rng.u32(..40);
     let reorders = group.rng.bool();

@@ -10,7 +10,7 @@ use super::Body;
 
 /// Slots by index modulo the window: index, epoch, command.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
-pub struct Ring {
+pub(crate) struct Ring {
     slots: BTreeMap<u64, (Index, Epoch, Command<Body>)>,
 }
 
@@ -36,10 +36,10 @@ impl Ring {
     }
 }
 
-/// What one node has published.
+/// The words that one node has published.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
-pub struct Segment {
-    pub applied: Index,
+pub(crate) struct Segment {
+    pub(crate) applied: Index,
     stable: Index,
     commit: Index,
     accepted: Ring,
@@ -49,30 +49,30 @@ pub struct Segment {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct Memory {
+pub(crate) struct Memory {
     window: u64,
     nodes: Vec<NodeId>,
-    pub configuration: Configuration,
-    pub visible: Index,
-    pub segments: Vec<Segment>,
+    pub(crate) configuration: Configuration,
+    pub(crate) visible: Index,
+    pub(crate) segments: Vec<Segment>,
 }
 
 impl Memory {
-    pub fn new(configuration: Configuration, nodes: Vec<NodeId>, window: u64) -> Self {
+    pub(crate) fn new(configuration: Configuration, nodes: Vec<NodeId>, window: u64) -> Self {
         let segments = nodes.iter().map(|_| Segment::default()).collect();
         Self { window, nodes, configuration, visible: 0, segments }
     }
 
-    pub fn at(&self, node: NodeId) -> usize {
+    pub(crate) fn at(&self, node: NodeId) -> usize {
         self.nodes.iter().rposition(|&other| other == node).expect("a node of this world")
     }
 
-    pub fn add(&mut self, node: NodeId, applied: Index) {
+    pub(crate) fn add(&mut self, node: NodeId, applied: Index) {
         self.nodes.push(node);
         self.segments.push(Segment { applied, ..Segment::default() });
     }
 
-    pub fn execute(&mut self, at: usize, effect: Effect<Body>) -> Option<Input<Body>> {
+    pub(crate) fn execute(&mut self, at: usize, effect: Effect<Body>) -> Option<Input<Body>> {
         let (window, segment) = (self.window, &mut self.segments[at]);
         match effect {
             Effect::Propose { epoch, stable, first, commands } => {
@@ -121,7 +121,8 @@ impl Memory {
                 Slot::Absent => {}
             }
         }
-        for index in stable.. {
+        let first = stable;
+        for index in first.. {
             match acceptor.accepted.read(self.window, index) {
                 Slot::Filled(epoch, command) => accepted.push((index, epoch, command)),
                 Slot::Lapped => stable = stable.max(index + 1),
@@ -132,13 +133,13 @@ impl Memory {
     }
 
     /// A newer configuration than the node knows.
-    pub fn newer_configuration(&self, node: &Node<Body>) -> Option<Input<Body>> {
+    pub(crate) fn newer_configuration(&self, node: &Node<Body>) -> Option<Input<Body>> {
         let is_newer = self.configuration.epoch > node.configuration().epoch;
         is_newer.then_some(Input::ConfigurationSeen(self.configuration))
     }
 
     /// Proposals that an acceptor has not pulled.
-    pub fn pull(&self, node: &Node<Body>) -> Option<Input<Body>> {
+    pub(crate) fn pull(&self, node: &Node<Body>) -> Option<Input<Body>> {
         let (leader, epoch, from) = node.pulls_from()?;
         let leader = &self.segments[self.at(leader)];
         let stable = leader.proposed_stable;
@@ -152,7 +153,7 @@ impl Memory {
     }
 
     /// Committed commands that a learner has not read.
-    pub fn learn(&self, node: &Node<Body>) -> Option<Input<Body>> {
+    pub(crate) fn learn(&self, node: &Node<Body>) -> Option<Input<Body>> {
         let acceptor = node.configuration().acceptor;
         if acceptor == node.id() {
             return None;
@@ -160,7 +161,8 @@ impl Memory {
         let acceptor = &self.segments[self.at(acceptor)];
         let (commit, mut stable, mut first) = (acceptor.commit, acceptor.stable, node.learned_end());
         let mut commands = Vec::new();
-        for index in first..commit {
+        let from = first;
+        for index in from..commit {
             match acceptor.accepted.read(self.window, index) {
                 Slot::Filled(_, command) => commands.push(command),
                 Slot::Lapped => {
@@ -176,7 +178,7 @@ impl Memory {
     }
 
     /// Counts of members.
-    pub fn progress(&self) -> impl Iterator<Item = (NodeId, Index)> + '_ {
+    pub(crate) fn progress(&self) -> impl Iterator<Item = (NodeId, Index)> + '_ {
         self.nodes.iter().zip(&self.segments).map(|(&node, segment)| (node, segment.applied))
     }
 }

@@ -11,41 +11,41 @@ use corecast_replica::one_paxos::{Effect, Input, Message, Node, Rules, Settings,
 use corecast_replica::system::{Members, Outcome, System};
 use corecast_replica::{Command, Configuration, Index, NodeId, Op, RoleChange, SessionId};
 
-pub use links::Links;
-pub use memory::Memory;
-pub use monitor::Monitor;
+pub(crate) use links::Links;
+pub(crate) use memory::Memory;
+pub(crate) use monitor::Monitor;
 
 /// The body of a user's operation: its number.
-pub type Body = u16;
+pub(crate) type Body = u16;
 
 /// A process of the group, dead or alive.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct Process {
-    pub node: Node<Body>,
+pub(crate) struct Process {
+    pub(crate) node: Node<Body>,
     /// Effects that it has yet to execute.
-    pub pending: VecDeque<Effect<Body>>,
+    pub(crate) pending: VecDeque<Effect<Body>>,
     /// The visible count as it was loaded by a node that raises it by a plain store.
     loaded: Option<Index>,
-    pub is_alive: bool,
+    pub(crate) is_alive: bool,
     /// Sessions and members, where a run looks at them: a reply is the index at which the request was run.
-    pub system: Option<System<Index>>,
+    pub(crate) system: Option<System<Index>>,
     /// Requests that a node without the lead passes on: the leader, the requests.
-    pub forwarded: Vec<(NodeId, Vec<Command<Body>>)>,
+    pub(crate) forwarded: Vec<(NodeId, Vec<Command<Body>>)>,
 }
 
 /// The group.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct World {
-    pub settings: Settings,
-    pub processes: Vec<Process>,
-    pub memory: Memory,
-    pub links: Links,
-    pub monitor: Monitor,
+pub(crate) struct World {
+    pub(crate) settings: Settings,
+    pub(crate) processes: Vec<Process>,
+    pub(crate) memory: Memory,
+    pub(crate) links: Links,
+    pub(crate) monitor: Monitor,
 }
 
 impl World {
     /// `count` nodes of which the first leads; the acceptor is the second, or the first where roles are fused.
-    pub fn new(count: u16, transport: Transport, window: u64, rules: Rules) -> Self {
+    pub(crate) fn new(count: u16, transport: Transport, window: u64, rules: Rules) -> Self {
         let founders = Vec::from_iter((0..count).map(|slot| NodeId::new(slot, 1)));
         let is_fused = transport == (Transport::Shared { is_fused: true }) || count == 1;
         let configuration = Configuration {
@@ -67,35 +67,29 @@ impl World {
         Self { settings, processes, memory, links: Links::default(), monitor: Monitor::default() }
     }
 
-    pub fn is_shared(&self) -> bool {
+    pub(crate) fn is_shared(&self) -> bool {
         self.settings.transport != Transport::Messages
     }
 
     /// The process of a node.
-    pub fn at(&self, node: NodeId) -> usize {
+    pub(crate) fn at(&self, node: NodeId) -> usize {
         self.memory.at(node)
     }
 
-    pub fn id(&self, at: usize) -> NodeId {
+    pub(crate) fn id(&self, at: usize) -> NodeId {
         self.processes[at].node.id()
     }
 
     /// Hands an input to a node.
-    pub fn step(&mut self, at: usize, input: Input<Body>) {
+    pub(crate) fn step(&mut self, at: usize, input: Input<Body>) {
         let mut effects = Vec::new();
-        if std::env::var_os("TRACE").is_some() {
-            eprintln!("{} <- {input:?}", self.id(at));
-        }
         self.processes[at].node.step(input, &mut effects);
         self.processes[at].pending.extend(effects);
     }
 
     /// Executes the next effect of a node, and answers it.
-    pub fn execute(&mut self, at: usize) {
+    pub(crate) fn execute(&mut self, at: usize) {
         let Some(effect) = self.processes[at].pending.pop_front() else { return };
-        if std::env::var_os("TRACE").is_some() {
-            eprintln!("   {} -> {effect:?}", self.id(at));
-        }
         match effect {
             Effect::Send { to, message } => self.links.send(self.id(at), to, message),
             Effect::Broadcast(message) => self.broadcast(at, &message),
@@ -156,7 +150,7 @@ impl World {
     }
 
     /// Delivers a message that is under way.
-    pub fn deliver(&mut self, from: NodeId, to: NodeId, place: usize) {
+    pub(crate) fn deliver(&mut self, from: NodeId, to: NodeId, place: usize) {
         if let Some(message) = self.links.take(from, to, place) {
             let at = self.at(to);
             if self.processes[at].is_alive {
@@ -166,26 +160,26 @@ impl World {
     }
 
     /// Adds a process.
-    pub fn add(&mut self, node: Node<Body>) -> usize {
+    pub(crate) fn add(&mut self, node: Node<Body>) -> usize {
         self.memory.add(node.id(), node.applied_count());
         self.processes.push(Process::new(node));
         self.processes.len() - 1
     }
 
     /// Kills a process. Its memory stays where it is shared, its messages are still under way.
-    pub fn kill(&mut self, at: usize) {
+    pub(crate) fn kill(&mut self, at: usize) {
         self.processes[at].is_alive = false;
         self.processes[at].pending.clear();
     }
 
     /// True as long as what clients see is right.
-    pub fn is_right(&self) -> bool {
+    pub(crate) fn is_right(&self) -> bool {
         !self.monitor.is_violated() && (!self.is_shared() || self.memory.visible >= self.monitor.shown())
     }
 }
 
 impl Process {
-    pub fn new(node: Node<Body>) -> Self {
+    pub(crate) fn new(node: Node<Body>) -> Self {
         Self { node, pending: VecDeque::new(), loaded: None, is_alive: true, system: None, forwarded: Vec::new() }
     }
 }
@@ -200,7 +194,7 @@ fn run(system: &mut System<Index>, index: Index, command: &Command<Body>, monito
 }
 
 /// The user's request with this number.
-pub fn request(session: SessionId, rid: u32, body: Body) -> Command<Body> {
+pub(crate) fn request(session: SessionId, rid: u32, body: Body) -> Command<Body> {
     Command { session, rid, op: Op::User(body) }
 }
 

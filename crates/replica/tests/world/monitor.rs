@@ -7,8 +7,8 @@ use corecast_replica::{Command, Index, Op, SessionId};
 use super::{Body, Process};
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
-pub struct Monitor {
-    /// What any node has applied, dead ones included.
+pub(crate) struct Monitor {
+    /// The commands that any node has applied, dead ones included.
     decided: BTreeMap<Index, Command<Body>>,
     shown: Index,
     /// Where each request was run.
@@ -20,7 +20,7 @@ pub struct Monitor {
 
 impl Monitor {
     /// I1.
-    pub fn applies(&mut self, at: usize, index: Index, command: &Command<Body>) {
+    pub(crate) fn applies(&mut self, at: usize, index: Index, command: &Command<Body>) {
         let decided = self.decided.entry(index).or_insert(*command);
         if *decided != *command {
             self.violation = Some(format!("I1: process {at} applies {command:?} at {index}, another {decided:?}"));
@@ -29,7 +29,7 @@ impl Monitor {
     }
 
     /// I10.
-    pub fn runs(&mut self, index: Index, command: &Command<Body>) {
+    pub(crate) fn runs(&mut self, index: Index, command: &Command<Body>) {
         let at = *self.runs.entry((command.session, command.rid)).or_insert(index);
         if at != index {
             self.violation = Some(format!("I10: {command:?} is run at {index} and at {at}"));
@@ -37,14 +37,14 @@ impl Monitor {
     }
 
     /// I11.
-    pub fn check_prefix(&mut self, count: Index, prefix: u128) {
+    pub(crate) fn check_prefix(&mut self, count: Index, prefix: u128) {
         if *self.prefixes.entry(count).or_insert(prefix) != prefix {
             self.violation = Some(format!("I11: replicas differ after {count} commands"));
         }
     }
 
     /// I8, for members by their own account that have not been put out.
-    pub fn check_stable(&mut self, stable: Index, processes: &[Process]) {
+    pub(crate) fn check_stable(&mut self, stable: Index, processes: &[Process]) {
         for process in processes.iter().filter(|process| process.node.applied_count() < stable) {
             let node = process.node.id();
             let is_out = |command: &Command<Body>| matches!(command.op, Op::Leave { node: left, .. } if left == node);
@@ -55,23 +55,23 @@ impl Monitor {
     }
 
     /// The count of commands whose effect was seen.
-    pub fn shown(&self) -> Index {
+    pub(crate) fn shown(&self) -> Index {
         self.shown
     }
 
-    pub fn decided(&self) -> &BTreeMap<Index, Command<Body>> {
+    pub(crate) fn decided(&self) -> &BTreeMap<Index, Command<Body>> {
         &self.decided
     }
 
-    pub fn violate(&mut self, text: String) {
+    pub(crate) fn violate(&mut self, text: String) {
         self.violation = Some(text);
     }
 
-    pub fn violation(&self) -> Option<&str> {
+    pub(crate) fn violation(&self) -> Option<&str> {
         self.violation.as_deref()
     }
 
-    pub fn is_violated(&self) -> bool {
+    pub(crate) fn is_violated(&self) -> bool {
         self.violation.is_some()
     }
 }

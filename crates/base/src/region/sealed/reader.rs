@@ -112,7 +112,7 @@ fn open_regular(path: &Path) -> io::Result<File> {
     if !path.metadata()?.is_file() {
         return Err(io::ErrorKind::NotFound.into());
     }
-    let flags = OFlags::NONBLOCK.union(OFlags::NOCTTY).bits().cast_signed();
+    let flags = OFlags::NONBLOCK.union(OFlags::NOCTTY).bits() as i32;
     File::options().read(true).custom_flags(flags).open(path)
 }
 

@@ -88,7 +88,7 @@ impl Arguments {
         })
     }
 
-    /// What one client does.
+    /// The times of one client.
     fn play(&self, mut client: Client, number: usize, interrupt: &Interrupt) -> Result<Vec<Duration>, ClientError> {
         let (mut random, value) = (number as u64, vec![b'x'; self.bytes]);
         let (begun, longest, mut times) = (Instant::now(), Duration::from_secs(self.seconds), Vec::new());

@@ -19,13 +19,13 @@ use crate::failure::Failure;
 const WELL: Duration = Duration::from_secs(10);
 /// The delay before a process that ended soon is started again; it doubles each time.
 const DELAY: Duration = Duration::from_millis(50);
-/// After so many ends in a row, each soon after the start, the process is given up.
+/// After this many ends in a row, each soon after the start, the process is given up.
 const MOST_ENDS: u32 = 8;
 /// How long processes may take to stop before they are killed.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Starts the process of a slot.
-pub(super) type Start<'a> = dyn Fn(usize) -> Result<Child, Failure> + 'a;
+/// Starts the process of a slot; it is told whether no other process runs.
+pub(super) type Start<'a> = dyn Fn(usize, bool) -> Result<Child, Failure> + 'a;
 
 /// One process for each slot.
 #[derive(Debug, Default)]
@@ -101,13 +101,15 @@ impl Processes {
     /// Starts the processes whose time has come, and returns when the next one's comes.
     fn start_due(&mut self, start: &Start<'_>, tell: &mut dyn FnMut(&Event)) -> Result<Option<Instant>, Failure> {
         let mut next: Option<Instant> = None;
+        let mut is_alone = self.slots.iter().all(|slot| slot.running.is_none());
         for (number, slot) in self.slots.iter_mut().enumerate().filter(|(_, slot)| slot.running.is_none()) {
             let due = slot.started + slot.delay();
             if due > Instant::now() {
                 next = Some(next.map_or(due, |next| next.min(due)));
                 continue;
             }
-            let running = Running::new(start(number)?).map_err(not_watched)?;
+            let running = Running::new(start(number, is_alone)?).map_err(not_watched)?;
+            is_alone = false;
             tell(&Event::Started { slot: number, pid: running.child.id() });
             slot.running = Some(running);
             slot.started = Instant::now();

@@ -5,16 +5,22 @@ use std::os::fd::AsFd;
 use std::os::unix::net::UnixListener;
 use std::sync::Mutex;
 
+use corecast::rendezvous::{RendezvousError, SocketDir};
+use corecast::replica::kv::Store;
+use corecast::replica::wal::Fsync;
+use corecast::replica::{Config, MAX_SLOTS, Node, OpenError, Placement, Replicated};
 use rustix::net::sockopt::socket_acceptconn;
 
-use super::store_options::StoreOptions;
+use super::store_options::{FsyncArg, PlacementArg, StoreOptions};
 use crate::failure::Failure;
 use crate::interrupt;
-use crate::kv::local::Local;
 use crate::kv::server::Server;
 
-/// What a replica says on standard output once it serves.
+/// The word that a replica writes to standard output once it serves.
 pub(super) const READY: &str = "ready";
+
+/// Slots beside those of the replicas: a process that comes back takes another one, until its old one is known to be dead.
+const SPARE_SLOTS: usize = 4;
 
 /// Options of `kv replica`.
 #[derive(Clone, Debug, clap::Args)]
@@ -24,6 +30,9 @@ pub(super) struct Arguments {
     /// The slot of this process, from 0.
     #[arg(long, value_name = "N")]
     slot: usize,
+    /// Make the store unless it is there: no other process has it.
+    #[arg(long)]
+    found: bool,
 }
 
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
@@ -49,10 +58,40 @@ fn inherited_socket() -> Result<UnixListener, Failure> {
 }
 
 /// The replica of this process.
-fn open(arguments: &Arguments) -> Result<Local, Failure> {
-    let store = &arguments.store;
-    if store.replicas > 1 || store.data.is_some() {
-        return Err(Failure::input("only --replicas 1 without --data is there yet"));
+fn open(arguments: &Arguments) -> Result<Node<Store>, Failure> {
+    let (config, dir, name) = (arguments.config(), SocketDir::of_user(), &arguments.store.name);
+    if arguments.found {
+        match Replicated::create_named(&config, &dir, name, Store::default()) {
+            Err(OpenError::Rendezvous(RendezvousError::Exists(_))) => {}
+            result => return result.map_err(failure_of),
+        }
     }
-    Ok(Local::default())
+    Replicated::attach(&config, &dir, name).map_err(failure_of)
+}
+
+fn failure_of(error: OpenError) -> Failure {
+    match error {
+        OpenError::Config(_) | OpenError::Version(_) => Failure::input(error),
+        _ => Failure::environment(error),
+    }
+}
+
+impl Arguments {
+    fn config(&self) -> Config {
+        let placement = match self.store.placement {
+            PlacementArg::Separate => Placement::Separate,
+            PlacementArg::Fused => Placement::Fused,
+        };
+        let slots = (self.store.replicas + SPARE_SLOTS).min(MAX_SLOTS);
+        let config = Config::default().slots(slots).placement(placement).bulk_bytes(self.store.bulk as u64);
+        let fsync = match self.store.fsync {
+            FsyncArg::Always => Fsync::Always,
+            FsyncArg::Everysec => Fsync::EverySecond,
+            FsyncArg::Never => Fsync::Never,
+        };
+        match &self.store.data {
+            Some(folder) => config.durable(folder, fsync),
+            None => config,
+        }
+    }
 }

@@ -32,7 +32,7 @@ pub(super) struct Arguments {
     resp: Option<PathBuf>,
 }
 
-/// What is said once clients can connect.
+/// The message that is written once clients can connect.
 #[derive(Debug, Serialize)]
 struct Ready<'a> {
     store: &'a str,
@@ -58,7 +58,7 @@ pub(super) fn run(arguments: &Arguments, output: &Output) -> Result<(), Failure>
     })?;
     let mut processes = Processes::default();
     for slot in 0..arguments.store.replicas {
-        let mut child = arguments.start(slot, &place.bound)?;
+        let mut child = arguments.start(slot, slot == 0, &place.bound)?;
         let stdout = child.stdout.take().expect("piped");
         processes.add(child)?;
         if !is_ready(slot, stdout, &stop)? {
@@ -67,7 +67,7 @@ pub(super) fn run(arguments: &Arguments, output: &Output) -> Result<(), Failure>
     }
     let ready = Ready { store: &arguments.store.name, socket: place.bound.path().to_owned(), pids: processes.pids() };
     say(&ready, output)?;
-    let start = |slot: usize| arguments.start(slot, &place.bound);
+    let start = |slot: usize, is_alone: bool| arguments.start(slot, is_alone, &place.bound);
     processes.supervise(&stop, &start, &mut |event| output.remark(&words_of(event)))
 }
 
@@ -85,11 +85,13 @@ impl Arguments {
 
     /// Starts the process of a slot. In a group of its own, so that Ctrl-C comes to this process only, which stops the others in
     /// good order.
-    fn start(&self, slot: usize, bound: &BoundListener) -> Result<Child, Failure> {
+    fn start(&self, slot: usize, is_alone: bool, bound: &BoundListener) -> Result<Child, Failure> {
         let failed = |error| Failure::environment(format!("cannot start the process of replica {slot}: {error}"));
         let listener: OwnedFd = bound.listener().try_clone().map_err(failed)?.into();
         let mut command = Command::new(own_program::path()?);
         command.args(["kv", "replica"]).args(self.store.words()).args(["--slot", &slot.to_string()]);
+        // Only if nobody else may have the store: a group that has lost the host of its name is not found for a moment.
+        command.args(is_alone.then_some("--found"));
         command.process_group(0).stdin(Stdio::from(listener)).stdout(Stdio::piped());
         command.spawn().map_err(failed)
     }

@@ -5,6 +5,8 @@ use std::path::PathBuf;
 
 use clap::builder::RangedU64ValueParser;
 
+use crate::bytes_arg;
+
 /// The options.
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct StoreOptions {
@@ -13,7 +15,7 @@ pub(super) struct StoreOptions {
     /// Keep N replicas, each in a process of its own.
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = RangedU64ValueParser::<usize>::new().range(1..=1023))]
     pub(super) replicas: usize,
-    /// Who accepts what the leader proposes: another process, or the leader itself.
+    /// Where the acceptor is, which accepts the leader's proposals: in another process, or in the leader's.
     #[arg(long, value_enum, default_value_t)]
     pub(super) placement: PlacementArg,
     /// Keep snapshots and a log in this folder, from which the store is restored when no process of it is left.
@@ -22,6 +24,9 @@ pub(super) struct StoreOptions {
     /// When the log is written through to the disk.
     #[arg(long, value_enum, requires = "data", default_value_t)]
     pub(super) fsync: FsyncArg,
+    /// Set aside BYTES in each process for values that were not applied everywhere; the longest operation has a quarter of it.
+    #[arg(long, value_name = "BYTES", default_value = "80Mi", value_parser = bytes_arg::within(64 << 10..=1 << 30))]
+    pub(super) bulk: usize,
     /// Serve at most N clients at once in each process.
     #[arg(long, value_name = "N", default_value_t = 1000, value_parser = RangedU64ValueParser::<usize>::new().range(1..=100_000))]
     pub(super) max_clients: usize,
@@ -63,6 +68,7 @@ impl StoreOptions {
             words.extend(["--data".into(), data.into(), "--fsync".into()]);
             words.push(name_of(clap::ValueEnum::to_possible_value(&self.fsync)));
         }
+        words.extend(["--bulk".into(), value_of(&self.bulk)]);
         words.extend(["--max-clients".into(), value_of(&self.max_clients)]);
         words
     }

@@ -58,12 +58,30 @@ impl Control {
         8 * (LINE + NODES + slots * LINE) + slots * size_of::<CacheLine<WakeCell>>()
     }
 
-    /// The page of a new group among the threads of this process.
+    /// The page of a new group among the threads of this process, whose nodes get clones.
     #[must_use]
     pub fn on_heap(layout: SegmentLayout, wait: Wait) -> Self {
-        let page = Page::begin(Arena::heap()).expect("the heap has room");
+        Self::create_among_threads(Arena::heap(), layout, wait).expect("the heap has room")
+    }
+
+    /// The page of a new group among the threads that lay out this memory. The others [open](Self::open_among_threads) it.
+    ///
+    /// # Errors
+    /// [`ControlError::Memory`] if the memory is laid out otherwise.
+    pub fn create_among_threads(memory: Arena, layout: SegmentLayout, wait: Wait) -> Result<Self, ControlError> {
+        let page = Page::begin(memory)?;
         page.create(layout, wait);
-        page.finish(|cell| WakeWord::of_threads(wait, cell)).expect("the heap has room, and the page was created")
+        page.finish(|cell| WakeWord::of_threads(wait, cell))
+    }
+
+    /// The page that another thread has created at the beginning of the same memory.
+    ///
+    /// # Errors
+    /// [`ControlError`] if it is not written yet.
+    pub fn open_among_threads(memory: Arena) -> Result<Self, ControlError> {
+        let page = Page::begin(memory)?;
+        let (_, wait) = page.read()?;
+        page.finish(|cell| WakeWord::of_threads(wait, cell))
     }
 
     /// The sizes of the group's segments.
@@ -86,8 +104,8 @@ impl Control {
         ConfigurationWord::from_bits(self.words[CONFIGURATION].load(Ordering::Acquire))
     }
 
-    /// Makes `new`, whose cell is written, the newest configuration if `old` still is. When this returns, the new leader finds
-    /// in the old acceptor's log all that this acceptor may have committed or may still commit under an older epoch: an
+    /// Makes `new`, whose cell is written, the newest configuration if `old` still is. When this returns, the new leader
+    /// finds in the old acceptor's log all that this acceptor has committed or may still commit under an older epoch: an
     /// acceptor whose commands are not there yet will see the new epoch.
     ///
     /// # Errors
@@ -95,11 +113,12 @@ impl Control {
     pub fn swap(&self, old: ConfigurationWord, new: ConfigurationWord) -> Result<(), ConfigurationWord> {
         debug_assert!(new.epoch() > old.epoch() || old == ConfigurationWord::NONE, "epochs only grow");
         let word = &self.words[CONFIGURATION];
-        // ORDERING: Release, pairs with the Acquire in configuration: the word brings its cell [configuration]; the Acquire on
-        // failure pairs with the Release of the winner [configuration]
-        let swapped = word.compare_exchange(old.to_bits(), new.to_bits(), Ordering::Release, Ordering::Acquire);
+        // ORDERING: Release, pairs with the Acquire in configuration: the word brings its cell [configuration]; Relaxed on
+        // failure, as the fence acquires
+        let swapped = word.compare_exchange(old.to_bits(), new.to_bits(), Ordering::Release, Ordering::Relaxed);
         // ORDERING: SeqCst, pairs with the fence in is_newest_after_fence; forbids that the acceptor misses the new epoch and
-        // the new leader misses the commands that the acceptor wrote before its fence [epoch-check]
+        // the new leader misses the commands that the acceptor wrote before its fence [epoch-check]; it also acquires the
+        // winner's cell [configuration]
         fence(Ordering::SeqCst);
         swapped.map(drop).map_err(ConfigurationWord::from_bits)
     }
@@ -109,8 +128,8 @@ impl Control {
     #[inline]
     #[must_use]
     pub fn is_newest_after_fence(&self, epoch: Epoch) -> bool {
-        // ORDERING: SeqCst, pairs with the fence in swap; forbids that the acceptor misses the new epoch and the new leader misses the
-        // commands [epoch-check]
+        // ORDERING: SeqCst, pairs with the fence in swap; forbids that the acceptor misses the new epoch and the new leader
+        // misses the commands [epoch-check]
         fence(Ordering::SeqCst);
         // ORDERING: Relaxed, the fence orders it
         ConfigurationWord::from_bits(self.words[CONFIGURATION].load(Ordering::Relaxed)).epoch() == epoch

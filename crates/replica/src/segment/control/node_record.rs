@@ -1,4 +1,4 @@
-//! What a node says about itself on the control page.
+//! The words of a node about itself on the control page.
 
 use corecast_base::sync::AtomicU64;
 

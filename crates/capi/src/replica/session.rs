@@ -1,0 +1,116 @@
+//! Sessions of clients: operations that are done once each.
+
+use std::ffi::c_void;
+use std::time::Duration;
+
+use corecast::replica::{Index, Session};
+
+use super::machine::Machine;
+use super::node::Replica;
+use crate::error::Failure;
+
+/// A session of one thread at a time. Its requests are numbered from 1, so that one that is sent again is not done again. Up to
+/// 16 may be without a result.
+#[derive(Debug)]
+pub struct ReplicaSession {
+    session: Session<Machine>,
+    /// The operation that is being sent, kept for its memory.
+    op: Vec<u8>,
+    /// The last result, which C reads.
+    result: Vec<u8>,
+}
+
+/// The result of an operation. Its bytes stay where they are until the next call with the session.
+#[derive(Debug, Clone, Copy)]
+#[repr(C)]
+pub struct ReplicaResult {
+    /// Its bytes; not to be read if there are none.
+    pub data: *const c_void,
+    /// How many there are.
+    pub len: usize,
+    /// The place of the operation in the log.
+    pub index: u64,
+}
+
+/// The result of an operation, with its place.
+type Answer = Result<(Vec<u8>, Index), corecast::replica::ExecuteError>;
+
+impl ReplicaSession {
+    fn start(&mut self, op: &[u8]) -> Result<u32, Failure> {
+        self.op.clear();
+        self.op.extend_from_slice(op);
+        Ok(self.session.start(&self.op)?)
+    }
+
+    /// Keeps a result for C.
+    fn keep(&mut self, answer: Answer) -> Result<ReplicaResult, Failure> {
+        let (result, index) = answer?;
+        self.result = result;
+        Ok(ReplicaResult { data: self.result.as_ptr().cast(), len: self.result.len(), index })
+    }
+
+    fn finish(&mut self, request: u32, limit: Duration) -> Result<ReplicaResult, Failure> {
+        let answer = self.session.wait_timeout(request, limit);
+        self.keep(answer)
+    }
+}
+
+c_functions! {
+    /// Opens a session, and waits until the group knows it.
+    safe fn corecast_replica_session_open(replica: &Replica) -> (session: new ReplicaSession) {
+        ReplicaSession { session: replica.0.session()?, op: Vec::new(), result: Vec::new() }
+    }
+
+    /// Does an operation of `len` bytes, and returns its result when this replica has applied it. From then on every linearizable
+    /// read of any replica shows it.
+    unsafe fn corecast_replica_session_execute(
+        session: &mut ReplicaSession,
+        op: bytes[len]
+    ) -> (result: ReplicaResult) {
+        let request = session.start(op)?;
+        let answer = session.session.wait(request);
+        session.keep(answer)?
+    }
+
+    /// The same, waiting for at most `timeout_ns` nanoseconds. CORECAST_UNKNOWN if the time was up: the operation may be done or
+    /// not. `request`, which is written then too, is its number for corecast_replica_session_resume.
+    unsafe fn corecast_replica_session_execute_timeout_ns(
+        session: &mut ReplicaSession,
+        op: bytes[len],
+        timeout_ns: Duration,
+        request: out u32
+    ) -> (result: ReplicaResult) {
+        let started = session.start(op)?;
+        request.write(started);
+        session.finish(started, timeout_ns)?
+    }
+
+    /// Begins an operation, whose result corecast_replica_session_finish_timeout_ns waits for. CORECAST_FULL if 16 requests have
+    /// no result.
+    unsafe fn corecast_replica_session_start(session: &mut ReplicaSession, op: bytes[len]) -> (request: u32) {
+        session.start(op)?
+    }
+
+    /// Waits for the result of a request for at most `timeout_ns` nanoseconds.
+    safe fn corecast_replica_session_finish_timeout_ns(
+        session: &mut ReplicaSession,
+        request: u32,
+        timeout_ns: Duration
+    ) -> (result: ReplicaResult) {
+        session.finish(request, timeout_ns)?
+    }
+
+    /// Sends a request without a result once more, and waits for at most `timeout_ns` nanoseconds. It is done once all the same.
+    /// CORECAST_UNKNOWN if the time was up once more, or the session has no such request without a result.
+    safe fn corecast_replica_session_resume(
+        session: &mut ReplicaSession,
+        request: u32,
+        timeout_ns: Duration
+    ) -> (result: ReplicaResult) {
+        let answer = session.session.resume(request, timeout_ns);
+        session.keep(answer)?
+    }
+
+    /// Closes a session; NULL is none. Requests without a result may be done or not.
+    closing fn corecast_replica_session_close(session: ReplicaSession);
+}

@@ -1,0 +1,88 @@
+//! Nodes that are killed or stopped: no answered write is lost, and the others go on.
+
+use corecast_replica::{Level, NodeId, Placement};
+use corecast_testing::actor::Actor;
+use rustix::process::Signal;
+
+use crate::{add, attach, roles, write_until};
+
+const PLACEMENTS: [Placement; 2] = [Placement::Separate, Placement::Fused];
+
+/// A leader, an acceptor where that is another one, and further members, all of them processes.
+fn group(folder: &tempfile::TempDir, placement: Placement, nodes: usize) -> Vec<Actor> {
+    let role = |at| if at == 0 { "create" } else { "attach" };
+    (0..nodes).map(|at| roles::start(role(at), folder, placement)).collect()
+}
+
+#[test]
+fn killed_leaders_and_acceptors_lose_nothing() {
+    for placement in PLACEMENTS {
+        for victims in [&[0][..], &[1], &[0, 1], &[0, 1, 2]] {
+            let folder = tempfile::tempdir().expect("a temporary folder");
+            let mut actors = group(&folder, placement, 3);
+            let node = attach(&folder, placement);
+            let (mut session, mut sum) = (node.session().expect("a member"), 0);
+            add(&mut session, &mut sum, 50);
+            let status = node.status();
+            assert_eq!(status.leader.slot, 0);
+            assert_eq!(status.acceptor.slot, u16::from(placement == Placement::Separate));
+            victims.iter().for_each(|&at| actors[at].signal(Signal::KILL));
+            add(&mut session, &mut sum, 50);
+            assert_eq!(node.read(Level::Linearizable, &()).expect("fresh").0, 100);
+            write_until(&node, &mut session, &mut sum, || node.status().members.len() == 4 - victims.len());
+            actors.clear();
+            add(&mut session, &mut sum, 50);
+        }
+    }
+}
+
+#[test]
+fn writes_go_on_while_leader_and_acceptor_are_stopped_and_both_come_back() {
+    for placement in PLACEMENTS {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let actors = group(&folder, placement, 3);
+        let node = attach(&folder, placement);
+        let (mut session, mut sum) = (node.session().expect("a member"), 0);
+        add(&mut session, &mut sum, 10);
+        actors[..2].iter().for_each(Actor::stop);
+        // The log has 256 places.
+        add(&mut session, &mut sum, 2000);
+        assert_eq!(node.status().members.len(), 2, "those that stand still were put out");
+        actors[..2].iter().for_each(|actor| actor.signal(Signal::CONT));
+        write_until(&node, &mut session, &mut sum, || node.status().members.len() == 4);
+        let members = node.status().members;
+        assert!(members[..2].iter().all(|member| member.inc > 1), "they came back by a snapshot: {members:?}");
+    }
+}
+
+#[test]
+fn a_node_that_stands_still_never_stops_writers() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let actors = group(&folder, Placement::Separate, 3);
+    let node = attach(&folder, Placement::Separate);
+    let (mut session, mut sum) = (node.session().expect("a member"), 0);
+    actors[2].stop();
+    add(&mut session, &mut sum, 3000);
+    assert_eq!(node.status().members.len(), 3);
+}
+
+#[test]
+fn another_process_takes_the_slot_of_a_dead_one() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let placement = Placement::Separate;
+    let first = roles::start("create", &folder, placement);
+    let node = attach(&folder, placement);
+    let fillers: Vec<_> = (0..6).map(|_| roles::start("attach", &folder, placement)).collect();
+    let (mut session, mut sum) = (node.session().expect("a member"), 0);
+    add(&mut session, &mut sum, 10);
+    let full = roles::start("attach", &folder, placement);
+    assert_eq!(full.said, "refused: all 8 slots of the group are taken");
+    first.kill();
+    add(&mut session, &mut sum, 10);
+    let second = roles::start("attach", &folder, placement);
+    assert_eq!(second.said, "joined as 0.2");
+    add(&mut session, &mut sum, 10);
+    assert!(node.status().members.contains(&NodeId::new(0, 2)));
+    drop(fillers);
+    add(&mut session, &mut sum, 10);
+}

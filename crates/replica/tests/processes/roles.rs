@@ -1,0 +1,101 @@
+//! The roles of other processes: this program, started as a node.
+
+use std::io::Write;
+use std::os::fd::AsFd;
+
+use corecast_base::rendezvous::SocketDir;
+use corecast_replica::{ExecuteError, Node, OpenError, Placement, ReadError, Replicated};
+use corecast_testing::actor::{Actor, Role, say, wait_for_dismissal};
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+
+use super::sum::{self, Sum};
+use super::{NAME, PATIENCE, config};
+
+/// A process with this role in the group of the folder; it has said how it joined.
+pub(crate) fn start(role: &str, folder: &tempfile::TempDir, placement: Placement) -> Actor {
+    let fused = if placement == Placement::Fused { "fused" } else { "separate" };
+    let mut actor = Actor::start("roles::play", &format!("{role} {fused}"), &folder.path().display().to_string());
+    actor.hear();
+    actor
+}
+
+/// A process that joins by a descriptor.
+pub(crate) fn start_by_fd(node: &Node<Sum>) -> Actor {
+    let mut actor = Actor::reading("roles::play", "inherit separate", "", node.share().expect("/proc is there"));
+    actor.hear();
+    actor
+}
+
+/// Not a test: the program's work when it is an actor.
+#[test]
+fn play() {
+    let Some(role) = Role::of_this_process() else { return };
+    end_in_time();
+    let (name, placement) = role.name.rsplit_once(' ').expect("a role and a placement");
+    let placement = if placement == "fused" { Placement::Fused } else { Placement::Separate };
+    let (config, dir) = (config(placement), SocketDir::at(format!("{}/names", role.place)));
+    match name {
+        "create" => stay(Replicated::create_named(&config, &dir, NAME, Sum::default())),
+        "attach" => stay(Replicated::attach(&config, &dir, NAME)),
+        "inherit" => {
+            let fd = std::io::stdin().as_fd().try_clone_to_owned().expect("a descriptor");
+            let _node = Replicated::<Sum>::attach_fd(&config, fd).expect("the group lives");
+            say("joined");
+            std::thread::park();
+        }
+        "break" => {
+            sum::become_fragile();
+            let node = Replicated::<Sum>::attach(&config, &dir, NAME).expect("the group lives");
+            tell_end(&node);
+        }
+        "tell the end" => tell_end(&Replicated::<Sum>::attach(&config, &dir, NAME).expect("the group lives")),
+        "create and tell the end" => {
+            tell_end(&Replicated::create_named(&config, &dir, NAME, Sum::default()).expect("there is memory"));
+        }
+        "create in little memory" => {
+            let most = Some(512 << 20);
+            let limit = Rlimit { current: most, maximum: getrlimit(Resource::As).maximum };
+            setrlimit(Resource::As, limit).expect("a lower limit is allowed");
+            stay(Replicated::create_named(&config.bulk_bytes(1 << 30), &dir, NAME, Sum::default()));
+        }
+        other => panic!("no such role: {other}"),
+    }
+}
+
+/// Tells how it joined, and is a member until it is killed or dismissed.
+fn stay(joined: Result<Node<Sum>, OpenError>) {
+    match joined {
+        Ok(node) => {
+            say(&format!("joined as {}", node.id()));
+            wait_for_dismissal();
+        }
+        Err(error) => say(&format!("refused: {error}")),
+    }
+}
+
+/// Tells the reason for which the node does no more.
+fn tell_end(node: &Node<Sum>) {
+    std::panic::set_hook(Box::new(|_| ()));
+    let mut session = node.session().expect("a member");
+    say("joined");
+    let error = loop {
+        match session.execute_timeout(&0, PATIENCE) {
+            Ok(_) => {}
+            Err(error) => break error,
+        }
+    };
+    say(&error.to_string());
+    let is_told = matches!(error, ExecuteError::Expelled(_) | ExecuteError::Poisoned { .. });
+    let read = node.read(corecast_replica::Level::AtLeast(u64::MAX - 1), &());
+    assert!(is_told && matches!(read, Err(ReadError::Expelled(_) | ReadError::Poisoned { .. })), "{error} {read:?}");
+}
+
+/// Ends this process if something hangs, so that a test fails rather than lasts.
+fn end_in_time() {
+    std::thread::spawn(|| {
+        std::thread::sleep(PATIENCE);
+        say("hung");
+        let _ = std::io::stdout().flush();
+        std::process::exit(9);
+    });
+}
