@@ -71,7 +71,7 @@ pub struct ReplicaOptions {
     pub preset: Option<Preset>,
     /// The numbers of replicas; those of the experiment by default.
     pub members: Vec<usize>,
-    /// How long a block lasts; half a second by default, 20 ms if quick.
+    /// How long a block lasts; half a second by default, 10 ms if quick.
     pub block: Option<Duration>,
     /// Blocks of each contender in each situation; 10 by default, 3 if quick.
     pub rounds: Option<usize>,
@@ -101,7 +101,7 @@ impl Amount {
         let usual = if options.options.quick {
             Self {
                 rounds: 3,
-                block: Duration::from_millis(20),
+                block: Duration::from_millis(10),
                 events: 5,
                 writes: 50_000,
                 restarts: 2,

@@ -169,18 +169,31 @@ impl<'a> Cast<'a> {
         Ok(())
     }
 
-    /// Gives the roles to processes: a writer that has one leaves and comes back.
+    /// Gives the roles to processes: a writer that has one leaves and comes back. Those of a node that has left come to others
+    /// while there is something to write.
     fn hand_over(&mut self) -> Result<(), Failure> {
-        for _ in 0..5 {
+        let until = Instant::now() + WHOLE;
+        while Instant::now() < until {
             let status = self.writer.node.status();
-            if status.leader != status.me && status.acceptor != status.me {
+            let roles = [status.leader, status.acceptor];
+            if roles.iter().all(|role| self.child(role.slot).is_some()) {
                 return Ok(());
+            }
+            if !roles.contains(&status.me) {
+                self.writer.write_until(|_| true)?;
+                continue;
             }
             let node = attach(self.run, self.series, &self.fd)?;
             let before = std::mem::replace(&mut self.writer.node, node);
-            before.leave().map_err(|error| Failure::Refused(format!("a writer with a role cannot leave: {error}")))?;
+            let failed = |error| Failure::Refused(format!("a writer with a role cannot leave: {error}"));
+            before.leave().map_err(failed)?;
         }
-        Err(Failure::Refused("the roles stay with the writer".to_owned()))
+        Err(Failure::Refused("the roles stay with the writer, or with a node that has left".to_owned()))
+    }
+
+    /// The process that has a slot.
+    fn child(&self, slot: u16) -> Option<&Child> {
+        self.children.get(usize::from(slot)).and_then(Option::as_ref)
     }
 
     /// Waits until the group has all its members.
@@ -203,8 +216,7 @@ impl<'a> Cast<'a> {
         let status = self.writer.node.status();
         let role = if event == Event::AcceptorKilled { status.acceptor } else { status.leader };
         let slot = usize::from(role.slot);
-        let child = self.children.get(slot).and_then(Option::as_ref);
-        let child = child.ok_or_else(|| Failure::Refused(format!("no process has slot {slot}")))?;
+        let child = self.child(role.slot).ok_or_else(|| Failure::Refused(format!("no process has slot {slot}")))?;
         let pid = Pid::from_raw(child.pid() as i32).expect("a process has a number");
         let signal = if event == Event::LeaderStopped { Signal::STOP } else { Signal::KILL };
         let at = Instant::now() + Duration::from_micros(random.u64(2_000..8_000));

@@ -40,7 +40,7 @@ pub(super) struct RaceArguments {
     /// Race these only: names of stores [default: all].
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     contenders: Vec<String>,
-    /// How long each of the blocks lasts, in milliseconds [default: 500, or 20 with --quick].
+    /// How long each of the blocks lasts, in milliseconds [default: 500, or 10 with --quick].
     #[arg(long, value_name = "MS", value_parser = clap::value_parser!(u64).range(1..=60_000))]
     block: Option<u64>,
     /// Blocks of each contender in each situation [default: 10, or 3 with --quick].
