@@ -9,7 +9,7 @@ use std::time::Duration;
 use corecast::base::sync::AtomicBool;
 use corecast::rendezvous::SocketDir;
 use corecast::replica::kv::Store;
-use corecast::replica::{Node, Replicated};
+use corecast::replica::{Level, Node, Replicated};
 use corecast_race::failure::Failure;
 use rustix::process::{Signal, set_parent_process_death_signal};
 
@@ -22,6 +22,8 @@ const NAME: &str = "crash";
 pub(super) const CLIENTS: u64 = 16;
 /// The client that reads at the end.
 const READER: u64 = CLIENTS - 1;
+/// The longest time in which a node that may survive alone has to know all that others know.
+const FRESH_LIMIT: Duration = Duration::from_millis(50);
 /// The longest time for a cut.
 const CUT_LIMIT: Duration = Duration::from_secs(10);
 
@@ -84,9 +86,11 @@ fn obey(plan: &NodePlan, node: &Node<Store>, line: &str) -> Result<String, Failu
     let (order, argument) = line.split_once(' ').unwrap_or((line, ""));
     Ok(match order {
         "roles" => {
+            // If it has been put out, and somebody may know, it must know, too: the parent may let nobody else live.
+            let is_fresh = node.catch_up(Level::Linearizable, FRESH_LIMIT).is_ok();
             let status = node.status();
             let (leader, acceptor) = (status.leader.slot, status.acceptor.slot);
-            format!("roles {leader} {acceptor} {}", u64::from(status.is_member && status.ended.is_none()))
+            format!("roles {leader} {acceptor} {}", u64::from(is_fresh && status.is_member && status.ended.is_none()))
         }
         "status" => format!("status {:?}", node.status()),
         "finish" => "finished".to_owned(),

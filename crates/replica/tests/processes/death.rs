@@ -17,23 +17,31 @@ fn group(folder: &tempfile::TempDir, placement: Placement, nodes: usize) -> Vec<
 #[test]
 fn killed_leaders_and_acceptors_lose_nothing() {
     for placement in PLACEMENTS {
-        for victims in [&[0][..], &[1], &[0, 1], &[0, 1, 2]] {
-            let folder = tempfile::tempdir().expect("a temporary folder");
-            let mut actors = group(&folder, placement, 3);
-            let node = attach(&folder, placement);
-            let (mut session, mut sum) = (node.session().expect("a member"), 0);
-            add(&mut session, &mut sum, 50);
-            let status = node.status();
-            assert_eq!(status.leader.slot, 0);
-            assert_eq!(status.acceptor.slot, u16::from(placement == Placement::Separate));
-            victims.iter().for_each(|&at| actors[at].signal(Signal::KILL));
-            add(&mut session, &mut sum, 50);
-            assert_eq!(node.read(Level::Linearizable, &()).expect("fresh").0, 100);
-            write_until(&node, &mut session, &mut sum, || node.status().members.len() == 4 - victims.len());
-            actors.clear();
-            add(&mut session, &mut sum, 50);
-        }
+        kill(placement, |leader, _| vec![leader]);
+        kill(placement, |_, acceptor| vec![acceptor]);
+        kill(placement, |leader, acceptor| vec![leader, acceptor]);
+        kill(placement, |_, _| vec![0, 1, 2]);
     }
+}
+
+/// Kills the nodes in these slots, as far as they are processes of their own, while this process writes.
+fn kill(placement: Placement, victims: impl Fn(u16, u16) -> Vec<u16>) {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let mut actors = group(&folder, placement, 3);
+    let node = attach(&folder, placement);
+    let (mut session, mut sum) = (node.session().expect("a member"), 0);
+    add(&mut session, &mut sum, 50);
+    // Where CPUs are few, a node may have been held for stuck, and another have its role.
+    let status = node.status();
+    let mut victims = victims(status.leader.slot, status.acceptor.slot);
+    victims.retain(|&slot| slot < 3);
+    victims.dedup();
+    victims.iter().for_each(|&slot| actors[usize::from(slot)].signal(Signal::KILL));
+    add(&mut session, &mut sum, 50);
+    assert_eq!(node.read(Level::Linearizable, &()).expect("fresh").0, 100);
+    write_until(&node, &mut session, &mut sum, || node.status().members.len() == 4 - victims.len());
+    actors.clear();
+    add(&mut session, &mut sum, 50);
 }
 
 #[test]
