@@ -64,6 +64,10 @@ impl<B: Clone + PartialEq> Node<B> {
         if !self.rules().respect_stable {
             self.acceptor.cursor = before;
         }
+        if self.rules().respect_stable && !self.is_by_messages() && self.learned_end < self.acceptor.stable {
+            // It was taken in with a state that is older than what all others have applied.
+            return self.lag(effects);
+        }
         let cursor = self.acceptor.cursor;
         // A run with a gap before it: the transport asks where to pull from, and comes again.
         if first > cursor {

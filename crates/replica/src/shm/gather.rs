@@ -65,6 +65,8 @@ impl Shm {
             return;
         }
         let stable = leader.segment.proposal_stable();
+        // A new leader has proposed nothing below its own count.
+        let from = from.max(stable);
         self.run.clear();
         leader.segment.proposals(from..tail.min(from + RUN), &mut self.run);
         let epoch = configuration.epoch;
