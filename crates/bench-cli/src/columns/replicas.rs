@@ -36,8 +36,8 @@ pub(crate) const COSTS: &[Column<CostRow>] = &[
 pub(crate) const CELL: &[Column<ReplicaRow>] = &[
     Column::words("contender", "store", |row| row.contender.as_str().into()),
     Column::figure("kops", "k/s", "", |row| figure(row.kops), Digits(1)),
-    Column::figure("min_kops", "least", "", |row| figure(row.min_kops), Digits(1)),
-    Column::figure("max_kops", "most", "", |row| figure(row.max_kops), Digits(1)),
+    Column::optional(Column::figure("min_kops", "least", "", |row| figure(row.min_kops), Digits(1))),
+    Column::optional(Column::figure("max_kops", "most", "", |row| figure(row.max_kops), Digits(1))),
     Column::figure("read_p50_ns", "read p50", "ns", |row| figure(row.read_p50_ns), Cost),
     Column::figure("read_p99_ns", "p99", "ns", |row| figure(row.read_p99_ns), Cost),
     Column::figure("write_p50_ns", "write p50", "us", |row| figure(row.write_p50_ns), Micros),
