@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use corecast_base::CacheLine;
 use corecast_base::region::{Forked, SharedRegion};
-use corecast_base::sync::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use corecast_base::sync::{AtomicBool, AtomicU32, AtomicU64, Ordering, fence};
 use corecast_base::wait::{LONGEST_SLEEP, Wait, WakeWord};
 use corecast_lock::{RwLock, RwSpread};
 
@@ -196,10 +196,22 @@ impl<S: StateMachine> Inner<S> {
         }
     }
 
+    /// Wakes the threads of this node that wait for results. In the common case of none it costs a fence.
+    pub(super) fn wake_callers(&self) {
+        // ORDERING: SeqCst, pairs with the fence in wait_for; forbids that this thread misses the caller and the caller misses the
+        // result [callers]
+        fence(Ordering::SeqCst);
+        if self.has_callers() {
+            self.wake.notify();
+        }
+    }
+
     /// Waits until `found` says something, and drives the node meanwhile. `None` when the time is up.
     pub(super) fn wait_for<T>(&self, limit: Option<Duration>, mut found: impl FnMut() -> Option<T>) -> Option<T> {
         // ORDERING: Relaxed, a count that the driver's thread only takes as a hint
         self.polling.fetch_add(1, Ordering::Relaxed);
+        // ORDERING: SeqCst, pairs with the fence in wake_callers; forbids that both miss each other [callers]
+        fence(Ordering::SeqCst);
         let poll = || {
             if let Some(found) = found() {
                 return Some(found);

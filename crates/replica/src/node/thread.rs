@@ -63,7 +63,7 @@ impl<S: StateMachine> Inner<S> {
         self.is_stopping.load(Ordering::Acquire)
     }
 
-    fn has_callers(&self) -> bool {
+    pub(super) fn has_callers(&self) -> bool {
         // ORDERING: Relaxed, a hint: a thread that sees it late naps once more
         self.polling.load(Ordering::Relaxed) > 0
     }
