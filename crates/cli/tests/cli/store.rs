@@ -181,9 +181,19 @@ fn names_and_sockets_in_use_are_refused() {
     serve("t", &["--replicas", "0"]).failed(2, "--replicas");
     serve("t", &["--replicas", "1024"]).failed(2, "--replicas");
     serve("t", &["--fsync", "always"]).failed(2, "--data");
-    serve("t", &["--data", "folder"]).failed(2, "in memory only");
+    serve("t", &["--data", &file]).failed(1, "the process of replica 0 ended before it was ready");
     run(&program, &["kv", "replica", "t", "--slot", "0"]).failed(2, "standard input is no listening socket");
     store.stop();
+}
+
+#[test]
+fn files_bring_a_store_back() {
+    let program = Program::new();
+    for (asked, answer) in [("SET k v", "+OK|"), ("GET k", "$1|v|")] {
+        let store = Store::serve(&program, &["--replicas", "2", "--data", "folder", "--fsync", "always"]);
+        assert_eq!(store.ask(asked).expect("answered"), answer);
+        store.stop();
+    }
 }
 
 #[test]
