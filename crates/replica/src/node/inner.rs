@@ -198,8 +198,8 @@ impl<S: StateMachine> Inner<S> {
 
     /// Wakes the threads of this node that wait for results. In the common case of none it costs a fence.
     pub(super) fn wake_callers(&self) {
-        // ORDERING: SeqCst, pairs with the fence in wait_for; forbids that this thread misses the caller and the caller misses the
-        // result [callers]
+        // ORDERING: SeqCst, pairs with the fence in wait_for; forbids that this thread misses the caller, and the caller the result
+        // [callers]
         fence(Ordering::SeqCst);
         if self.has_callers() {
             self.wake.notify();
