@@ -198,8 +198,7 @@ impl<S: StateMachine> Inner<S> {
 
     /// Wakes the threads of this node that wait for results. In the common case of none it costs a fence.
     pub(super) fn wake_callers(&self) {
-        // ORDERING: SeqCst, pairs with the fence in wait_for; forbids that this thread misses the caller, and the caller the result
-        // [callers]
+        // ORDERING: SeqCst, pairs with the fence in wait_for; forbids that both miss each other [callers]
         fence(Ordering::SeqCst);
         if self.has_callers() {
             self.wake.notify();
