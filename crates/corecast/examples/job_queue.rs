@@ -1,7 +1,7 @@
 //! How are jobs dealt to worker processes so that each is done once, also if a worker is killed?
 //!
 //! The queue is a state machine with a replica in each process. A worker claims a job, does it, and says that it is done; every
-//! step is an operation, so all processes agree on who has which job. One worker is killed while it has one: when the group has
+//! step is an operation, so all processes agree on each job's owner. One worker is killed while it has one: when the group has
 //! put its node out, the job goes back into the queue, and another worker claims it.
 //!
 //! Run it with `cargo run --release --example job_queue`.

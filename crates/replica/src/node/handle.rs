@@ -36,7 +36,7 @@ pub(super) struct Handle<S: StateMachine> {
     pub(super) inner: Arc<Inner<S>>,
     pub(super) region: SharedRegion,
     /// Keeps the group's name as long as the node.
-    pub(super) hosted: Option<HostedRegion>,
+    pub(super) _hosted: Option<HostedRegion>,
     pub(super) thread: Mutex<Option<JoinHandle<()>>>,
 }
 
@@ -219,6 +219,5 @@ impl<S: StateMachine> Drop for Handle<S> {
         if let Some(thread) = thread {
             let _ = thread.join();
         }
-        let _ = &self.hosted;
     }
 }

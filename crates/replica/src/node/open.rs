@@ -284,7 +284,7 @@ impl Place {
         let name = format!("replica-{}", me.slot);
         let thread = thread::Builder::new().name(name).spawn(move || node_thread::run(&theirs));
         let thread = Mutex::new(Some(thread.map_err(OpenError::Thread)?));
-        Ok(Node::new(Handle { inner, region, hosted, thread }))
+        Ok(Node::new(Handle { inner, region, _hosted: hosted, thread }))
     }
 }
 
