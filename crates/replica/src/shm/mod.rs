@@ -105,12 +105,29 @@ impl Shm {
         has_left || self.peers.is_dead(node)
     }
 
+    /// True if the process of a node that is gone, `boot` in the list of members, may be alive as another incarnation.
+    pub(crate) fn has_gone_on(&self, node: NodeId, boot: u64) -> bool {
+        self.peers.has_gone_on(node, boot)
+    }
+
     /// Living nodes that are no members and take the state of one, and the counts that they have applied, if they have a state.
     pub(crate) fn joiners(&self, members: &Members) -> Vec<(NodeId, Index)> {
         let is_joining = |one: &SegmentReader| one.state() == Some(NodeState::Joining) || one.asks().is_some();
         let others = self.peers.iter().map(|peer| &peer.segment).filter(|one| !members.contains(one.node()));
         let joining = others.filter(|one| is_joining(one) && !self.peers.is_dead(one.node()));
         joining.map(|one| (one.node(), one.applied())).collect()
+    }
+
+    /// The least count that any node has applied which needs the log: a member, or one that has a state and is about to join.
+    pub(crate) fn least_applied(&self, members: &Members) -> Index {
+        let needs_log = |one: &SegmentReader| {
+            let is_out = one.state() == Some(NodeState::Left) || one.asks().is_some();
+            !is_out && !self.peers.is_dead(one.node())
+        };
+        let others = self.peers.iter().map(|peer| &peer.segment);
+        let others = others.filter(|one| !members.contains(one.node()) && needs_log(one)).map(SegmentReader::applied);
+        let members = members.iter().map(|node| self.segment(node).map_or(0, SegmentReader::applied));
+        members.chain(others).min().unwrap_or(0)
     }
 
     /// This node is another incarnation now, with a segment of its own.

@@ -50,7 +50,7 @@ fn suspect(group: &mut Group, at: usize) {
     let any = group.rng.choice(members).unwrap_or(configuration.leader);
     let node = group.rng.choice([configuration.leader, configuration.acceptor, any]).expect("three");
     let is_dead = !group.is_alive(node);
-    group.step(at, Input::Suspect { node, is_dead });
+    group.step(at, group.suspicion(node, is_dead));
 }
 
 fn stop_or_continue(group: &mut Group) {
@@ -63,8 +63,7 @@ fn stop_or_continue(group: &mut Group) {
 /// Kills a process. Shared: one is left. Messages: a majority of the founders is left, and while one of leader and acceptor is
 /// dead the protocol may wait for it.
 fn kill(group: &mut Group, at: usize) {
-    let is_last =
-        group.alive().iter().filter(|&&other| group.is_member(other) && !group.node(other).is_lagging()).count() < 2;
+    let is_last = !group.alive().into_iter().any(|other| other != at && group.may_go_on(other));
     let me = group.node(at).id();
     if is_last || (!group.world.is_shared() && !group.has_majority_without(Some(at))) {
         return;
