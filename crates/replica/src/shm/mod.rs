@@ -105,11 +105,6 @@ impl Shm {
         has_left || self.peers.is_dead(node)
     }
 
-    /// True if the process of a node that is gone, `boot` in the list of members, may be alive as another incarnation.
-    pub(crate) fn has_gone_on(&self, node: NodeId, boot: u64) -> bool {
-        self.peers.has_gone_on(node, boot)
-    }
-
     /// Living nodes that are no members and take the state of one, and the counts that they have applied, if they have a state.
     pub(crate) fn joiners(&self, members: &Members) -> Vec<(NodeId, Index)> {
         let is_joining = |one: &SegmentReader| one.state() == Some(NodeState::Joining) || one.asks().is_some();

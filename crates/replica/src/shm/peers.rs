@@ -72,15 +72,6 @@ impl Peers {
         }
     }
 
-    /// True if the process of a node, `boot` in the list of members, may have gone on as another incarnation of this slot.
-    pub(crate) fn has_gone_on(&self, node: NodeId, boot: u64) -> bool {
-        let slot = usize::from(node.slot);
-        let claimed = self.control.claimed(slot);
-        // Only a record tells which process has claimed the slot.
-        let record = self.control.node(slot).filter(|record| record.inc == claimed);
-        claimed != node.inc && record.is_none_or(|record| record.boot == boot)
-    }
-
     /// Wakes a node.
     pub(crate) fn wake(&self, node: NodeId) {
         self.control.wake(usize::from(node.slot));

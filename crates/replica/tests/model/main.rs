@@ -84,7 +84,7 @@ fn joining(transport: Transport, rules: Rules) -> Protocol {
 fn shared_joining_is_safe() {
     for transport in [SEPARATE, FUSED] {
         let model = joining(transport, Rules::ALL);
-        let short = Protocol { joins: 1, suspicions: 1, suspecting: &[2], ..model.clone() };
+        let short = Protocol { requests: 1, joins: 1, suspicions: 1, suspecting: &[2], ..model.clone() };
         let checker = is_safe(bounds(short, model));
         assert!(checker.discovery("alone").is_some(), "the joiner leads alone, and decides");
     }

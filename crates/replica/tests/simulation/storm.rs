@@ -76,8 +76,12 @@ fn kill(group: &mut Group, at: usize) {
 }
 
 fn restart(group: &mut Group) {
-    let candidates = (0..group.clients.len()).filter(|&at| !group.world.processes[at].is_alive || group.has_left(at));
-    let candidates = Vec::from_iter(candidates);
+    // One that is about to join may begin anew, too: then its `Join` comes late.
+    let (joins_anew, shared) = (group.rng.u8(..4) == 0, group.world.is_shared());
+    let is_candidate = |&at: &usize| {
+        !group.world.processes[at].is_alive || group.has_left(at) || (joins_anew && shared && !group.is_member(at))
+    };
+    let candidates = Vec::from_iter((0..group.clients.len()).filter(is_candidate));
     if let Some(at) = group.rng.choice(candidates) {
         let is_same_process = group.world.processes[at].is_alive;
         group.restart(at, is_same_process);
