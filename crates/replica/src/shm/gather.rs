@@ -41,6 +41,7 @@ impl Shm {
 
     /// Looks at all that others may have written.
     pub(crate) fn gather(&mut self, view: &View, inputs: &mut Vec<Input<Body>>) {
+        self.epoch = view.configuration.epoch;
         self.acceptor = view.configuration.acceptor;
         if self.control.configuration().epoch() != view.configuration.epoch {
             inputs.extend(self.newest_configuration().map(Input::ConfigurationSeen));

@@ -25,7 +25,8 @@ use crate::{Command, Epoch, Index, NodeId};
 #[derive(Debug)]
 pub(crate) struct Shm {
     pub(crate) me: NodeId,
-    /// The acceptor of the newest configuration that the protocol knows.
+    /// The newest configuration that the protocol knows, and its acceptor.
+    epoch: Epoch,
     acceptor: NodeId,
     pub(crate) control: Control,
     pub(crate) writer: SegmentWriter,
@@ -62,7 +63,7 @@ impl Shm {
     ) -> Self {
         let (progress, run) = (HashMap::new(), Vec::new());
         let (pinned, requests, damaged) = (Vec::new(), Requests::default(), None);
-        Self { me, acceptor: me, control, writer, bulk, peers, pinned, requests, damaged, memory, progress, run }
+        Self { me, epoch: 0, acceptor: me, control, writer, bulk, peers, pinned, requests, damaged, memory, progress, run }
     }
 
     /// The segment of a node, the own one included.
