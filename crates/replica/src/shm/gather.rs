@@ -81,6 +81,10 @@ impl Shm {
 
     /// The learner's look at what the acceptor has committed.
     fn learn(&mut self, acceptor: NodeId, from: Index, inputs: &mut Vec<Input<Body>>) {
+        if self.peers.get(acceptor).is_none() {
+            // Its memory has to be found while somebody alive holds it.
+            self.refresh_peers();
+        }
         let Some(acceptor) = self.peers.get(acceptor) else { return };
         let commit = acceptor.segment.commit();
         if commit <= from {

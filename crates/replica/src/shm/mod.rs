@@ -117,8 +117,8 @@ impl Shm {
     /// The least count that any node has applied which needs the log: a member, or one that has a state and is about to join.
     pub(crate) fn least_applied(&self, members: &Members) -> Index {
         let needs_log = |one: &SegmentReader| {
-            let is_out = one.state() == Some(NodeState::Left) || one.asks().is_some();
-            !is_out && !self.peers.is_dead(one.node())
+            let has_state = one.asks().is_none() && one.applied() > 0;
+            has_state && one.state() != Some(NodeState::Left) && !self.peers.is_dead(one.node())
         };
         let others = self.peers.iter().map(|peer| &peer.segment);
         let others = others.filter(|one| !members.contains(one.node()) && needs_log(one)).map(SegmentReader::applied);
