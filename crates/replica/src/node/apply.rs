@@ -10,6 +10,7 @@ use super::inner::{Applied, Inner};
 use super::mailbox::{Content, Letter};
 use crate::crash_point;
 use crate::segment::{Body, NodeState};
+use crate::shm::Damaged;
 use crate::system::Outcome;
 use crate::{Command, Index, LeaveReason, NodeId, Op, SessionId, StateMachine, Wire};
 
@@ -114,7 +115,7 @@ impl<S: StateMachine> Driver<S> {
     /// Runs the state machine. The reply begins with the index, so that a retry gets the same one.
     fn run(&mut self, machine: &mut S, index: Index, body: &Body) -> Result<Arc<[u8]>, Stop> {
         let mut bytes = std::mem::take(&mut self.bytes);
-        self.shm.read_body(body, &mut bytes).map_err(|damaged| Stop::Damaged(damaged.slot))?;
+        self.read_body(body, &mut bytes).map_err(|damaged| Stop::Damaged(damaged.slot))?;
         if let Some(disk) = &mut self.disk {
             disk.keep(index, Some(&bytes)).map_err(Stop::Files)?;
         }
@@ -126,6 +127,14 @@ impl<S: StateMachine> Driver<S> {
         let reply = Arc::from(&bytes[..]);
         self.bytes = bytes;
         Ok(reply)
+    }
+
+    /// The bytes of an operation. Its node may have come, or come back, since this one last looked for others.
+    fn read_body(&mut self, body: &Body, bytes: &mut Vec<u8>) -> Result<(), Damaged> {
+        self.shm.read_body(body, bytes).or_else(|_| {
+            self.shm.refresh_peers();
+            self.shm.read_body(body, bytes)
+        })
     }
 
     /// Puts a result where the session finds it, if the session is one of this node.

@@ -220,9 +220,9 @@ impl<S: StateMachine> Driver<S> {
         self.shm.bulk.free_below(least.min(self.core.applied_count()));
     }
 
-    /// Lets users wait at `bound` for nodes that are about to join.
-    pub(super) fn hold_users(&mut self, inner: &Inner<S>, bound: Option<Index>) {
-        self.core.hold_users(bound, &mut self.effects);
+    /// Lets users and the log wait for nodes that are about to join, and have reached this count.
+    pub(super) fn hold_users(&mut self, inner: &Inner<S>, reached: Option<Index>) {
+        self.core.hold_users(reached, &mut self.effects);
         self.settle(inner);
     }
 

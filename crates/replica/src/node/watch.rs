@@ -51,15 +51,16 @@ impl<S: StateMachine> Driver<S> {
         let limit = SHORTEST_HOLD.max(self.patience.limit() * 4);
         let (clock, reached) = (Clock::get(), self.core.applied_count());
         self.joiners.retain(|node, _| found.iter().any(|(joiner, _)| joiner == node));
-        let mut bound = None;
+        let mut least = None;
         for (node, applied) in found {
             let (at, since) = *self.joiners.entry(node).or_insert((reached, now));
             if clock.duration(now.saturating_sub(since)) < limit {
-                let joiner = at.max(applied) + self.config.window * 3 / 8;
-                bound = Some(bound.map_or(joiner, |other: Index| other.min(joiner)));
+                // One that has no state yet takes one that shows about as much as this leader has applied by now.
+                let joiner = if applied > 0 { applied } else { at };
+                least = Some(least.map_or(joiner, |other: Index| other.min(joiner)));
             }
         }
-        self.hold_users(inner, bound);
+        self.hold_users(inner, least);
     }
 
     /// True if this node waits for others.

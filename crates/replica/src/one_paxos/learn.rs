@@ -173,7 +173,8 @@ impl<B: Clone + PartialEq> Node<B> {
         // A leader that was deposed without knowing may have applied what others ordered.
         let own = self.applied.min(self.orders.next);
         let joining = self.orders.joining.values().copied().filter(|_| self.rules().joiners_bound_stable);
-        let least = self.progress.iter().map(|member| member.applied).chain(joining).fold(own, Index::min);
+        let counts = self.progress.iter().map(|member| member.applied).chain(joining).chain(self.held);
+        let least = counts.fold(own, Index::min);
         let least = least.saturating_sub(self.settings.window / KEPT_FOR_JOINERS);
         if least > self.orders.stable {
             self.orders.stable = least;

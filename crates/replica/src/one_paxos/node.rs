@@ -80,7 +80,7 @@ pub struct Node<B> {
     pub(super) orders: Orders<B>,
     /// All other members, as far as known.
     pub(super) progress: Vec<Progress>,
-    /// Where the runtime wants users to wait for nodes that are about to join.
+    /// How far nodes are that are about to join, and that the runtime wants to wait for.
     pub(super) held: Option<Index>,
     /// Members that are dead.
     pub(super) dead: BTreeSet<NodeId>,

@@ -165,15 +165,15 @@ impl<B: Clone + PartialEq> Node<B> {
         let reserved = self.reserved();
         let is_running = |node: &NodeId| !self.dead.contains(node) && !self.slow.contains(node);
         let running = self.progress.iter().filter(|member| is_running(&member.node)).map(|member| member.applied);
-        let slowest = running.fold(self.applied, Index::min);
-        let users = (end - reserved).min(slowest + window * 3 / 8).min(self.held.unwrap_or(Index::MAX));
+        let slowest = running.chain(self.held).fold(self.applied, Index::min);
+        let users = (end - reserved).min(slowest + window * 3 / 8);
         Room { users, group: end - reserved / 2, leaves: end }
     }
 
-    /// Leader: users' commands get no index from `bound` on, so that a node that takes the state of a member finds
-    /// the rest in the log. `None` lets go.
-    pub fn hold_users(&mut self, bound: Option<Index>, effects: &mut Vec<Effect<B>>) {
-        self.held = bound;
+    /// Leader: nodes that are about to join have applied what is below `reached`, or take the state of a member that has. Users
+    /// wait for them as for members, and the log is not trimmed beyond. `None` lets go.
+    pub fn hold_users(&mut self, reached: Option<Index>, effects: &mut Vec<Effect<B>>) {
+        self.held = reached;
         if self.leads() {
             self.order_waiting(effects);
         }

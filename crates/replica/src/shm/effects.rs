@@ -136,10 +136,19 @@ impl Shm {
         None
     }
 
-    /// Puts requests where the leader finds them. Those that do not fit are sent again by the caller.
+    /// Puts requests where the leader finds them. Those of other nodes, left over from a time as leader, are left to these:
+    /// nobody here would notice their answers, and release their places.
     pub(crate) fn forward(&mut self, leader: NodeId, commands: &[Command<Body>]) {
-        for command in commands {
-            if let Some(position) = self.writer.push_request(command) {
+        let me = self.me;
+        let is_own = |command: &&Command<Body>| command.session.node().is_none_or(|node| node.slot == me.slot);
+        for command in commands.iter().filter(is_own) {
+            let pushed = self.writer.push_request(command).or_else(|| {
+                // One that waits for an answer is sent again, and one that nobody waits for any more must not block the others.
+                let below = self.requests.give_up_oldest()?;
+                self.writer.release_requests(below);
+                self.writer.push_request(command)
+            });
+            if let Some(position) = pushed {
                 let (session, rid) = request_key(command);
                 self.requests.pushed(position, session, rid);
                 crash_point::here("request-pushed");

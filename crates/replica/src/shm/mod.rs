@@ -45,7 +45,7 @@ pub(crate) struct Shm {
     run: Vec<(Index, Epoch, Command<Body>)>,
 }
 
-/// The memory of a node does not hold what it should.
+/// The memory of a node does not hold what it should, or cannot be opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Damaged {
     /// The slot of the node.
@@ -63,7 +63,21 @@ impl Shm {
     ) -> Self {
         let (progress, run) = (HashMap::new(), Vec::new());
         let (pinned, requests, damaged) = (Vec::new(), Requests::default(), None);
-        Self { me, epoch: 0, acceptor: me, control, writer, bulk, peers, pinned, requests, damaged, memory, progress, run }
+        Self {
+            me,
+            epoch: 0,
+            acceptor: me,
+            control,
+            writer,
+            bulk,
+            peers,
+            pinned,
+            requests,
+            damaged,
+            memory,
+            progress,
+            run,
+        }
     }
 
     /// The segment of a node, the own one included.
