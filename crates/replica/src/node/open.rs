@@ -72,10 +72,10 @@ impl<S: StateMachine> Replicated<S> {
     }
 }
 
-/// The contents of a group's region. Groups of other state machines have others.
+/// The contents of a group's region. Groups of other state machines, by type or by kind, have others.
 fn plan<S>(config: &Config) -> Result<RegionPlan, OpenError> {
     let mut hasher = DefaultHasher::new();
-    std::any::type_name::<S>().hash(&mut hasher);
+    (std::any::type_name::<S>(), &config.kind).hash(&mut hasher);
     let flags = u64::from(config.placement == Placement::Fused) | config.files.group << 1;
     let words = [config.slots as u64, config.window, config.bulk_bytes, flags, hasher.finish(), config.files.base];
     let plan = RegionPlan::new().add(ENTRY, KIND, words, Control::bytes(config.slots) as u64);
@@ -299,4 +299,38 @@ pub(super) type NewSegment = (SegmentWriter, SealedMemory);
 pub(super) fn segment(config: &Config, me: NodeId) -> Result<NewSegment, OpenError> {
     let layout = SegmentLayout::new(config.slots, config.window, config.bulk_bytes);
     create_segment(layout, me).map_err(|error| OpenError::Segment { node: me.slot, cause: error.to_string() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::MAX_SLOTS;
+
+    #[test]
+    fn a_group_takes_1023_nodes_and_slots_of_the_dead_again() {
+        let config = Config::default().slots(MAX_SLOTS).window(256).bulk_bytes(4096);
+        let region = SharedRegion::memfd(&plan::<u8>(&config).expect("a plan")).expect("memory");
+        let entry = region.entry(ENTRY).expect("it was planned");
+        let layout = SegmentLayout::new(config.slots, config.window, config.bulk_bytes);
+        let control = Control::create(&region, region.section(&entry), layout, config.wait).expect("room");
+        for slot in 0..MAX_SLOTS {
+            assert_eq!(claim(&region, &control).expect("a free slot"), NodeId::new(slot as u16, 1));
+        }
+        let is_full = || matches!(claim(&region, &control), Err(OpenError::NoSlot(MAX_SLOTS)));
+        assert!(is_full(), "this process lives, though it said nothing more");
+        // A participant that is not there any more.
+        let dead = ParticipantId { index: 900, generation: 7 }.to_word();
+        control.claim(5, control.last_claim(5), Claim { inc: 2, participant: dead }).expect("nobody else");
+        control.claim(6, control.last_claim(6), Claim { inc: u16::MAX, participant: dead }).expect("nobody else");
+        assert_eq!(claim(&region, &control).expect("a slot of the dead"), NodeId::new(5, 3));
+        assert!(is_full(), "an incarnation is never used twice");
+    }
+
+    #[test]
+    fn more_slots_than_a_group_may_have_are_refused() {
+        for slots in [0, MAX_SLOTS + 1] {
+            let refused = Config::default().slots(slots).check().expect_err("not a number of slots");
+            assert_eq!(refused.to_string(), format!("a group of {slots} slots, expected 1 to 1023"));
+        }
+    }
 }
