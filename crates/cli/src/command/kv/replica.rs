@@ -14,8 +14,8 @@ use rustix::process::{Signal, set_parent_process_death_signal};
 
 use super::store_options::{FsyncArg, PlacementArg, StoreOptions};
 use crate::failure::Failure;
-use crate::interrupt;
 use crate::kv::server::Server;
+use crate::{interrupt, number_arg};
 
 /// The word that a replica writes to standard output once it serves.
 pub(super) const READY: &str = "ready";
@@ -29,7 +29,7 @@ pub(super) struct Arguments {
     #[command(flatten)]
     store: StoreOptions,
     /// The slot of this process, from 0.
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = number_arg::within::<usize>(0..=1022))]
     slot: usize,
     /// Make the store unless it is there: no other process has it.
     #[arg(long)]

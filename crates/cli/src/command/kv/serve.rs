@@ -51,6 +51,7 @@ struct Place {
 }
 
 pub(super) fn run(arguments: &Arguments, output: &Output) -> Result<(), Failure> {
+    arguments.store.check()?;
     let place = arguments.listen()?;
     let (stop, stopper) = UnixStream::pair().map_err(Failure::environment)?;
     interrupt::on_first(move || {
