@@ -63,8 +63,8 @@ pub type ReplicaRestore =
     Option<unsafe extern "C" fn(state: *mut c_void, snapshot: *const c_void, len: usize) -> c_int>;
 
 /// A deterministic state machine: the same operations in the same order give the same state and the same results. Clock values
-/// and random numbers have to arrive inside the operation. Set `size` to sizeof(corecast_replica_machine), and all else but `kind`,
-/// which may be NULL.
+/// and random numbers have to arrive inside the operation. Set `size` to sizeof(corecast_replica_machine), and all else but
+/// `kind`, which may be NULL.
 ///
 /// The functions are called by threads of the library, too. `apply` and `restore` have the state to themselves; `query`,
 /// `digest` and `snapshot` may run in several threads at a time. None of them throws, jumps, or calls anything with the
@@ -86,9 +86,9 @@ pub struct ReplicaMachine {
     pub snapshot: ReplicaSnapshot,
     /// Reads it.
     pub restore: ReplicaRestore,
-    /// A text that names the kind of state, such as "counter 2": a replica joins only a group whose creator gave the same one, and
-    /// gets CORECAST_MISMATCH elsewhere. So programs with different states, or versions of them, are told apart. NULL stands for
-    /// "". Not used after the call.
+    /// A text that names the kind of state, such as "counter 2": a replica joins only a group whose creator gave the same one,
+    /// and gets CORECAST_MISMATCH elsewhere. So programs with different states, or versions of them, are told apart. NULL stands
+    /// for "". Not used after the call.
     pub kind: *const c_char,
 }
 

@@ -189,7 +189,8 @@ c_functions! {
 
     /// Joins the group with this name. `restore` gives the state the contents that the group's has. CORECAST_NOT_FOUND if there
     /// is none, CORECAST_TAKEN if all its slots are taken, CORECAST_TIMEOUT if no member took this node in, CORECAST_DIED if all
-    /// members are gone, CORECAST_MISMATCH if it is of another version, holds another state (`machine.kind`), or `restore` refused it.
+    /// members are gone, CORECAST_MISMATCH if it is of another version, holds another state (`machine.kind`), or `restore`
+    /// refused it.
     unsafe fn corecast_replica_attach(
         directory: text?,
         name: text,

@@ -174,7 +174,7 @@ fn one_of_two_creators_claims_a_slot() {
     });
 }
 
-/// Whoever sees a claim sees that its process has said to be alive before: a living claimant does not look dead.
+/// A thread that sees a claim sees that its process has said to be alive before: a living claimant does not look dead.
 #[test]
 fn a_claim_brings_the_record_of_its_process() {
     loom::model(|| {
