@@ -22,6 +22,7 @@ mod crc32c;
 mod directory;
 #[cfg(not(loom))]
 mod error;
+mod key_hasher;
 pub mod kv;
 pub mod linearizability;
 #[cfg(not(loom))]

@@ -18,6 +18,7 @@ use super::patience::Patience;
 use super::state_bytes::GroupState;
 use super::status::Counters;
 use super::submitted::Submitted;
+use crate::key_hasher::Keys;
 use crate::one_paxos::{Effect, Input, Node as OneNode};
 use crate::segment::{Body, BulkError, NodeState};
 use crate::shm::{Shm, View};
@@ -38,7 +39,7 @@ pub(super) struct Driver<S: StateMachine> {
     /// The number of times this node has asked for a state.
     pub(super) asked: u32,
     /// The sessions of this node.
-    pub(super) mailboxes: HashMap<SessionId, Arc<Mailbox>>,
+    pub(super) mailboxes: HashMap<SessionId, Arc<Mailbox>, Keys>,
     /// Requests of this node without a result.
     pub(super) submitted: Submitted,
     pub(super) patience: Patience,
@@ -84,7 +85,7 @@ impl<S: StateMachine> Driver<S> {
             config,
             boot,
             asked,
-            mailboxes: HashMap::new(),
+            mailboxes: HashMap::default(),
             submitted: Submitted::default(),
             patience,
             counters: Counters::default(),
@@ -318,7 +319,7 @@ impl<S: StateMachine> Driver<S> {
 
     /// Hands all requests without a result in once more: to the new leader, or as the new leader.
     pub(super) fn resubmit(&mut self, inner: &Inner<S>) {
-        let requests: Vec<_> = self.submitted.iter().copied().collect();
+        let requests = self.submitted.in_order();
         if !requests.is_empty() {
             self.step(inner, Input::Requests(requests));
         }

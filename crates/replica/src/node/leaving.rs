@@ -149,8 +149,7 @@ impl<S: StateMachine> Driver<S> {
             }
         }
         self.bytes = bytes;
-        let open: Vec<_> = self.submitted.iter().copied().collect();
-        for command in open {
+        for command in self.submitted.in_order() {
             self.submit(inner, command);
         }
     }
