@@ -217,9 +217,8 @@ impl<S: StateMachine> Driver<S> {
     /// Frees the bytes of operations that all members have applied, as they say themselves. The leader's count of that comes only
     /// with further commands, for which there may be no room.
     fn free_bulk(&mut self) {
-        let members = self.core.members().iter();
-        let least = members.map(|node| self.shm.segment(node).map_or(0, |segment| segment.applied())).min();
-        self.shm.bulk.free_below(least.unwrap_or(0).min(self.core.applied_count()));
+        let least = self.shm.least_applied(self.core.members());
+        self.shm.bulk.free_below(least.min(self.core.applied_count()));
     }
 
     /// Lets users wait at `bound` for nodes that are about to join.

@@ -167,8 +167,8 @@ fn join<S: StateMachine>(
         if error.kind() == std::io::ErrorKind::TimedOut { OpenError::Lost } else { OpenError::State(error) }
     })?;
     crash_point::here("state-taken");
-    place.shm.writer.ask(place.asked, None);
     place.shm.writer.set_applied(system.applied(), Some(system.prefix()));
+    place.shm.writer.ask(place.asked, None);
     let core = restored(config, me, &mut place.shm, &system)?;
     let node = place.start(config, core, system, machine, hosted)?;
     node.await_membership(until, config.joining)?;

@@ -111,13 +111,12 @@ impl Shm {
         }
     }
 
-    /// The counts that members have applied since it last looked.
+    /// The counts that nodes have applied since it last looked. The first word of each incarnation is passed on in any case.
     pub(crate) fn hear_progress(&mut self, inputs: &mut Vec<Input<Body>>) {
         for peer in self.peers.iter_mut() {
             let (node, applied) = (peer.segment.node(), peer.segment.applied());
-            let known = self.progress.entry(node).or_insert(0);
-            if applied > *known {
-                *known = applied;
+            let is_news = self.progress.insert(node, applied).is_none_or(|known| applied > known);
+            if is_news {
                 inputs.push(Input::Progress { node, applied });
             }
         }

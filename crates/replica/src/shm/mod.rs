@@ -113,6 +113,18 @@ impl Shm {
         joining.map(|one| (one.node(), one.applied())).collect()
     }
 
+    /// The least count that any node has applied which needs the log: a member, or one that has a state and is about to join.
+    pub(crate) fn least_applied(&self, members: &Members) -> Index {
+        let needs_log = |one: &SegmentReader| {
+            let is_out = one.state() == Some(NodeState::Left) || one.asks().is_some();
+            !is_out && !self.peers.is_dead(one.node())
+        };
+        let others = self.peers.iter().map(|peer| &peer.segment);
+        let others = others.filter(|one| !members.contains(one.node()) && needs_log(one)).map(SegmentReader::applied);
+        let members = members.iter().map(|node| self.segment(node).map_or(0, SegmentReader::applied));
+        members.chain(others).min().unwrap_or(0)
+    }
+
     /// This node is another incarnation now, with a segment of its own.
     pub(crate) fn move_to(&mut self, me: NodeId, mut writer: SegmentWriter, memory: SealedMemory, boot: u64) {
         self.bulk = writer.take_bulk().expect("it is the first time");

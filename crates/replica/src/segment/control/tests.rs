@@ -4,7 +4,6 @@ use corecast_base::region::{RegionPlan, SharedRegion};
 use corecast_base::wait::Waiter;
 
 use super::*;
-use crate::NodeId;
 
 fn layout() -> SegmentLayout {
     SegmentLayout::new(3, 1024, 4096)
@@ -44,6 +43,24 @@ fn one_of_two_swaps_wins() {
         assert!(theirs.is_newest_after_fence(0));
         assert_eq!(theirs.swap(word(0), word(1)), Ok(()));
         assert_eq!((mine.configuration(), mine.is_newest_after_fence(0)), (word(1), false));
+    }
+}
+
+#[test]
+fn a_process_goes_on_in_its_slot_until_another_has_it() {
+    let (node, boot) = (NodeId::new(1, 1), record(1).boot);
+    for (mine, theirs) in pages() {
+        mine.claim(1, 0, 1).expect("it was free");
+        mine.publish(1, &record(1));
+        assert!(!theirs.has_gone_on(node, boot), "it is this incarnation");
+        mine.claim(1, 1, 2).expect("nobody else is at it");
+        assert!(theirs.has_gone_on(node, boot), "nobody has said whose it is");
+        mine.publish(1, &record(2));
+        assert!(theirs.has_gone_on(node, boot));
+        assert!(!theirs.has_gone_on(node, boot + 1), "it was another process");
+        mine.claim(1, 2, 3).expect("nobody else is at it");
+        mine.publish(1, &NodeRecord { boot: boot + 1, ..record(3) });
+        assert!(!theirs.has_gone_on(node, boot), "another process has the slot");
     }
 }
 
