@@ -9,6 +9,7 @@
 //! - [`kv`]: key-value stores to replicate;
 //! - [`one_paxos`]: the protocol, as one function without threads, clocks or memory of its own;
 //! - [`system`]: the replicated part of the group itself;
+//! - [`placement`]: roles and the learn tree, planned from a machine's model;
 //! - [`segment`]: the shared memory of the nodes of one machine;
 //! - [`wal`], [`snapshot`]: files that survive power loss;
 //! - [`linearizability`], [`crash_point`]: for tests of what is built on this crate.
@@ -28,6 +29,8 @@ pub mod linearizability;
 mod node;
 mod node_id;
 pub mod one_paxos;
+#[cfg(not(loom))]
+pub mod placement;
 pub mod segment;
 #[cfg(not(loom))]
 mod shm;
