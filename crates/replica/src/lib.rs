@@ -1,6 +1,6 @@
 //! State machines kept identical in several threads or processes of one machine by 1Paxos.
 //!
-//! - [`Replicated`]: makes a group and joins one; [`Config`], [`Placement`]: its layout;
+//! - [`Replicated`]: makes a group and joins one; [`Config`], [`Placement`], [`Learning`]: its layout;
 //! - [`Node`]: a member with its replica, [`Session`]: requests that are done exactly once, [`Level`]: how fresh a read is,
 //!   [`Status`];
 //! - [`StateMachine`], [`Wire`]: the state, and how operations become bytes;
@@ -46,7 +46,7 @@ pub use directory::FileError;
 pub use error::{ExecuteError, ForkedNode, OpenError, ReadError};
 #[cfg(not(loom))]
 pub use node::{
-    Checkpoint, CheckpointError, Config, Counters, Level, Node, Placement, Replicated, Rid, Session, Status,
+    Checkpoint, CheckpointError, Config, Counters, Learning, Level, Node, Placement, Replicated, Rid, Session, Status,
 };
 pub use node_id::{MAX_SLOTS, NodeId};
 pub use state_machine::{StateMachine, Wire};

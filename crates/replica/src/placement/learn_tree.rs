@@ -1,5 +1,7 @@
 //! The learn tree, as the nodes of a group use it.
 
+use corecast_plan::Tree;
+
 use super::plan::PlacementPlan;
 use crate::MAX_SLOTS;
 
@@ -20,10 +22,19 @@ use crate::MAX_SLOTS;
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LearnTree {
-    /// By slot: the parent in the tree as it was planned; `None` for its root.
-    parents: Vec<Option<u16>>,
+    /// By slot: its place in the tree as it was planned.
+    places: Vec<Place>,
     /// By slot: the neighbours.
     neighbours: Vec<Vec<u16>>,
+}
+
+/// The place of a slot.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Place {
+    /// It is not in the tree.
+    Outside,
+    Root,
+    Below(u16),
 }
 
 /// The reason why slots with these parents are no tree.
@@ -55,8 +66,28 @@ impl LearnTree {
     /// # Errors
     /// [`NoTree::Size`] if a group cannot have as many members.
     pub fn of_plan(plan: &PlacementPlan) -> Result<Self, NoTree> {
-        let parents: Vec<Option<usize>> = (0..plan.tree.len()).map(|member| plan.tree.parent(member)).collect();
-        Self::of_parents(&parents)
+        if plan.tree.len() > MAX_SLOTS {
+            return Err(NoTree::Size(plan.tree.len()));
+        }
+        Ok(Self::of_ranks(&plan.tree, &Vec::from_iter(0..plan.tree.len() as u16)))
+    }
+
+    /// The tree whose member of rank r is in slot `slots[r]`; these differ.
+    pub(crate) fn of_ranks(tree: &Tree, slots: &[u16]) -> Self {
+        let len = slots.iter().map(|&slot| usize::from(slot) + 1).max().unwrap_or(0);
+        let mut made = Self { places: vec![Place::Outside; len], neighbours: vec![Vec::new(); len] };
+        for (rank, &slot) in slots.iter().enumerate() {
+            made.place(slot, tree.parent(rank).map(|parent| slots[parent]));
+        }
+        made
+    }
+
+    fn place(&mut self, slot: u16, parent: Option<u16>) {
+        self.places[usize::from(slot)] = parent.map_or(Place::Root, Place::Below);
+        if let Some(parent) = parent {
+            self.neighbours[usize::from(slot)].push(parent);
+            self.neighbours[usize::from(parent)].push(slot);
+        }
     }
 
     /// The tree in which each slot has this parent, and one slot none.
@@ -68,13 +99,11 @@ impl LearnTree {
         if !(1..=MAX_SLOTS).contains(&slots) {
             return Err(NoTree::Size(slots));
         }
-        let mut neighbours = vec![Vec::new(); slots];
-        for (slot, parent) in parents.iter().enumerate().filter_map(|(slot, parent)| Some((slot, (*parent)?))) {
-            if parent >= slots {
-                return Err(NoTree::UnknownParent { slot, parent });
-            }
-            neighbours[slot].push(parent as u16);
-            neighbours[parent].push(slot as u16);
+        let unknown = |(slot, parent): &(usize, usize)| *parent >= slots || parent == slot;
+        let edges = parents.iter().enumerate().filter_map(|(slot, parent)| Some((slot, (*parent)?)));
+        if let Some((slot, parent)) = edges.clone().find(unknown) {
+            let is_own = slot == parent;
+            return Err(if is_own { NoTree::Circle(slot) } else { NoTree::UnknownParent { slot, parent } });
         }
         let roots = parents.iter().filter(|parent| parent.is_none()).count();
         if roots != 1 {
@@ -85,14 +114,11 @@ impl LearnTree {
         if let Some(slot) = (0..slots).find(|&slot| ancestors(slot).take(slots).count() == slots) {
             return Err(NoTree::Circle(slot));
         }
-        Ok(Self { parents: parents.iter().map(|parent| parent.map(|parent| parent as u16)).collect(), neighbours })
-    }
-
-    /// The number of slots in it.
-    #[must_use]
-    #[expect(clippy::len_without_is_empty, reason = "a tree has a root")]
-    pub fn len(&self) -> usize {
-        self.parents.len()
+        let mut tree = Self { places: vec![Place::Outside; slots], neighbours: vec![Vec::new(); slots] };
+        for (slot, parent) in parents.iter().enumerate() {
+            tree.place(slot as u16, parent.map(|parent| parent as u16));
+        }
+        Ok(tree)
     }
 
     /// The slot that `slot` watches while `acceptor` accepts; `None` for the acceptor, and for slots that learn from it directly
@@ -105,11 +131,15 @@ impl LearnTree {
         // The neighbour on the way to the acceptor: below this slot if the acceptor is there, else above.
         let mut at = acceptor;
         loop {
-            match self.parents[usize::from(at)] {
-                Some(above) if above == slot => return Some(at),
-                Some(above) => at = above,
-                None => return self.parents[usize::from(slot)],
+            match self.places[usize::from(at)] {
+                Place::Below(above) if above == slot => return Some(at),
+                Place::Below(above) => at = above,
+                Place::Root | Place::Outside => break,
             }
+        }
+        match self.places[usize::from(slot)] {
+            Place::Below(above) => Some(above),
+            Place::Root | Place::Outside => None,
         }
     }
 
@@ -123,7 +153,7 @@ impl LearnTree {
     /// True if the slot is in the tree.
     #[must_use]
     pub fn has(&self, slot: u16) -> bool {
-        usize::from(slot) < self.parents.len()
+        self.places.get(usize::from(slot)).is_some_and(|&place| place != Place::Outside)
     }
 }
 
@@ -161,6 +191,14 @@ mod tests {
         let tree = LearnTree::of_parents(&[None, Some(0), Some(1)]).expect("a chain");
         assert_eq!((tree.parent(3, 0), tree.parent(1, 3), tree.parent(0, 0)), (None, None, None));
         assert_eq!(tree.children(1, 3).count() + tree.children(3, 0).count(), 0);
+    }
+
+    #[test]
+    fn members_may_have_any_slots() {
+        let chain = Tree::new(0, vec![vec![1], vec![2], vec![]]).expect("a chain");
+        let tree = LearnTree::of_ranks(&chain, &[4, 1, 2]);
+        assert_eq!((tree.parent(2, 4), tree.parent(4, 2), tree.parent(3, 4)), (Some(1), Some(1), None));
+        assert!(!tree.has(0) && !tree.has(3) && tree.has(4));
     }
 
     #[test]
