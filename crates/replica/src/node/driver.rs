@@ -54,6 +54,8 @@ pub(super) struct Driver<S: StateMachine> {
     pub(super) is_leaving: bool,
     /// Nodes that are about to join, as this leader found them: the count it had applied then, and when.
     pub(super) joiners: HashMap<NodeId, (Index, u64)>,
+    /// The members for which it has chosen how to learn.
+    pub(super) planned_for: Vec<NodeId>,
     /// When it last looked at nodes from which it expects nothing, and sent its requests once more, in ticks.
     pub(super) looked: u64,
     pub(super) resubmitted: u64,
@@ -95,6 +97,7 @@ impl<S: StateMachine> Driver<S> {
             damaged_at: None,
             is_leaving: false,
             joiners: HashMap::new(),
+            planned_for: Vec::new(),
             looked: 0,
             resubmitted: 0,
             bytes: Vec::new(),
@@ -232,6 +235,7 @@ impl<S: StateMachine> Driver<S> {
         let roles = *self.core.configuration();
         let members = self.system.members().iter();
         self.shm.pinned = members.chain([roles.leader, roles.acceptor, roles.source]).collect();
+        self.shm.relay.rewire(self.shm.me, self.system.members(), roles.acceptor);
     }
 
     fn has_reconfigured(&mut self, inner: &Inner<S>, former: NodeId) {
