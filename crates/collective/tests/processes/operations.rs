@@ -84,6 +84,18 @@ fn survivors_of_a_commit_have_applied_the_same() {
 }
 
 #[test]
+fn long_proposals_need_one_length_and_room() {
+    let other_lengths = founding(3, |builder| builder);
+    expect_told(
+        roles::start_all("commit other lengths", &other_lengths),
+        "member 0 gave a slice of another length than its peers",
+        "of processes that open commits of 10,000 and of 10,001 bytes",
+    );
+    let narrow = founding(3, |builder| builder.room_bytes(1 << 20));
+    roles::start_all("commit without room", &narrow).into_iter().for_each(Actor::dismiss);
+}
+
+#[test]
 fn a_member_killed_while_stopped_is_named() {
     for (name, _) in rounds::ALL {
         let mut actors = begun(name, 3);
