@@ -71,9 +71,10 @@ fn a_member_stopped_in_any_operation_is_waited_for() {
 fn survivors_of_a_commit_have_applied_the_same() {
     let seed = 0x5eed_0006;
     let mut random = fastrand::Rng::with_seed(seed);
-    for victim in (0..4).cycle().take(20) {
+    for (round, victim) in (0..4).cycle().take(20).enumerate() {
         let founding = founding(4, |builder| builder);
-        let mut actors = roles::start_all("commit and count", &founding);
+        let role = if round % 8 < 4 { "commit and count" } else { "commit any length and count" };
+        let mut actors = roles::start_all(role, &founding);
         actors.iter_mut().for_each(|actor| assert_eq!(actor.hear(), "begun"));
         std::thread::sleep(Duration::from_micros(random.u64(0..3000)));
         actors.remove(victim).kill();

@@ -76,6 +76,12 @@ fn play() {
             let error = rounds::counted_commit(&mut me, PATIENCE, &mut committed, &mut count_rounds());
             say(&format!("{}, {committed} committed", error.expect_err("one is lost")));
         }
+        "commit any length and count" => {
+            let mut committed = 0;
+            let mut me = invitation.join().expect("a free place");
+            let error = rounds::counted_long_commit(&mut me, &mut committed, &mut count_rounds());
+            say(&format!("{}, {committed} committed", error.expect_err("one is lost")));
+        }
         "commit other lengths" => {
             let mut me = invitation.join().expect("a free place");
             let error = rounds::commit_of_other_lengths(&mut me).expect_err("they do not agree");
