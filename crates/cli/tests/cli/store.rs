@@ -7,7 +7,8 @@ use std::path::PathBuf;
 use std::process::{Child, ChildStderr, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open};
 use serde_json::{Value, json};
 
 use crate::program::{Program, Run};
@@ -247,6 +248,22 @@ fn killed_processes_come_back_and_nothing_is_lost() {
         assert_eq!(store.ask(&format!("GET k{key}")).expect("answered"), format!("$3|{}.{}|", at / 3, at % 3));
     }
     store.stop();
+}
+
+/// Nobody else would ever stop them.
+#[test]
+fn processes_end_with_the_one_that_started_them() {
+    let program = Program::new();
+    let mut store = Store::serve(&program, &[]);
+    let end_of = |pid: &u32| pidfd_open(Pid::from_raw(*pid as i32).expect("a process"), PidfdFlags::empty());
+    let ends: Vec<_> = store.pids.iter().map(|pid| end_of(pid).expect("it runs")).collect();
+    store.child.kill().expect("it still runs");
+    store.child.wait().expect("it ends");
+    let patience = Timespec { tv_sec: PATIENCE.as_secs() as i64, tv_nsec: 0 };
+    for end in &ends {
+        let ended = poll(&mut [PollFd::new(end, PollFlags::IN)], Some(&patience)).expect("a process is watched");
+        assert_eq!(ended, 1, "a replica goes on");
+    }
 }
 
 /// A leader that is stopped does not keep clients from being served.

@@ -23,7 +23,9 @@ use super::{giving, thread as node_thread};
 use crate::crash_point;
 use crate::error::OpenError;
 use crate::one_paxos::{Node as OneNode, Rules, Settings, Transport};
-use crate::segment::{ConfigurationWord, Control, NodeRecord, NodeState, SegmentLayout, SegmentWriter, create_segment};
+use crate::segment::{
+    Claim, ConfigurationWord, Control, NodeRecord, NodeState, SegmentLayout, SegmentWriter, create_segment,
+};
 use crate::shm::{Peers, Shm};
 use crate::system::{Members, System};
 use crate::{Configuration, NodeId, RoleChange, StateMachine};
@@ -108,7 +110,8 @@ fn found<S: StateMachine>(config: &Config, name: Option<(&SocketDir, &str)>, ini
     let control = Control::create(&region, region.section(&entry), layout, config.wait);
     let control = control.map_err(|error| OpenError::Version(error.to_string()))?;
     let me = NodeId::new(0, 1);
-    control.claim(0, 0, me.inc).map_err(|_| OpenError::Version("two creators".to_owned()))?;
+    let by = Claim { inc: me.inc, participant: region.me().to_word() };
+    control.claim(0, Claim::NONE, by).map_err(|_| OpenError::Version("two creators".to_owned()))?;
     let mut place = Place::take(config, region, control, me)?;
     let first = Configuration {
         epoch: 0,
@@ -156,15 +159,9 @@ fn join<S: StateMachine>(
     if let Some(index) = control.poisoned() {
         return Err(OpenError::Poisoned(index));
     }
-    let mut place = loop {
-        let me = claim(&region, &control)?;
-        let place = Place::take(config, region.clone(), control.clone(), me)?;
-        // Another process may have taken this one for dead before it said who it is.
-        if control.claimed(usize::from(me.slot)) == me.inc {
-            break place;
-        }
-    };
-    let me = place.shm.me;
+    let me = claim(&region, &control)?;
+    crash_point::here("slot-claimed");
+    let mut place = Place::take(config, region, control, me)?;
     let taken = giving::take(&mut place.shm, until, &mut place.asked, &S::restore);
     let (system, machine) = taken.map_err(|error| {
         if error.kind() == std::io::ErrorKind::TimedOut { OpenError::Lost } else { OpenError::State(error) }
@@ -211,25 +208,25 @@ fn settings(config: &Config, me: NodeId) -> Settings {
     }
 }
 
-/// A slot without a living node: one that nobody ever had, else one whose node is dead.
+/// A slot without a living node: one that nobody ever had, else one whose process is gone. A claim names its process, so it does
+/// not matter how far that one came.
 fn claim(region: &SharedRegion, control: &Control) -> Result<NodeId, OpenError> {
     let slots = control.layout().slots();
-    let is_alive = |slot: usize| {
-        let who = control.node(slot).and_then(|record| ParticipantId::from_word(record.participant));
-        who.is_none_or(|who| region.liveness(who) == Liveness::Alive)
+    let is_free = |last: Claim| {
+        let who = ParticipantId::from_word(last.participant);
+        who.is_some_and(|who| region.liveness(who) != Liveness::Alive)
     };
-    // One that was claimed by a process which has not said yet who it is. That process may be dead, too.
-    let is_in_claim = |slot: usize| control.node(slot).is_none_or(|record| record.inc != control.claimed(slot));
     let fresh = (0..slots).filter(|&slot| control.claimed(slot) == 0);
-    let taken = (0..slots).filter(|&slot| control.claimed(slot) != 0);
-    let left = taken.clone().filter(|&slot| !is_in_claim(slot) && !is_alive(slot));
-    let unclear = taken.filter(|&slot| control.node(slot).is_some() && is_in_claim(slot) && !is_alive(slot));
-    for slot in fresh.chain(left).chain(unclear) {
-        let before = control.claimed(slot);
-        // An incarnation is never used twice: a slot that has had them all is not used any more.
-        let Some(inc) = before.checked_add(1) else { continue };
-        if control.claim(slot, before, inc).is_ok() {
-            return Ok(NodeId::new(slot as u16, inc));
+    let left = (0..slots).filter(|&slot| is_free(control.last_claim(slot)));
+    for slot in fresh.chain(left) {
+        let before = control.last_claim(slot);
+        if before != Claim::NONE && !is_free(before) {
+            continue;
+        }
+        // A slot that has had all its incarnations is not used any more.
+        let Some(by) = before.next(region.me().to_word()) else { continue };
+        if control.claim(slot, before, by).is_ok() {
+            return Ok(NodeId::new(slot as u16, by.inc));
         }
     }
     Err(OpenError::NoSlot(slots))

@@ -94,3 +94,20 @@ fn another_process_takes_the_slot_of_a_dead_one() {
     drop(fillers);
     add(&mut session, &mut sum, 10);
 }
+
+#[test]
+fn slots_of_processes_that_died_while_they_joined_are_taken_again() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let first = roles::start("create", &folder, Placement::Separate);
+    // The group has 8 slots, of which each is claimed by a process that says nothing more, or no more than where its memory is.
+    for at in 1..8 {
+        roles::die_joining(if at % 2 == 0 { "segment-published" } else { "slot-claimed" }, &folder);
+    }
+    let second = roles::start("attach", &folder, Placement::Separate);
+    assert_eq!((&*first.said, &*second.said), ("joined as 0.1", "joined as 1.2"));
+    let node = attach(&folder, Placement::Separate);
+    assert_eq!(node.id(), NodeId::new(2, 2));
+    let (mut session, mut sum) = (node.session().expect("a member"), 0);
+    add(&mut session, &mut sum, 10);
+    assert_eq!(node.status().members.len(), 3);
+}

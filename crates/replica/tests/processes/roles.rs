@@ -2,11 +2,12 @@
 
 use std::io::Write;
 use std::os::fd::AsFd;
+use std::os::unix::process::CommandExt;
 
 use corecast_base::rendezvous::SocketDir;
 use corecast_replica::{ExecuteError, Node, OpenError, Placement, ReadError, Replicated};
 use corecast_testing::actor::{Actor, Role, say, wait_for_dismissal};
-use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use rustix::process::{Resource, Rlimit, Signal, WaitOptions, getrlimit, setrlimit, waitpid};
 
 use super::sum::{self, Sum};
 use super::{NAME, PATIENCE, config, in_chain};
@@ -17,6 +18,14 @@ pub(crate) fn start(role: &str, folder: &tempfile::TempDir, placement: Placement
     let mut actor = Actor::start("roles::play", &format!("{role} {fused}"), &folder.path().display().to_string());
     actor.hear();
     actor
+}
+
+/// Lets a process join that dies at this place, and returns when it is dead.
+pub(crate) fn die_joining(label: &str, folder: &tempfile::TempDir) {
+    let role = format!("attach until {label} separate");
+    let actor = Actor::start("roles::play", &role, &folder.path().display().to_string());
+    let (_, status) = waitpid(Some(actor.pid()), WaitOptions::empty()).expect("our child").expect("it has ended");
+    assert_eq!(status.terminating_signal(), Some(Signal::KILL.as_raw()), "it passed {label}");
 }
 
 /// A process that joins by a descriptor.
@@ -31,6 +40,9 @@ pub(crate) fn start_by_fd(node: &Node<Sum>) -> Actor {
 fn play() {
     let Some(role) = Role::of_this_process() else { return };
     end_in_time();
+    if let Some((_, label)) = role.name.split_once(" until ") {
+        die_at(label.split(' ').next().expect("a label"));
+    }
     let (name, placement) = role.name.rsplit_once(' ').expect("a role and a placement");
     let placement = if placement == "fused" { Placement::Fused } else { Placement::Separate };
     let (config, dir) = (config(placement), SocketDir::at(format!("{}/names", role.place)));
@@ -38,7 +50,9 @@ fn play() {
         "create a chain" => stay(Replicated::create_named(&in_chain(config), &dir, NAME, Sum::default())),
         "join the chain" => stay(Replicated::attach(&in_chain(config), &dir, NAME)),
         "create" => stay(Replicated::create_named(&config, &dir, NAME, Sum::default())),
-        "attach" => stay(Replicated::attach(&config, &dir, NAME)),
+        "attach" | "attach until slot-claimed" | "attach until segment-published" => {
+            stay(Replicated::attach(&config, &dir, NAME))
+        }
         "inherit" => {
             let fd = std::io::stdin().as_fd().try_clone_to_owned().expect("a descriptor");
             let _node = Replicated::<Sum>::attach_fd(&config, fd).expect("the group lives");
@@ -61,6 +75,16 @@ fn play() {
             stay(Replicated::create_named(&config.bulk_bytes(1 << 30), &dir, NAME, Sum::default()));
         }
         other => panic!("no such role: {other}"),
+    }
+}
+
+/// Starts this program once more, as a process that dies at this place. The same process, so that the test can wait for it.
+fn die_at(label: &str) {
+    const VARIABLE: &str = "CORECAST_CRASH_AT";
+    if std::env::var_os(VARIABLE).is_none() {
+        let mut again = std::process::Command::new(std::env::current_exe().expect("a program has a path"));
+        let failed = again.args(std::env::args_os().skip(1)).env(VARIABLE, label).exec();
+        panic!("{failed}");
     }
 }
 

@@ -1,7 +1,8 @@
 //! `corecast kv serve`: starts the processes of a store, and those again that end.
 //!
 //! This process opens the socket and serves nobody; every replica's process inherits it, and so does one that is started in the
-//! place of a dead one. If this process is killed, the replicas go on.
+//! place of a dead one. If this process is killed, the replicas end in good order: they are told by the kernel when the thread that
+//! started them ends.
 
 use std::io::{BufRead, BufReader};
 use std::os::fd::OwnedFd;

@@ -87,13 +87,17 @@ fn the_first_poison_stays() {
 #[test]
 fn a_slot_has_one_claimant() {
     for (mine, theirs) in pages() {
-        assert_eq!((mine.claimed(2), mine.node(2)), (0, None));
-        assert_eq!(mine.claim(2, 0, 1), Ok(()));
-        assert_eq!(theirs.claim(2, 0, 1), Err(1));
+        let claim = |inc| Claim { inc, participant: 3 << 32 | u64::from(inc) };
+        assert_eq!((mine.last_claim(2), mine.node(2)), (Claim::NONE, None));
+        assert_eq!(mine.claim(2, Claim::NONE, claim(1)), Ok(()));
+        assert_eq!(theirs.claim(2, Claim::NONE, claim(1)), Err(claim(1)));
+        let another = Claim { inc: 1, participant: 4 << 32 };
+        assert_eq!(theirs.claim(2, another, claim(2)), Err(claim(1)), "the same incarnation of somebody else");
         mine.publish(2, &record(1));
         assert_eq!((theirs.node(2), theirs.node(0), theirs.node(3)), (Some(record(1)), None, None));
-        assert_eq!(theirs.claim(2, 1, 7), Ok(()));
-        assert_eq!((mine.node(2), mine.claimed(2)), (Some(record(1)), 7), "the record comes after the claim");
+        assert_eq!(theirs.claim(2, claim(1), claim(7)), Ok(()));
+        assert_eq!((mine.last_claim(2), mine.claimed(2)), (claim(7), 7));
+        assert_eq!(mine.node(2), Some(record(1)), "the record comes after the claim");
         theirs.publish(2, &record(7));
         assert_eq!(mine.node(2), Some(record(7)));
     }
