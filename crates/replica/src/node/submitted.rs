@@ -2,46 +2,51 @@
 
 use std::collections::VecDeque;
 
-use crate::segment::Body;
 use crate::{Command, SessionId};
 
 /// Requests without a result, oldest first.
-#[derive(Debug, Default)]
-pub(super) struct Submitted(VecDeque<Command<Body>>);
+#[derive(Debug)]
+pub(crate) struct Submitted<B>(VecDeque<Command<B>>);
 
-impl Submitted {
+impl<B> Default for Submitted<B> {
+    fn default() -> Self {
+        Self(VecDeque::new())
+    }
+}
+
+impl<B: Clone> Submitted<B> {
     /// Adds a request unless it is there, and returns it as it is there: its bytes may have moved.
-    pub(super) fn add(&mut self, command: Command<Body>) -> Command<Body> {
+    pub(crate) fn add(&mut self, command: Command<B>) -> Command<B> {
         if let Some(known) = self.0.iter().find(|one| one.session == command.session && one.rid == command.rid) {
-            return *known;
+            return known.clone();
         }
-        self.0.push_back(command);
+        self.0.push_back(command.clone());
         command
     }
 
     /// All requests, to be changed.
-    pub(super) fn iter_mut(&mut self) -> impl Iterator<Item = &mut Command<Body>> {
+    pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = &mut Command<B>> {
         self.0.iter_mut()
     }
 
-    pub(super) fn remove(&mut self, session: SessionId, rid: u32) {
+    pub(crate) fn remove(&mut self, session: SessionId, rid: u32) {
         if let Some(at) = self.0.iter().position(|one| one.session == session && one.rid == rid) {
             self.0.remove(at);
         }
     }
 
     /// Removes the requests of a session.
-    pub(super) fn drop_session(&mut self, session: SessionId) -> Vec<Command<Body>> {
+    pub(crate) fn drop_session(&mut self, session: SessionId) -> Vec<Command<B>> {
         let (gone, kept): (Vec<_>, Vec<_>) = self.0.drain(..).partition(|one| one.session == session);
         self.0 = kept.into();
         gone
     }
 
-    pub(super) fn iter(&self) -> impl Iterator<Item = &Command<Body>> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Command<B>> {
         self.0.iter()
     }
 
-    pub(super) fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 }
