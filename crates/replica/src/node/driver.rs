@@ -41,7 +41,7 @@ pub(super) struct Driver<S: StateMachine> {
     /// The sessions of this node.
     pub(super) mailboxes: HashMap<SessionId, Arc<Mailbox>, Keys>,
     /// Requests of this node without a result.
-    pub(super) submitted: Submitted,
+    pub(super) submitted: Submitted<Body>,
     pub(super) patience: Patience,
     pub(super) counters: Counters,
     pub(super) given: Given,
