@@ -7,14 +7,17 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use corecast_base::CpuId;
 use corecast_base::region::{Liveness, ParticipantId, RegionPlan, SealedMemory, SharedRegion};
 use corecast_base::rendezvous::{self, HostedRegion, SocketDir};
+use corecast_machine::pin;
 
 use super::config::{Config, FilesOrigin, Placement};
 use super::driver::Driver;
 use super::durable::{self, Disk};
 use super::handle::{Handle, Node};
 use super::inner::{Applied, Inner};
+use super::learning::Learning;
 use super::state_bytes::GroupState;
 use super::{giving, thread as node_thread};
 use crate::crash_point;
@@ -164,8 +167,8 @@ fn join<S: StateMachine>(
         if error.kind() == std::io::ErrorKind::TimedOut { OpenError::Lost } else { OpenError::State(error) }
     })?;
     crash_point::here("state-taken");
-    place.shm.writer.ask(place.asked, None);
     place.shm.writer.set_applied(system.applied(), Some(system.prefix()));
+    place.shm.writer.ask(place.asked, None);
     let core = restored(config, me, &mut place.shm, &system)?;
     let node = place.start(config, core, system, machine, hosted)?;
     node.await_membership(until, config.joining)?;
@@ -254,7 +257,8 @@ impl Place {
         control.publish(usize::from(me.slot), &record);
         crash_point::here("segment-published");
         let peers = Peers::new(region.clone(), control.clone(), writer.reader(), record);
-        let shm = Shm::new(me, control, memory, writer, bulk, peers);
+        let mut shm = Shm::new(me, control, memory, writer, bulk, peers);
+        shm.set_cpu(own_cpu());
         Ok(Self { region, shm, boot, asked: 0 })
     }
 
@@ -272,6 +276,9 @@ impl Place {
         let (control, me) = (shm.control.clone(), shm.me);
         let largest = shm.bulk.max_bytes();
         let mut driver = Driver::new(core, system, shm, config.clone(), boot, asked);
+        if let Learning::Tree(tree) = &config.learning {
+            driver.learn_over(Some(tree.clone()));
+        }
         if let Some(durability) = &config.durability {
             let FilesOrigin { group, base } = config.files;
             driver.disk = Some(Disk::begin(durability, group, me.slot, base, (&machine, count))?);
@@ -283,6 +290,12 @@ impl Place {
         let thread = Mutex::new(Some(thread.map_err(OpenError::Thread)?));
         Ok(Node::new(Handle { inner, region, _hosted: hosted, thread }))
     }
+}
+
+/// The CPU that this thread, and so the thread of a node that it starts, is bound to.
+fn own_cpu() -> Option<CpuId> {
+    let cpus = pin::affinity().ok()?;
+    if let [cpu] = cpus.as_slice() { Some(*cpu) } else { None }
 }
 
 /// A number that only this node has.

@@ -52,7 +52,7 @@ fn commands() -> impl Strategy<Value = Command<Body>> {
         Just(Op::OpenSession),
         Just(Op::CloseSession),
         any::<u64>().prop_map(|session| Op::ExpireSession(SessionId(session))),
-        (node_ids(), any::<u64>()).prop_map(|(node, boot)| Op::Join { node, boot }),
+        (node_ids(), any::<u64>(), any::<u64>()).prop_map(|(node, boot, applied)| Op::Join { node, boot, applied }),
         (node_ids(), reason).prop_map(|(node, reason)| Op::Leave { node, reason }),
         any::<u64>().prop_map(Op::Barrier),
     ];

@@ -11,7 +11,7 @@ use corecast_testing::actor::{Actor, Role, say, wait_for_dismissal};
 use rustix::process::{Resource, Rlimit, Signal, WaitOptions, getrlimit, setrlimit, waitpid};
 
 use super::sum::{self, Sum};
-use super::{NAME, PATIENCE, config};
+use super::{NAME, PATIENCE, config, in_chain};
 
 /// A process with this role in the group of the folder; it has said how it joined.
 pub(crate) fn start(role: &str, folder: &tempfile::TempDir, placement: Placement) -> Actor {
@@ -49,6 +49,8 @@ fn play() {
     let placement = if placement == "fused" { Placement::Fused } else { Placement::Separate };
     let (config, dir) = (config(placement), SocketDir::at(format!("{}/names", role.place)));
     match name {
+        "create a chain" => stay(Replicated::create_named(&in_chain(config), &dir, NAME, Sum::default())),
+        "join the chain" => stay(Replicated::attach(&in_chain(config), &dir, NAME)),
         "create" => stay(Replicated::create_named(&config, &dir, NAME, Sum::default())),
         "attach" | "attach until slot-claimed" | "attach until segment-published" => {
             stay(Replicated::attach(&config, &dir, NAME))

@@ -24,7 +24,7 @@ use corecast_base::{Arena, CacheLine, Place, PlaceSlice};
 use super::error::{ControlError, LayoutError};
 use super::layout::{LINE, SegmentLayout, VERSION};
 use super::words::ReadWords;
-use crate::{Epoch, Index};
+use crate::{Epoch, Index, NodeId};
 
 /// "ccreplct", as bytes in memory.
 const MAGIC: u64 = u64::from_le_bytes(*b"ccreplct");
@@ -227,6 +227,16 @@ impl Control {
     pub fn node(&self, slot: usize) -> Option<NodeRecord> {
         let is_there = slot < self.layout.slots();
         if is_there { node_record::read(&ReadWords::from(&self.words), self.node_at(slot) + 1) } else { None }
+    }
+
+    /// True if the process `boot`, which was `node`, may have gone on as another incarnation of its slot.
+    #[must_use]
+    pub fn has_gone_on(&self, node: NodeId, boot: u64) -> bool {
+        let slot = usize::from(node.slot);
+        let claimed = self.claimed(slot);
+        // Only a record tells which process has claimed the slot.
+        let record = self.node(slot).filter(|record| record.inc == claimed);
+        claimed != node.inc && record.is_none_or(|record| record.boot == boot)
     }
 
     /// The word on which the node in `slot` sleeps.
