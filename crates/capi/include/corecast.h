@@ -1513,9 +1513,9 @@ corecast_status corecast_member_allreduce_with_timeout_ns(corecast_member *membe
                                                           const corecast_combination *combination,
                                                           uint64_t timeout_ns);
 
-// Makes this member the coordinator of proposals of up to `longest_bytes`, at most 496, which are the same for all members;
-// all others call corecast_commit_participant_open meanwhile. Proposals of up to 48 bytes travel in one cache line.
-// CORECAST_TOO_LARGE for more than 496; CORECAST_SYSTEM if the group's memory is used up.
+// Makes this member the coordinator of proposals of up to `longest_bytes`, which are the same for all members; all others
+// call corecast_commit_participant_open meanwhile. Proposals of up to 56 bytes travel in one cache line, those of up to 504 in
+// one message. If longer ones are possible, two of the longest take room in the group's memory; CORECAST_SYSTEM if it has none.
 corecast_status corecast_commit_coordinator_open(corecast_member *member,
                                                  size_t longest_bytes,
                                                  corecast_commit_coordinator **coordinator);
@@ -1532,8 +1532,8 @@ corecast_status corecast_commit_coordinator_commit(corecast_commit_coordinator *
                                                    uint64_t timeout_ns,
                                                    bool *is_committed);
 
-// Makes this member a participant in what the member of rank `coordinator` proposes, of up to `longest_bytes`, at most 496,
-// which are the same for all members. CORECAST_TOO_LARGE for more; CORECAST_SYSTEM if the group's memory is used up.
+// Makes this member a participant in what the member of rank `coordinator` proposes, of up to `longest_bytes`, which are the
+// same for all members. CORECAST_SYSTEM if the group's memory has no room, as for the coordinator.
 corecast_status corecast_commit_participant_open(corecast_member *member,
                                                  uint32_t coordinator,
                                                  size_t longest_bytes,
