@@ -38,7 +38,7 @@ use crate::membership::Site;
 pub(crate) const MOST_MEMBERS: usize = 16;
 /// The largest number of members that read each other's values before a race, if each has a CPU. No available machine could
 /// try more than two.
-const MOST_UNRACED: usize = 8;
+const MOST_UNRACED: usize = if cfg!(loom) { 2 } else { 8 };
 /// The longest value that is shown: that of one message of an edge.
 const VALUE_BYTES: usize = if cfg!(loom) { 8 } else { 504 };
 
