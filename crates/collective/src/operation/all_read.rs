@@ -27,11 +27,11 @@ use corecast_base::sync::{AtomicU64, Ordering};
 use corecast_base::{ArenaError, PlaceSlice};
 use corecast_channel::{Bytes, BytesMut, Plain};
 
-use super::exchange::LastType;
 use super::reduce::{bracketed, pairwise};
 use crate::barrier::Ticket;
 use crate::core::Core;
 use crate::error::{Error, Loss};
+use crate::link::LastType;
 use crate::membership::Site;
 
 /// The largest number of members for which there is memory.
