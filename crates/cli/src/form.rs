@@ -88,7 +88,7 @@ impl Form {
         let (form, race) = (choice.allreduce(bytes), choice.allreduce_race(bytes));
         let costs = &choice.allreduce_predicted;
         let predicted = costs.iter().find(|(taken, _)| *taken == form).map_or(f64::NAN, |found| found.1);
-        let others = costs.iter().filter(|(other, _)| *other != form);
+        let others = costs.iter().filter(|(other, _)| *other != form && other.carries(bytes));
         Self {
             op: Operation::Allreduce.name(),
             bytes,

@@ -38,6 +38,12 @@ impl AllreduceForm {
         }
     }
 
+    /// Whether it carries an allreduce of this many bytes: of a single value up to 512, of a slice beyond.
+    #[must_use]
+    pub fn carries(self, bytes: usize) -> bool {
+        self != Self::Clusters || SizeClass::of(bytes).is_of_values()
+    }
+
     /// The steps of it, in a line.
     #[must_use]
     pub fn about(self) -> &'static str {

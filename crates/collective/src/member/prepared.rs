@@ -175,7 +175,8 @@ pub(super) fn broadcast_slice<'a, T: Plain>(
         let Some(in_place) = in_place.as_mut().filter(|in_place| in_place.suits(bytes)) else {
             return operation::broadcast(core, edges, root, &mut slice, &mut progress);
         };
-        let agree = |core: &mut Core| operation::broadcast(core, edges, root, &mut Heading { len }, &mut progress);
+        let heading = &mut Heading { len, signature: edges.last.signature::<T>() };
+        let agree = |core: &mut Core| operation::broadcast(core, edges, root, heading, &mut progress);
         in_place::broadcast(core, in_place, root, slice.values, agree, &mut in_place_progress)
     };
     Ok(Prepared { call: Call::rooted(CallKind::BroadcastSlice, root), steps })
@@ -196,9 +197,8 @@ pub(super) fn reduce_slice<'a, T: Plain, F: FnMut(T, T) -> T>(
         let Some(in_place) = in_place.as_mut().filter(|in_place| in_place.suits(bytes)) else {
             return combine_all(core, edges, root, Order::Plan, &mut slice, &mut reduction, pairwise(&mut combine));
         };
-        let agree = |core: &mut Core| {
-            combine_all(core, edges, root, Order::Plan, &mut Heading { len }, &mut agreeing, |_, _| {})
-        };
+        let heading = &mut Heading { len, signature: edges.last.signature::<T>() };
+        let agree = |core: &mut Core| combine_all(core, edges, root, Order::Plan, heading, &mut agreeing, |_, _| {});
         in_place::reduce(core, in_place, Some(root), slice.values, &mut combine, agree, &mut in_place_progress)
     };
     Ok(Prepared { call: Call::rooted(CallKind::ReduceSlice, root), steps })

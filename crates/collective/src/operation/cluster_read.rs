@@ -30,9 +30,9 @@ use corecast_base::sync::{AtomicU64, Ordering};
 use corecast_base::{ArenaError, PlaceSlice};
 use corecast_channel::{Bytes, BytesMut, Plain};
 
-use super::exchange::LastType;
 use crate::core::Core;
 use crate::error::{Error, Loss};
+use crate::link::LastType;
 use crate::membership::Site;
 
 /// The longest value that is shown: that of one message of an edge.
