@@ -42,6 +42,7 @@ impl Shm {
 
     /// Looks at all that others may have written.
     pub(crate) fn gather(&mut self, view: &View, inputs: &mut Vec<Input<Body>>) {
+        self.epoch = view.configuration.epoch;
         self.acceptor = view.configuration.acceptor;
         if self.control.configuration().epoch() != view.configuration.epoch {
             inputs.extend(self.newest_configuration().map(Input::ConfigurationSeen));
@@ -81,6 +82,10 @@ impl Shm {
 
     /// The learner's look at what the acceptor has committed.
     fn learn(&mut self, acceptor: NodeId, from: Index, inputs: &mut Vec<Input<Body>>) {
+        if self.peers.get(acceptor).is_none() {
+            // Its memory has to be found while somebody alive holds it.
+            self.refresh_peers();
+        }
         if !self.relay.has_news(&self.peers, acceptor, from) {
             return;
         }
