@@ -2,7 +2,7 @@
 //!
 //! In 1Paxos the processor time for messages limits throughput, not the way that one command takes: the busiest member decides.
 //! So [`PlacementPlan`] does not look for the tree that informs the last member first, as a broadcast's plan does, but for one whose
-//! busiest member has the least to do for each command, and among those nearly as good for the shortest response. [`Load`] owns that
+//! busiest member has little to do for each command, without making answers much later. [`Load`] owns that
 //! arithmetic; benchmarks and `corecast explain replica` take it from here. [`LearnTree`] is the tree as nodes of a group use it:
 //! whichever member accepts, it is walked from there.
 //!

@@ -6,7 +6,7 @@ use corecast_plan::{Problem, Tree};
 
 use super::load::Load;
 use super::roles::Roles;
-use super::search::{best_tree, choose};
+use super::search::{choose, search};
 
 /// The most pairs of roles for which trees are searched.
 const PAIRS: usize = 4;
@@ -66,7 +66,7 @@ impl PlacementPlan {
         if !pairs.contains(&direct_roles) {
             pairs.push(direct_roles);
         }
-        let (tree, planned, roles) = searched(problem, &pairs);
+        let (roles, tree, planned) = choose(pairs.iter().map(|&roles| search(problem, roles)).collect());
         let shared_line = Load::shared_line(problem, roles);
         let is_line_measured = corecast_plan::simulate::release(problem).is_some();
         Self { roles, tree, planned, direct, direct_roles, shared_line, is_line_measured }
@@ -79,21 +79,6 @@ impl PlacementPlan {
         let without = if self.is_line_measured { self.shared_line } else { self.direct };
         self.tree.depth() > 1 && self.planned.throughput_over(&without) >= WORTH
     }
-}
-
-/// The best tree of these pairs of roles.
-fn searched(problem: &Problem, pairs: &[Roles]) -> (Tree, Load, Roles) {
-    let found: Vec<(Tree, Load, Roles)> = pairs
-        .iter()
-        .map(|&roles| {
-            let (tree, load) = best_tree(problem, roles);
-            (tree, load, roles)
-        })
-        .collect();
-    let (tree, load) = choose(found.iter().map(|(tree, load, _)| (tree.clone(), *load)).collect());
-    let is_it = |one: &&(Tree, Load, Roles)| one.0 == tree && one.1 == load;
-    let roles = found.iter().find(is_it).expect("it was one of them").2;
-    (tree, load, roles)
 }
 
 impl fmt::Display for PlacementPlan {

@@ -75,24 +75,19 @@ impl Explained {
         let rival = if plan.is_line_measured { "a line of the acceptor that all read" } else { "telling each member" };
         let without = if plan.is_line_measured { plan.shared_line } else { plan.direct };
         let gain = plan.planned.throughput_over(&without);
-        let verb = if plan.is_tree_worth_it() { "at least" } else { "less than" };
-        let why = format!(
-            "the tree has {gain:.2} times the throughput of {rival}, {verb} the 1.25 that predictions are off by"
-        );
+        let why = format!("the tree has {gain:.2} times the throughput of {rival}; 1.25 are asked, as predictions err");
         (if plan.is_tree_worth_it() { "tree" } else { "direct" }, why)
     }
 
     fn text(&self, problem: &Problem) -> String {
-        let (plan, cpu) = (&self.separate, |member: usize| problem.cpu(member));
-        let (leader, acceptor) = (cpu(plan.roles.leader), cpu(plan.roles.acceptor));
+        let plan = &self.separate;
+        let (leader, acceptor) = (problem.name(plan.roles.leader), problem.name(plan.roles.acceptor));
         let (form, why) = self.choice();
         let members = table::many(problem.len(), "member");
         let roles = if plan.roles.is_fused() {
-            format!("{members}: CPU {leader} leads and accepts")
+            format!("{members}: {leader} leads and accepts")
         } else {
-            format!(
-                "{members}: CPU {leader} leads, CPU {acceptor} accepts: they have least to do for a request and an accept"
-            )
+            format!("{members}: {leader} leads, {acceptor} accepts")
         };
         let tree = tree_text::draw(problem.cpus(), &plan.tree);
         format!(
