@@ -172,7 +172,7 @@ fn replicas_that_share_cpus_learn_directly() {
     program.run(&["explain", "replica", "--machine", &model, "--members", "1024"]).failed(2, "not 1024");
 }
 
-/// Who wins depends on the machine; the figures that it is judged by do not.
+/// The winner depends on the machine; the figures that it is judged by are always there.
 #[test]
 fn replicas_race_and_the_race_says_how_sure_it_is() {
     let program = Program::new();

@@ -72,8 +72,8 @@ impl PlacementPlan {
         Self { roles, tree, planned, direct, direct_roles, shared_line, is_line_measured }
     }
 
-    /// True if the tree is predicted to have clearly more throughput than learning without one: in shared memory that is reading the
-    /// acceptor's line, or, where nobody has measured how a line goes around, being told one by one.
+    /// True if the tree is predicted to have clearly more throughput than learning without one: in shared memory that is
+    /// reading the acceptor's line, or, where nobody has measured how a line goes around, being told one by one.
     #[must_use]
     pub fn is_tree_worth_it(&self) -> bool {
         let without = if self.is_line_measured { self.shared_line } else { self.direct };
@@ -91,8 +91,8 @@ impl fmt::Display for PlacementPlan {
         }
         write!(
             f,
-            "{depth} levels with at most {most} children each: the busiest member has {gain:.2} times less to do than "
+            "{depth} levels, at most {most} children each: {gain:.2} times the throughput of an acceptor that tells all "
         )?;
-        write!(f, "an acceptor that tells all others itself")
+        write!(f, "others itself")
     }
 }

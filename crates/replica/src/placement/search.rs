@@ -4,12 +4,12 @@
 //! planner's tree for a broadcast has down to 0.39 of the throughput of a binary one. So trees are grown under a limit that no
 //! member may exceed, and the limit is halved towards the least for which one was found.
 //!
-//! The very least is often one long chain, whose answers take many hops. So some throughput is given for shorter responses: up to what
-//! predictions are off by, and never so much that a known shape would have more throughput. Within that the tree with the most
-//! *power* is taken: the least product of the busiest member's time and the response.
+//! The very least is often one long chain, whose answers take many hops. So some throughput is given for shorter responses: up
+//! to what predictions are off by, and never so much that a known shape would have more throughput. Within that the tree with
+//! the most *power* is taken: the least product of the busiest member's time and the response.
 //!
-//! Source of the measure: L. Kleinrock, Power and Deterministic Rules of Thumb for Probabilistic Problems in Computer Communications,
-//! ICC 1979. The search is ours.
+//! Source of the measure: L. Kleinrock, Power and Deterministic Rules of Thumb for Probabilistic Problems in Computer
+//! Communications, ICC 1979. The search is ours.
 
 use corecast_plan::{Problem, SHAPES, Tree};
 
@@ -21,7 +21,8 @@ use super::roles::{Roles, compare};
 const PRECISION: f64 = 0.005;
 /// The most halvings of the limit.
 const HALVINGS: usize = 20;
-/// Throughput that may be given for a shorter response: the busiest member has at most this much more to do than in the best tree.
+/// Throughput that may be given for a shorter response: the busiest member has at most this much more to do than in the best
+/// tree.
 const GIVEN: f64 = 1.25;
 /// It has at most this much more to do than in the best known shape.
 const OF_A_SHAPE: f64 = 1.02;

@@ -1,9 +1,9 @@
 //! A short race between replicas that learn directly and over a tree: the same members on the same CPUs, in turns.
 //!
-//! Both groups are among threads of this process. In a block every member has a client that writes, each write once the last has its
-//! result; the figure is the time of the block for each write. Which one goes first changes from round to round. A round counts for the
-//! faster one, and whether there is a winner is for the sign test to say: from a machine that is busy, or where the two are alike, an
-//! honest answer is that it is not decided.
+//! Both groups are among threads of this process. In a block every member has a client that writes, each write once the last
+//! has its result; the figure is the time of the block for each write. Which one goes first changes from round to round. A
+//! round counts for the faster one, and whether there is a winner is for the sign test to say: from a machine that is busy, or
+//! where the two are alike, an honest answer is that it is not decided.
 
 use std::fmt;
 use std::io::{self, Read, Write};
@@ -134,7 +134,7 @@ impl fmt::Display for LearningRace {
     }
 }
 
-/// The probability that of so many rounds one side wins as many as this, or as few, if both are alike.
+/// The probability that one side wins this number of the rounds, or one as far from half, if both are alike.
 fn sign_test(wins: usize, rounds: usize) -> f64 {
     let fewer = wins.min(rounds - wins);
     let mut ways = 1.0;

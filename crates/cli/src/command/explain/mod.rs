@@ -78,14 +78,14 @@ pub(super) fn run(arguments: &Arguments, output: &Output) -> Result<(), Failure>
         let cpus = model.machine.cpu_set().iter().take(arguments.members.unwrap_or(usize::MAX)).collect();
         check_usable(&model, &cpus)?;
     }
+    explain_group(&model, arguments, output)
+}
+
+/// The operations of a group.
+fn explain_group(model: &Model, arguments: &Arguments, output: &Output) -> Result<(), Failure> {
     let group = group(&model.machine, arguments)?;
     let problem = Problem::of_members(&model.machine, group.cpus())?;
-    let named = match arguments.subject {
-        Some(Subject::Operation(op)) => Some(op),
-        Some(Subject::Replica) | None => arguments.op,
-    };
-    let operations = named.map_or(OF_A_GROUP.to_vec(), |op| vec![op]);
-    let explained = operations.into_iter().map(|op| Explained::of(op, &problem));
+    let explained = arguments.operations().into_iter().map(|op| Explained::of(op, &problem));
     let explained: Vec<Explained> = explained.collect::<Result<_, _>>()?;
     let forms = explained.iter().filter_map(|one| Form::of(one.timed.plan.operation, arguments.bytes, group.choice()));
     let forms: Vec<Form> = forms.collect();
@@ -109,6 +109,15 @@ pub(super) fn run(arguments: &Arguments, output: &Output) -> Result<(), Failure>
         text += &format!("\n{}", form.text(problem.unit()));
     }
     output.text(text.trim_end())
+}
+
+impl Arguments {
+    fn operations(&self) -> Vec<Operation> {
+        match self.subject {
+            Some(Subject::Operation(op)) => vec![op],
+            Some(Subject::Replica) | None => self.op.map_or(OF_A_GROUP.to_vec(), |op| vec![op]),
+        }
+    }
 }
 
 /// Members race on the CPUs that they are dealt to, so these have to be ours to run on.
