@@ -8,7 +8,7 @@ use corecast_testing::machines;
 
 /// The planned tree's throughput is at least this part of that of the best shape.
 const OF_THE_BEST: f64 = 0.97;
-/// What the tree gains at this number of replicas, where the costs of single messages allow it.
+/// The gain of the tree at this number of replicas, where the costs of single messages allow it.
 const GAIN: f64 = 2.5;
 const REPLICAS: usize = 28;
 
@@ -16,7 +16,7 @@ fn machine(path: &std::path::Path) -> Machine {
     model_file::read(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// So many members, spread over the machine.
+/// This number of members, spread over the machine.
 fn spread(machine: &Machine, members: usize) -> Problem {
     let all = machine.cpu_set();
     let cpus: CpuSet = (0..members).map(|rank| all.as_slice()[rank * all.as_slice().len() / members]).collect();

@@ -16,18 +16,18 @@ const MOST: usize = 64;
 
 /// How learners hear that the acceptor has committed something.
 ///
-/// What is decided stands in the acceptor's log, and every learner reads it there; this is about who watches and wakes whom. Each node
+/// Decisions stand in the acceptor's log, and every learner reads them there; this is about who watches and wakes whom. Each node
 /// goes by its own configuration. Nodes that go by different ones lose time, not commands.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Learning {
-    /// Over a tree if the node knows the [machine](super::Config::machine), all members are bound to a CPU each, and a plan of them
-    /// predicts clearly more throughput over a tree; directly otherwise.
+    /// Over a tree if the node knows the [machine](super::Config::machine), all members are bound to a CPU each, and a plan of
+    /// them predicts clearly more throughput over a tree; directly otherwise.
     #[default]
     Planned,
     /// All learners watch the acceptor, which wakes them all.
     Direct,
-    /// Each learner watches its parent, which wakes it. If a parent says nothing for 100 us of what the acceptor has committed, its
-    /// children watch the acceptor until it speaks again.
+    /// Each learner watches its parent, which wakes it. If a parent says nothing for 100 us of what the acceptor has committed,
+    /// its children watch the acceptor until it speaks again.
     Tree(LearnTree),
 }
 
@@ -39,8 +39,8 @@ pub(super) struct LearnJob {
 }
 
 impl LearnJob {
-    /// The tree, if it is worth it. All members plan the same, so the roles are those that the group begins with: a tree is good with
-    /// any of its members as the acceptor.
+    /// The tree, if it is worth it. All members plan the same, so the roles are those that the group begins with: a tree is
+    /// good with any of its members as the acceptor.
     pub(super) fn tree(&self) -> Option<LearnTree> {
         let cpus: Vec<CpuId> = self.members.iter().map(|&(_, cpu)| cpu).collect();
         let problem = Problem::of_members(&self.machine, &cpus).ok()?;

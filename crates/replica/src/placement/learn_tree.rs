@@ -8,8 +8,8 @@ use crate::MAX_SLOTS;
 /// A tree over the slots of a group: whom a node watches for decisions, and whom it wakes.
 ///
 /// Edges have no direction of their own: whichever slot accepts is the root, so a role change turns the tree around, and no node
-/// has more neighbours than before. Slots that are not in the tree learn from the acceptor directly. Two nodes that go by different
-/// trees lose time and nothing else, as what is decided stands in the acceptor's log alone.
+/// has more neighbours than before. Slots that are not in the tree learn from the acceptor directly. Two nodes that go by
+/// different trees lose time and nothing else, as what is decided stands in the acceptor's log alone.
 ///
 /// ```
 /// use corecast_replica::placement::LearnTree;

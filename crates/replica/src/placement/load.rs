@@ -44,8 +44,8 @@ impl Load {
         Self::over(problem, roles, &star(problem, roles.acceptor))
     }
 
-    /// The acceptor writes one line that all others read. The model's curve of readers says how long the line goes around; without
-    /// it readers are taken not to hinder each other, which is the least that it can be.
+    /// The acceptor writes one line that all others read. The model's curve of readers says how long the line goes around;
+    /// without it readers are taken not to hinder each other, which is the least that it can be.
     #[must_use]
     pub fn shared_line(problem: &Problem, roles: Roles) -> Self {
         let acceptor = roles.acceptor;

@@ -1,13 +1,13 @@
-//! Who leads, who accepts, and how the others learn: planned from a machine's model.
+//! The leader, the acceptor and the way on which the others learn, planned from a machine's model.
 //!
 //! In 1Paxos the processor time for messages limits throughput, not the way that one command takes: the busiest member decides.
-//! So [`PlacementPlan`] does not look for the tree that informs the last member first, as a broadcast's plan does, but for one whose
-//! busiest member has the least to do for each command, and among those nearly as good for the shortest response. [`Load`] owns that
-//! arithmetic; benchmarks and `corecast explain replica` take it from here. [`LearnTree`] is the tree as nodes of a group use it:
-//! whichever member accepts, it is walked from there.
+//! So [`PlacementPlan`] does not look for the tree that informs the last member first, as a broadcast's plan does, but for one
+//! whose busiest member has little to do for each command, without making answers much later. [`Load`] owns that arithmetic;
+//! benchmarks and `corecast explain replica` take it from here. [`LearnTree`] is the tree as nodes of a group use it: whichever
+//! member accepts, it is walked from there.
 //!
-//! Take a plan where members are bound to CPUs whose costs were measured. Where they wander, or where only a topology is known, costs
-//! between pairs say little, and learning directly from the acceptor is as good.
+//! Take a plan where members are bound to CPUs whose costs were measured. Where they wander, or where only a topology is known,
+//! costs between pairs say little, and learning directly from the acceptor is as good.
 //!
 //! ```
 //! use corecast_machine::source::{DiscoveryRequest, discover};
@@ -24,8 +24,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Source: Kaestle et al., Machine-Aware Atomic Broadcast Trees for Multicores, OSDI 2016, sections 5.6 and 5.7: 1Paxos whose acceptor
-//! tells the learners over a tree. The objective and the search are ours.
+//! Source: Kaestle et al., Machine-Aware Atomic Broadcast Trees for Multicores, OSDI 2016, sections 5.6 and 5.7: 1Paxos whose
+//! acceptor tells the learners over a tree. The objective and the search are ours.
 
 mod growth;
 mod learn_tree;

@@ -6,7 +6,7 @@ use corecast_plan::{Problem, Tree};
 
 use super::load::Load;
 use super::roles::Roles;
-use super::search::{best_tree, choose};
+use super::search::{choose, search};
 
 /// The most pairs of roles for which trees are searched.
 const PAIRS: usize = 4;
@@ -66,34 +66,19 @@ impl PlacementPlan {
         if !pairs.contains(&direct_roles) {
             pairs.push(direct_roles);
         }
-        let (tree, planned, roles) = searched(problem, &pairs);
+        let (roles, tree, planned) = choose(pairs.iter().map(|&roles| search(problem, roles)).collect());
         let shared_line = Load::shared_line(problem, roles);
         let is_line_measured = corecast_plan::simulate::release(problem).is_some();
         Self { roles, tree, planned, direct, direct_roles, shared_line, is_line_measured }
     }
 
-    /// True if the tree is predicted to have clearly more throughput than learning without one: in shared memory that is reading the
-    /// acceptor's line, or, where nobody has measured how a line goes around, being told one by one.
+    /// True if the tree is predicted to have clearly more throughput than learning without one: in shared memory that is
+    /// reading the acceptor's line, or, where nobody has measured how a line goes around, being told one by one.
     #[must_use]
     pub fn is_tree_worth_it(&self) -> bool {
         let without = if self.is_line_measured { self.shared_line } else { self.direct };
         self.tree.depth() > 1 && self.planned.throughput_over(&without) >= WORTH
     }
-}
-
-/// The best tree of these pairs of roles.
-fn searched(problem: &Problem, pairs: &[Roles]) -> (Tree, Load, Roles) {
-    let found: Vec<(Tree, Load, Roles)> = pairs
-        .iter()
-        .map(|&roles| {
-            let (tree, load) = best_tree(problem, roles);
-            (tree, load, roles)
-        })
-        .collect();
-    let (tree, load) = choose(found.iter().map(|(tree, load, _)| (tree.clone(), *load)).collect());
-    let is_it = |one: &&(Tree, Load, Roles)| one.0 == tree && one.1 == load;
-    let roles = found.iter().find(is_it).expect("it was one of them").2;
-    (tree, load, roles)
 }
 
 impl fmt::Display for PlacementPlan {
@@ -106,8 +91,8 @@ impl fmt::Display for PlacementPlan {
         }
         write!(
             f,
-            "{depth} levels with at most {most} children each: the busiest member has {gain:.2} times less to do than "
+            "{depth} levels, at most {most} children each: {gain:.2} times the throughput of an acceptor that tells all "
         )?;
-        write!(f, "an acceptor that tells all others itself")
+        write!(f, "others itself")
     }
 }

@@ -20,8 +20,8 @@ impl Roles {
         self.leader == self.acceptor
     }
 
-    /// The time in which the roles alone keep each member busy for one command, by rank: the request, which comes from each member
-    /// equally often and from the leader's own clients for nothing, and the accept. Learning is not in it.
+    /// The time in which the roles alone keep each member busy for one command, by rank: the request, which comes from each
+    /// member equally often and from the leader's own clients for nothing, and the accept. Learning is not in it.
     pub(super) fn duties(&self, problem: &Problem) -> Vec<f64> {
         let (leader, share) = (self.leader, 1.0 / problem.len() as f64);
         let mut busy = vec![0.0; problem.len()];

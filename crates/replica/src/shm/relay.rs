@@ -1,9 +1,9 @@
 //! Whom a node watches for decisions, and whom it wakes: the acceptor and all, or its neighbours in a learn tree.
 //!
 //! A relay only *notifies*. It publishes the count that it has seen committed and wakes its children, which then look at the
-//! acceptor's own count and log as everybody does. So nothing that a relay says, or fails to say, can be learned wrongly. When the
-//! acceptor was found ahead and the parent has said nothing of it for [`SILENCE`], the child looks at the acceptor by itself, until
-//! the parent has caught up.
+//! acceptor's own count and log as everybody does. So nothing that a relay says, or fails to say, can be learned wrongly. When
+//! the acceptor was found ahead and the parent has said nothing of it for [`SILENCE`], the child looks at the acceptor by
+//! itself, until the parent has caught up.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -23,7 +23,7 @@ fn join(config: &Config, group: &[Node<Counter>]) -> Node<Counter> {
     }
 }
 
-/// So many nodes, each with what `configured` makes of the configuration for its slot.
+/// This number of nodes, each with what `configured` makes of the configuration for its slot.
 fn group(nodes: usize, configured: impl Fn(usize) -> Config) -> Vec<Node<Counter>> {
     let mut group = Vec::new();
     for slot in 0..nodes {

@@ -39,7 +39,7 @@ fn a_killed_relay_costs_no_command() {
     add(&mut session, &mut sum, 50);
     assert_eq!(node.read(Level::Linearizable, &()).expect("fresh").0, sum);
     write_until(&node, &mut session, &mut sum, || node.status().members.len() == 3);
-    // What is left of the chain goes on without the link that is missing.
+    // The rest of the chain goes on without the link that is missing.
     add(&mut session, &mut sum, 200);
     actors.remove(1).kill();
     add(&mut session, &mut sum, 50);
