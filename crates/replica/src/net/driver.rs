@@ -13,9 +13,10 @@ use super::inner::{Errand, Inner};
 use super::reads::Barriers;
 use super::table::NodeTable;
 use super::transport::Transport;
+use super::watch::LOST_AFTER;
 use super::wire::Body;
 use crate::node::{End, GroupState, Mailbox, Patience, Submitted};
-use crate::one_paxos::{Effect, Input, Node as OneNode};
+use crate::one_paxos::{Effect, Input, Message, Node as OneNode};
 use crate::system::RequestStatus;
 use crate::{Command, Index, LeaveReason, NodeId, Op, SessionId, StateMachine};
 
@@ -47,7 +48,15 @@ pub(super) struct Driver<S: StateMachine> {
     pub(super) looked: u64,
     pub(super) ticked: u64,
     pub(super) resubmitted: u64,
+    /// The parts of long messages that had come or gone at the last tick, and how often in a row it was put off for them.
+    pub(super) progressed: u64,
+    pub(super) put_off: u32,
+    /// The time after which requests are handed in again, in ticks of the protocol, and the count of commands applied then.
+    pub(super) lost_after: u32,
+    pub(super) resubmitted_at: Index,
     pub(super) suspected: HashMap<NodeId, u64>,
+    /// The sign of life of each node, and since when it has not changed, in ticks.
+    pub(super) signs: Vec<(u64, u64)>,
     /// Kept for its memory.
     pub(super) bytes: Vec<u8>,
     inputs: Vec<Input<Body>>,
@@ -75,7 +84,6 @@ impl<S: StateMachine> Driver<S> {
             system,
             transport,
             table,
-            config,
             mailboxes: HashMap::new(),
             submitted: Submitted::default(),
             panicked_at: None,
@@ -85,7 +93,12 @@ impl<S: StateMachine> Driver<S> {
             looked: now,
             ticked: now,
             resubmitted: now,
+            progressed: 0,
+            put_off: 0,
+            lost_after: LOST_AFTER,
+            resubmitted_at: 0,
             suspected: HashMap::new(),
+            signs: vec![(0, now); config.nodes],
             bytes: Vec::new(),
             inputs: Vec::new(),
             effects: Vec::new(),
@@ -93,6 +106,7 @@ impl<S: StateMachine> Driver<S> {
             errands: Vec::new(),
             housekept: 0,
             machine: PhantomData,
+            config,
         }
     }
 
@@ -117,7 +131,12 @@ impl<S: StateMachine> Driver<S> {
         let mut inputs = std::mem::take(&mut self.inputs);
         let was_busy = self.transport.gather(&mut inputs);
         for input in inputs.drain(..) {
-            self.step(inner, input);
+            // What this node lacks is under way to it, or so is so much else that it had better ask again later.
+            let is_early = matches!(&input, Input::Message { from, message: Message::Missing { .. } }
+                if self.transport.has_backlog_for(*from));
+            if !is_early {
+                self.step(inner, input);
+            }
         }
         self.inputs = inputs;
         was_busy
