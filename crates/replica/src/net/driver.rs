@@ -23,6 +23,14 @@ use crate::{Command, Index, LeaveReason, NodeId, Op, SessionId, StateMachine};
 /// The shortest time between two looks at who lives, and at what has no answer.
 const HOUSEKEEPING: Duration = Duration::from_micros(500);
 
+/// When requests without a result are handed in again.
+pub(super) struct Resubmitting {
+    /// After this many ticks of the protocol.
+    pub(super) after: u32,
+    /// The count of commands that were applied the last time.
+    pub(super) applied: Index,
+}
+
 /// All that the thread which drives a node has to itself.
 pub(super) struct Driver<S: StateMachine> {
     pub(super) core: OneNode<Body>,
@@ -51,9 +59,7 @@ pub(super) struct Driver<S: StateMachine> {
     /// The parts of long messages that had come or gone at the last tick, and how often in a row it was put off for them.
     pub(super) progressed: u64,
     pub(super) put_off: u32,
-    /// The time after which requests are handed in again, in ticks of the protocol, and the count of commands applied then.
-    pub(super) lost_after: u32,
-    pub(super) resubmitted_at: Index,
+    pub(super) resubmitting: Resubmitting,
     pub(super) suspected: HashMap<NodeId, u64>,
     /// The sign of life of each node, and since when it has not changed, in ticks.
     pub(super) signs: Vec<(u64, u64)>,
@@ -95,8 +101,7 @@ impl<S: StateMachine> Driver<S> {
             resubmitted: now,
             progressed: 0,
             put_off: 0,
-            lost_after: LOST_AFTER,
-            resubmitted_at: 0,
+            resubmitting: Resubmitting { after: LOST_AFTER, applied: 0 },
             suspected: HashMap::new(),
             signs: vec![(0, now); config.nodes],
             bytes: Vec::new(),
@@ -131,7 +136,7 @@ impl<S: StateMachine> Driver<S> {
         let mut inputs = std::mem::take(&mut self.inputs);
         let was_busy = self.transport.gather(&mut inputs);
         for input in inputs.drain(..) {
-            // What this node lacks is under way to it, or so is so much else that it had better ask again later.
+            // A node that asks for a part of the log while messages to it wait for room asks again, if it has to.
             let is_early = matches!(&input, Input::Message { from, message: Message::Missing { .. } }
                 if self.transport.has_backlog_for(*from));
             if !is_early {

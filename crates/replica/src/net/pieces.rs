@@ -89,7 +89,7 @@ impl Outbox {
 pub(super) const WHOLE: u8 = FIRST | LAST;
 
 fn flags(is_first: bool, is_last: bool) -> u8 {
-    u8::from(is_first) * FIRST | u8::from(is_last) * LAST
+    (u8::from(is_first) * FIRST) | (u8::from(is_last) * LAST)
 }
 
 /// The pieces of one sender, put together.

@@ -78,7 +78,8 @@ impl<S: StateMachine> Driver<S> {
         self.step(inner, Input::Tick);
     }
 
-    /// Nodes that show no sign of life are passed over in the tree: a relay that stands still costs those behind it this time once.
+    /// Nodes that show no sign of life are passed over in the tree: a relay that stands still costs those behind it this time
+    /// once.
     fn pass_over_silent(&mut self, now: u64) {
         let limit = Clock::get().ticks_in(self.patience.least() + IDLE_LOOK);
         let Some(routes) = self.transport.routes() else { return };
@@ -166,12 +167,12 @@ impl<S: StateMachine> Driver<S> {
     /// Requests that may have been lost on the way, or with a leader.
     fn resubmit_late(&mut self, inner: &Inner<S>, now: u64) {
         let applied = self.core.applied_count();
-        if std::mem::replace(&mut self.resubmitted_at, applied) != applied {
-            self.lost_after = LOST_AFTER;
+        if std::mem::replace(&mut self.resubmitting.applied, applied) != applied {
+            self.resubmitting.after = LOST_AFTER;
         }
-        if now.saturating_sub(self.resubmitted) > Clock::get().ticks_in(self.tick_after() * self.lost_after) {
+        if now.saturating_sub(self.resubmitted) > Clock::get().ticks_in(self.tick_after() * self.resubmitting.after) {
             self.resubmitted = now;
-            self.lost_after = (self.lost_after * 2).clamp(LOST_AFTER, LOST_AFTER_MOST);
+            self.resubmitting.after = (self.resubmitting.after * 2).clamp(LOST_AFTER, LOST_AFTER_MOST);
             self.resubmit(inner);
             if self.is_leaving {
                 self.ask_to_leave(inner);
