@@ -2,13 +2,18 @@
 
 use std::time::Duration;
 
-use corecast_replica::net::{Config, Node};
+use corecast_replica::net::{Config, Node, Spread};
 use corecast_replica::{ExecuteError, Level, ReadError};
 
 use crate::counter::{Counter, PANIC};
 use crate::{PATIENCE, group, spreads};
 
 const SHORT: Duration = Duration::from_millis(50);
+
+/// A group in which no node is held for stuck, so that the first two keep their roles however busy the machine is.
+fn patient(nodes: usize, spread: Spread) -> Vec<Node<Counter>> {
+    group(&Config::new(nodes).spread(spread).patience(Duration::from_secs(600)), nodes)
+}
 
 /// Writes at all nodes in turn; the sum that they agree on.
 fn write(nodes: &[Node<Counter>], sum: &mut u64) {
@@ -64,7 +69,7 @@ fn two_of_five_go_one_after_another() {
 
 #[test]
 fn without_leader_and_acceptor_nothing_is_done_and_nothing_wrong() {
-    let mut nodes = group::<Counter>(&Config::new(5), 5);
+    let mut nodes = patient(5, Spread::Sequential);
     let mut session = nodes[4].session().expect("a member");
     session.execute_timeout(&1, PATIENCE).expect("done");
     nodes.drain(..2);
@@ -89,7 +94,7 @@ fn without_a_majority_roles_cannot_change_hands() {
 #[test]
 fn a_majority_may_die_while_leader_and_acceptor_live() {
     for spread in spreads(5) {
-        let mut nodes = group::<Counter>(&Config::new(5).spread(spread), 5);
+        let mut nodes = patient(5, spread);
         let mut sum = 0;
         write(&nodes, &mut sum);
         nodes.truncate(2);
