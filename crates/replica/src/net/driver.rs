@@ -13,14 +13,23 @@ use super::inner::{Errand, Inner};
 use super::reads::Barriers;
 use super::table::NodeTable;
 use super::transport::Transport;
+use super::watch::LOST_AFTER;
 use super::wire::Body;
 use crate::node::{End, GroupState, Mailbox, Patience, Submitted};
-use crate::one_paxos::{Effect, Input, Node as OneNode};
+use crate::one_paxos::{Effect, Input, Message, Node as OneNode};
 use crate::system::RequestStatus;
 use crate::{Command, Index, LeaveReason, NodeId, Op, SessionId, StateMachine};
 
 /// The shortest time between two looks at who lives, and at what has no answer.
 const HOUSEKEEPING: Duration = Duration::from_micros(500);
+
+/// When requests without a result are handed in again.
+pub(super) struct Resubmitting {
+    /// After this many ticks of the protocol.
+    pub(super) after: u32,
+    /// The count of commands that were applied the last time.
+    pub(super) applied: Index,
+}
 
 /// All that the thread which drives a node has to itself.
 pub(super) struct Driver<S: StateMachine> {
@@ -47,7 +56,13 @@ pub(super) struct Driver<S: StateMachine> {
     pub(super) looked: u64,
     pub(super) ticked: u64,
     pub(super) resubmitted: u64,
+    /// The parts of long messages that had come or gone at the last tick, and how often in a row it was put off for them.
+    pub(super) progressed: u64,
+    pub(super) put_off: u32,
+    pub(super) resubmitting: Resubmitting,
     pub(super) suspected: HashMap<NodeId, u64>,
+    /// The sign of life of each node, and since when it has not changed, in ticks.
+    pub(super) signs: Vec<(u64, u64)>,
     /// Kept for its memory.
     pub(super) bytes: Vec<u8>,
     inputs: Vec<Input<Body>>,
@@ -75,7 +90,6 @@ impl<S: StateMachine> Driver<S> {
             system,
             transport,
             table,
-            config,
             mailboxes: HashMap::new(),
             submitted: Submitted::default(),
             panicked_at: None,
@@ -85,7 +99,11 @@ impl<S: StateMachine> Driver<S> {
             looked: now,
             ticked: now,
             resubmitted: now,
+            progressed: 0,
+            put_off: 0,
+            resubmitting: Resubmitting { after: LOST_AFTER, applied: 0 },
             suspected: HashMap::new(),
+            signs: vec![(0, now); config.nodes],
             bytes: Vec::new(),
             inputs: Vec::new(),
             effects: Vec::new(),
@@ -93,6 +111,7 @@ impl<S: StateMachine> Driver<S> {
             errands: Vec::new(),
             housekept: 0,
             machine: PhantomData,
+            config,
         }
     }
 
@@ -117,7 +136,12 @@ impl<S: StateMachine> Driver<S> {
         let mut inputs = std::mem::take(&mut self.inputs);
         let was_busy = self.transport.gather(&mut inputs);
         for input in inputs.drain(..) {
-            self.step(inner, input);
+            // A node that asks for a part of the log while messages to it wait for room asks again, if it has to.
+            let is_early = matches!(&input, Input::Message { from, message: Message::Missing { .. } }
+                if self.transport.has_backlog_for(*from));
+            if !is_early {
+                self.step(inner, input);
+            }
         }
         self.inputs = inputs;
         was_busy

@@ -106,18 +106,39 @@ impl<S: StateMachine> Group<S> {
             let nodes = self.config.nodes;
             return Err(OpenError::Config(format!("no node {slot} in a group of {nodes} nodes, which begin with 0")));
         }
-        // A participant of its own: others see when it is gone, also among the threads of one process.
-        let fd = self.region.share().map_err(OpenError::State)?;
-        let region = SharedRegion::from_fd(fd)?;
-        let table = Arc::new(self.table(&region)?);
+        let region = self.attachment()?;
+        let table = self.table(&region)?;
         table.claim(slot)?;
-        let transport = Transport::open(&region, Arc::clone(&table), &self.config, slot);
+        self.start(slot, &region, table, initial)
+    }
+
+    /// Becomes the first node that no process was yet, as [`join`](Self::join) does.
+    ///
+    /// # Errors
+    /// As [`join`](Self::join); `NoSlot` if all nodes have come.
+    pub fn join_next(&self, initial: S) -> Result<Node<S>, OpenError> {
+        let region = self.attachment()?;
+        let table = self.table(&region)?;
+        let slot = (0..self.config.nodes).find(|&slot| table.claim(slot).is_ok());
+        self.start(slot.ok_or(OpenError::NoSlot(self.config.nodes))?, &region, table, initial)
+    }
+
+    /// A participant of its own: others see when it is gone, also among the threads of one process.
+    fn attachment(&self) -> Result<SharedRegion, OpenError> {
+        let fd = self.region.share().map_err(OpenError::State)?;
+        Ok(SharedRegion::from_fd(fd)?)
+    }
+
+    /// Starts the node that this attachment has claimed.
+    fn start(&self, slot: usize, region: &SharedRegion, table: NodeTable, initial: S) -> Result<Node<S>, OpenError> {
+        let table = Arc::new(table);
+        let transport = Transport::open(region, Arc::clone(&table), &self.config, slot);
         let transport = transport.map_err(|error| channel_error(&error))?;
         let members = Members::founding((0..self.config.nodes).map(|slot| (node(slot), 1)));
         let core = OneNode::new(self.settings(slot), members.clone(), self.first_configuration());
         let system = GroupState::new(members);
         let driver = Driver::new(core, system, transport, table, self.config.clone());
-        let inner = Arc::new(Inner::new(&region, driver, initial));
+        let inner = Arc::new(Inner::new(region, driver, initial));
         let theirs = Arc::clone(&inner);
         let name = format!("replica-net-{slot}");
         let thread = thread::Builder::new().name(name).spawn(move || node_thread::run(&theirs));
@@ -132,13 +153,8 @@ impl<S: StateMachine> Group<S> {
         let is_same = region.expect_plan(&plan::<S>(&config)?);
         is_same.map_err(|_| OpenError::Version("it replicates another state, or is of another version".to_owned()))?;
         let mut group = Self { region, hosted, config, machine: PhantomData };
-        if let Spread::Tree(parents) = &mut group.config.spread {
-            *parents = NodeTable::parents(&NodeTable::open(
-                &group.region,
-                group.region.section(&group.region.entry(ENTRY).expect("it was found just now")),
-                group.config.nodes,
-                group.config.wait,
-            )?);
+        if matches!(group.config.spread, Spread::Tree(_)) {
+            group.config.spread = Spread::Tree(group.table(&group.region)?.parents());
         }
         group.config.check()?;
         Ok(group)

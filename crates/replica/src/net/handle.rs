@@ -1,4 +1,4 @@
-//! What users have of a node: sessions, reads, its status, leaving.
+//! A node as its users have it: sessions, reads, its status, leaving.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -171,7 +171,7 @@ impl<S: StateMachine> Drop for Handle<S> {
         if let Some(thread) = thread {
             let _ = thread.join();
         }
-        // What callers have asked for last, such as the end of a session, is sent.
+        // The last errands of callers, such as the end of a session, are sent.
         inner.turn();
         inner.driver.lock().end(inner);
     }

@@ -57,7 +57,7 @@ pub(super) struct Inner<S: StateMachine> {
     polling: CacheLine<AtomicU32>,
     pub(super) reads: Reads,
     pub(super) ending: Ending,
-    /// Set once so many founders are dead that no role can change hands, and one has to.
+    /// Set once too many founders are dead for a role to change hands, and one has to.
     pub(super) has_no_majority: AtomicBool,
     /// Woken by this node's threads only: where its own thread sleeps while callers poll.
     pub(super) nap: WakeWord,

@@ -62,6 +62,16 @@ impl Link {
         self.sender.is_some()
     }
 
+    /// True while messages wait for room.
+    pub(super) fn has_backlog(&self) -> bool {
+        !self.outbox.is_empty()
+    }
+
+    /// The number of pieces that went out late, and of those that came and were not the last of their message.
+    pub(super) fn pieces(&self) -> (u64, u64) {
+        (self.outbox.pieces(), self.assembly.parts())
+    }
+
     /// Sends a message, or keeps it until there is room. False if it is lost.
     pub(super) fn send(&mut self, message: &[u8]) -> bool {
         let Some(sender) = &mut self.sender else { return false };

@@ -30,6 +30,8 @@ pub(super) struct Outbox {
     /// The bytes of the first message that are sent.
     sent: usize,
     bytes: usize,
+    /// The number of pieces that have found room after all.
+    pieces: u64,
     piece: Vec<u8>,
 }
 
@@ -50,7 +52,12 @@ impl Outbox {
 
     /// Gives everything up.
     pub(super) fn clear(&mut self) {
-        *self = Self::default();
+        *self = Self { pieces: self.pieces, ..Self::default() };
+    }
+
+    /// The number of pieces that it has sent.
+    pub(super) fn pieces(&self) -> u64 {
+        self.pieces
     }
 
     /// Sends pieces of at most `max_len` bytes, with `trailer` behind each, as long as there is room. The result is that of the
@@ -66,6 +73,7 @@ impl Outbox {
                 Sent::Yes => {}
                 no => return no,
             }
+            self.pieces += 1;
             self.sent = end;
             if end == message.len() {
                 self.bytes -= end;
@@ -81,7 +89,7 @@ impl Outbox {
 pub(super) const WHOLE: u8 = FIRST | LAST;
 
 fn flags(is_first: bool, is_last: bool) -> u8 {
-    u8::from(is_first) * FIRST | u8::from(is_last) * LAST
+    (u8::from(is_first) * FIRST) | (u8::from(is_last) * LAST)
 }
 
 /// The pieces of one sender, put together.
@@ -90,9 +98,16 @@ pub(super) struct Assembly {
     bytes: Vec<u8>,
     /// True if the bytes are those of a message that was taken.
     is_whole: bool,
+    /// The number of pieces that were not the last of their message.
+    parts: u64,
 }
 
 impl Assembly {
+    /// The number of pieces so far that more have to follow.
+    pub(super) fn parts(&self) -> u64 {
+        self.parts
+    }
+
     /// Takes a piece without its flags, and its flags; the message, if it is whole now.
     pub(super) fn take(&mut self, piece: &[u8], flags: u8) -> Option<&[u8]> {
         let is_orphan = flags & FIRST == 0 && (self.is_whole || self.bytes.is_empty());
@@ -100,6 +115,7 @@ impl Assembly {
             self.bytes.clear();
         }
         self.is_whole = false;
+        self.parts += u64::from(flags & LAST == 0);
         if is_orphan {
             // The rest of a message whose beginning was given up or never seen.
             return None;

@@ -54,6 +54,16 @@ impl Ring {
         })
     }
 
+    /// True while messages wait for room.
+    pub(super) fn has_backlog(&self) -> bool {
+        !self.outbox.is_empty()
+    }
+
+    /// The number of pieces that went out late, and of those that came and were not the last of their message.
+    pub(super) fn pieces(&self) -> (u64, u64) {
+        (self.outbox.pieces(), self.assemblies.iter().map(Assembly::parts).sum())
+    }
+
     /// Sends a message to all. False if there is no room and the message is to go another way: a reader stands still.
     pub(super) fn send(&mut self, message: &[u8]) -> bool {
         if !self.outbox.is_empty() && self.flush() {
@@ -79,8 +89,9 @@ impl Ring {
         self.outbox.flush(max_len, &[self.me], send) != Sent::Yes
     }
 
-    /// Hands the messages of others that have come to `each`, with their sender. True if there were any.
-    pub(super) fn receive(&mut self, mut each: impl FnMut(usize, &[u8])) -> bool {
+    /// Hands the messages of others that have come to `each`, with their sender, and calls it without a message where more
+    /// pieces have to follow. True if there were any.
+    pub(super) fn receive(&mut self, mut each: impl FnMut(usize, Option<&[u8]>)) -> bool {
         for taken in 0..RUN {
             match self.receiver.try_recv() {
                 Ok(piece) => {
@@ -95,9 +106,8 @@ impl Ring {
             if from == usize::from(self.me) {
                 continue;
             }
-            let message = self.assemblies.get_mut(from).and_then(|assembly| assembly.take(piece, *flags));
-            if let Some(message) = message {
-                each(from, message);
+            if let Some(assembly) = self.assemblies.get_mut(from) {
+                each(from, assembly.take(piece, *flags));
             }
         }
         true

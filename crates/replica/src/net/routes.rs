@@ -7,6 +7,8 @@ pub(super) struct Routes {
     neighbours: Vec<Vec<usize>>,
     /// Nodes that get nothing any more.
     is_closed: Vec<bool>,
+    /// Nodes that pass nothing on at the moment.
+    is_silent: Vec<bool>,
     /// To whom this node passes a message from each node on, and at the end its own.
     targets: Vec<Vec<usize>>,
 }
@@ -22,7 +24,8 @@ impl Routes {
         for (node, parent) in parents.iter().enumerate() {
             neighbours[node].extend(parent);
         }
-        let mut routes = Self { me, neighbours, is_closed: vec![false; nodes], targets: Vec::new() };
+        let (is_closed, is_silent) = (vec![false; nodes], vec![false; nodes]);
+        let mut routes = Self { me, neighbours, is_closed, is_silent, targets: Vec::new() };
         routes.find_targets();
         routes
     }
@@ -35,6 +38,13 @@ impl Routes {
     /// The node gets nothing any more: its neighbours behind it get messages directly.
     pub(super) fn close(&mut self, node: usize) {
         if !std::mem::replace(&mut self.is_closed[node], true) {
+            self.find_targets();
+        }
+    }
+
+    /// The node stands still, or not any more: meanwhile those behind it get messages directly, and it gets them, too.
+    pub(super) fn set_silent(&mut self, node: usize, is_silent: bool) {
+        if std::mem::replace(&mut self.is_silent[node], is_silent) != is_silent {
             self.find_targets();
         }
     }
@@ -57,7 +67,10 @@ impl Routes {
 
     fn reach(&self, node: usize, before: usize, targets: &mut Vec<usize>) {
         if !self.is_closed[node] {
-            return targets.push(node);
+            targets.push(node);
+        }
+        if !self.is_closed[node] && !self.is_silent[node] {
+            return;
         }
         for &next in self.neighbours[node].iter().filter(|&&next| next != before) {
             self.reach(next, node, targets);
@@ -102,6 +115,17 @@ mod tests {
             let expected: Vec<_> = (0..6).map(|node| usize::from(node != origin)).collect();
             assert_eq!(spread(&routes, origin), expected);
         }
+    }
+
+    #[test]
+    fn neighbours_stand_in_for_a_node_that_stands_still() {
+        let mut routes = Routes::new(0, &PARENTS);
+        assert_eq!(routes.targets(None), [1, 2]);
+        routes.set_silent(1, true);
+        assert_eq!(routes.targets(None), [1, 3, 4, 2]);
+        assert_eq!(routes.targets(Some(2)), [1, 3, 4]);
+        routes.set_silent(1, false);
+        assert_eq!(routes.targets(Some(2)), [1]);
     }
 
     #[test]

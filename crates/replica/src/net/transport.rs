@@ -107,18 +107,26 @@ impl Transport {
         let mut was_busy = false;
         for (slot, link) in self.links.iter_mut().enumerate() {
             let Some(link) = link else { continue };
+            let parts = link.pieces().1;
             was_busy |= link.receive(|bytes| {
                 if wire::is_relayed(bytes) && self.routes.is_some() {
                     self.relayed.push((slot, bytes.to_vec()));
                 }
                 inbox.take(slot, bytes);
             });
+            if link.pieces().1 != parts {
+                // The sender has room for the next pieces.
+                self.unwoken |= 1 << slot;
+            }
             if let (false, Some(routes)) = (link.is_open(), &mut self.routes) {
                 routes.close(slot);
             }
         }
         if let Some(ring) = &mut self.ring {
-            was_busy |= ring.receive(|slot, bytes| inbox.take(slot, bytes));
+            was_busy |= ring.receive(|slot, bytes| match bytes {
+                Some(bytes) => inbox.take(slot, bytes),
+                None => self.unwoken |= 1 << slot,
+            });
         }
         let Inbox { requests, damaged, .. } = inbox;
         self.counters.damaged += damaged;
@@ -153,6 +161,27 @@ impl Transport {
         for slot in (0..self.links.len()).filter(|&slot| slot != self.me && unwoken & 1 << slot != 0) {
             self.table.wake(slot);
         }
+    }
+
+    /// The routes of a tree.
+    pub(super) fn routes(&mut self) -> Option<&mut Routes> {
+        self.routes.as_mut()
+    }
+
+    /// True while messages to this node wait for room.
+    pub(super) fn has_backlog_for(&self, to: NodeId) -> bool {
+        self.links.get(usize::from(to.slot)).is_some_and(|link| link.as_ref().is_some_and(Link::has_backlog))
+    }
+
+    /// True while any messages wait for room.
+    pub(super) fn has_backlog(&self) -> bool {
+        self.links.iter().flatten().any(Link::has_backlog) || self.ring.as_ref().is_some_and(Ring::has_backlog)
+    }
+
+    /// A number that grows while parts of long messages come or go: nothing of them is lost yet.
+    pub(super) fn progress(&self) -> u64 {
+        let pieces = self.links.iter().flatten().map(Link::pieces).chain(self.ring.iter().map(Ring::pieces));
+        pieces.map(|(sent, come)| sent + come).sum()
     }
 
     /// Takes part no more: the others find the channels closed.

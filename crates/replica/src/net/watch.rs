@@ -16,8 +16,12 @@ const IDLE_LOOK: Duration = Duration::from_millis(20);
 /// The shortest time after which what has no answer is sent again; and the one of a node that expects nothing.
 const SHORTEST_TICK: Duration = Duration::from_millis(1);
 const IDLE_TICK: Duration = Duration::from_millis(100);
-/// Requests without a result are handed in once more after this many ticks.
-const LOST_AFTER: u32 = 4;
+/// Requests without a result are handed in once more after this many ticks, and after twice as many each time that nothing
+/// was applied meanwhile.
+pub(super) const LOST_AFTER: u32 = 4;
+const LOST_AFTER_MOST: u32 = 64;
+/// A tick is put off as often in a row while parts of long messages come or go.
+const PUT_OFF: u32 = 16;
 
 impl<S: StateMachine> Driver<S> {
     /// Shows that this node runs, sends again what has no answer, and suspects those that do not run.
@@ -28,6 +32,7 @@ impl<S: StateMachine> Driver<S> {
         self.table.beat(usize::from(inner.me.slot), inner.applied());
         let (clock, expects) = (Clock::get(), self.expects_something(inner));
         self.tick(inner, now, expects);
+        self.pass_over_silent(now);
         if expects || now.saturating_sub(self.looked) > clock.ticks_in(IDLE_LOOK) {
             self.looked = now;
             self.suspect_dead(inner, now);
@@ -47,20 +52,43 @@ impl<S: StateMachine> Driver<S> {
             || self.core.is_proposing()
             || self.is_leaving
             || inner.reads.is_waiting()
+            || self.transport.has_backlog()
     }
 
     /// The time after which what has no answer is sent again. It differs among nodes, so that two that want the same role do not
     /// outdo each other for ever.
     fn tick_after(&self) -> Duration {
-        let base = (self.patience.limit() / 2).max(SHORTEST_TICK);
+        let base = (self.patience.least() / 2).max(SHORTEST_TICK);
         base + base * self.core.id().slot.into() / 16
     }
 
     fn tick(&mut self, inner: &Inner<S>, now: u64, expects: bool) {
         let after = self.tick_after().max(if expects { Duration::ZERO } else { IDLE_TICK });
-        if now.saturating_sub(self.ticked) > Clock::get().ticks_in(after) {
-            self.ticked = now;
-            self.step(inner, Input::Tick);
+        if now.saturating_sub(self.ticked) <= Clock::get().ticks_in(after) {
+            return;
+        }
+        self.ticked = now;
+        let progress = self.transport.progress();
+        let is_moving = std::mem::replace(&mut self.progressed, progress) != progress;
+        if is_moving && self.put_off < PUT_OFF {
+            self.put_off += 1;
+            return;
+        }
+        self.put_off = 0;
+        self.step(inner, Input::Tick);
+    }
+
+    /// Nodes that show no sign of life are passed over in the tree: a relay that stands still costs those behind it this time
+    /// once.
+    fn pass_over_silent(&mut self, now: u64) {
+        let limit = Clock::get().ticks_in(self.patience.least() + IDLE_LOOK);
+        let Some(routes) = self.transport.routes() else { return };
+        for (slot, (sign, since)) in self.signs.iter_mut().enumerate() {
+            let found = self.table.sign(slot);
+            if std::mem::replace(sign, found) != found {
+                *since = now;
+            }
+            routes.set_silent(slot, now.saturating_sub(*since) > limit && self.table.has_come(slot));
         }
     }
 
@@ -138,8 +166,13 @@ impl<S: StateMachine> Driver<S> {
 
     /// Requests that may have been lost on the way, or with a leader.
     fn resubmit_late(&mut self, inner: &Inner<S>, now: u64) {
-        if now.saturating_sub(self.resubmitted) > Clock::get().ticks_in(self.tick_after() * LOST_AFTER) {
+        let applied = self.core.applied_count();
+        if std::mem::replace(&mut self.resubmitting.applied, applied) != applied {
+            self.resubmitting.after = LOST_AFTER;
+        }
+        if now.saturating_sub(self.resubmitted) > Clock::get().ticks_in(self.tick_after() * self.resubmitting.after) {
             self.resubmitted = now;
+            self.resubmitting.after = (self.resubmitting.after * 2).clamp(LOST_AFTER, LOST_AFTER_MOST);
             self.resubmit(inner);
             if self.is_leaving {
                 self.ask_to_leave(inner);

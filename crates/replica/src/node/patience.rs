@@ -87,6 +87,11 @@ impl Patience {
         }
     }
 
+    /// The time for which a node with work may be silent when all is calm.
+    pub(crate) fn least(&self) -> Duration {
+        self.least
+    }
+
     /// The time for which a node with work may be silent at the moment.
     pub(crate) fn limit(&self) -> Duration {
         self.now

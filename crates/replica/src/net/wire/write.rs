@@ -38,16 +38,20 @@ impl Writer<'_> {
             Message::Promise { position, ballot, vote } => {
                 self.number((*position).into());
                 self.ballot(*ballot);
-                self.byte(u8::from(vote.is_some()));
-                if let Some((ballot, entry)) = vote {
-                    self.ballot(*ballot);
-                    self.entry(entry);
-                }
+                self.vote(vote.as_ref());
             }
             Message::Vote { ballot, entry } => {
                 self.ballot(*ballot);
                 self.entry(entry);
             }
+        }
+    }
+
+    fn vote(&mut self, vote: Option<&(Ballot, Entry<Body>)>) {
+        self.byte(u8::from(vote.is_some()));
+        if let Some((ballot, entry)) = vote {
+            self.ballot(*ballot);
+            self.entry(entry);
         }
     }
 
