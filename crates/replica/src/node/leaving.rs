@@ -118,10 +118,10 @@ impl<S: StateMachine> Driver<S> {
     fn come_back(&mut self, inner: &Inner<S>) -> Result<(), OpenError> {
         let old = self.shm.me;
         let (system, machine) = self.take_state_without(inner, old)?;
-        let before = inner.control.claimed(usize::from(old.slot));
-        let inc = before.checked_add(1).ok_or(OpenError::NoSlot(self.config.slots))?;
-        inner.control.claim(usize::from(old.slot), before, inc).map_err(|_| OpenError::Lost)?;
-        let me = NodeId::new(old.slot, inc);
+        let before = inner.control.last_claim(usize::from(old.slot));
+        let by = before.next(inner.region.me().to_word()).ok_or(OpenError::NoSlot(self.config.slots))?;
+        inner.control.claim(usize::from(old.slot), before, by).map_err(|_| OpenError::Lost)?;
+        let me = NodeId::new(old.slot, by.inc);
         let (writer, memory): NewSegment = open::segment(&self.config, me)?;
         self.shm.move_to(me, writer, memory, self.boot);
         self.core = restored(&self.config, me, &mut self.shm, &system)?;
@@ -150,8 +150,7 @@ impl<S: StateMachine> Driver<S> {
             }
         }
         self.bytes = bytes;
-        let open: Vec<_> = self.submitted.iter().copied().collect();
-        for command in open {
+        for command in self.submitted.in_order() {
             self.submit(inner, command);
         }
     }

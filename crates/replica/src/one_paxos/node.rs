@@ -257,6 +257,12 @@ impl<B: Clone + PartialEq> Node<B> {
         self.leads() && (self.role != Role::Leading || self.learned_end < self.orders.next)
     }
 
+    /// True if this node has proposed a configuration and has no answer.
+    #[must_use]
+    pub fn is_proposing(&self) -> bool {
+        self.proposal.is_some()
+    }
+
     /// Shared: the acceptor pulls from the proposals of this leader the slots of this epoch, from this index on (from the
     /// leader's published stable, if that is larger). `None` if it has nothing to pull.
     #[must_use]

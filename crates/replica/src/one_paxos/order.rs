@@ -5,12 +5,13 @@
 //! quarters of the window is put out; while a running member is half as far behind, users wait.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet, VecDeque};
-use std::hash::{BuildHasherDefault, Hash, Hasher};
+use std::hash::{Hash, Hasher};
 
 use super::io::{Effect, Transport};
 use super::log::Log;
 use super::message::Message;
 use super::node::{Node, Progress, Role};
+use crate::key_hasher::Keys;
 use crate::{Command, Epoch, Index, LeaveReason, NodeId, Op, SessionId};
 
 /// The places at the end of the log for commands of the group, beside one for each member; at most a quarter of the log.
@@ -322,7 +323,7 @@ pub(super) fn runs<T>(values: impl IntoIterator<Item = (Index, T)>) -> Vec<(Inde
 
 /// The requests and joins that a leader has taken and not applied.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-struct InFlight(HashSet<(SessionId, u32), BuildHasherDefault<KeyHasher>>);
+struct InFlight(HashSet<(SessionId, u32), Keys>);
 
 impl InFlight {
     /// True if it was not in flight.
@@ -352,27 +353,5 @@ impl InFlight {
 impl Hash for InFlight {
     fn hash<H: Hasher>(&self, state: &mut H) {
         state.write_usize(self.0.len());
-    }
-}
-
-/// Keys are made by the group's own nodes: one multiplication a word is enough.
-#[derive(Default)]
-struct KeyHasher(u64);
-
-impl Hasher for KeyHasher {
-    fn write(&mut self, bytes: &[u8]) {
-        bytes.iter().for_each(|&byte| self.write_u64(byte.into()));
-    }
-
-    fn write_u32(&mut self, word: u32) {
-        self.write_u64(word.into());
-    }
-
-    fn write_u64(&mut self, word: u64) {
-        self.0 = (self.0.rotate_left(25) ^ word).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-    }
-
-    fn finish(&self) -> u64 {
-        self.0 ^ self.0 >> 32
     }
 }

@@ -26,7 +26,7 @@ impl Shm {
             Effect::Commit { end, stable, .. } => {
                 self.writer.commit(end, stable);
                 crash_point::here("committed");
-                self.peers.wake_others(self.me);
+                self.relay.wake_learners(&self.peers, self.me);
             }
             Effect::Erase { first, end } => self.writer.erase(first..end),
             Effect::RaiseVisible(count) => {

@@ -1,6 +1,7 @@
 //! The doings of other nodes since this one last looked, as inputs of the protocol.
 
 use super::Shm;
+use crate::crash_point;
 use crate::one_paxos::Input;
 use crate::segment::{Body, CellRead, RunRead, SlotRead};
 use crate::{Configuration, Index, NodeId};
@@ -85,10 +86,20 @@ impl Shm {
             // Its memory has to be found while somebody alive holds it.
             self.refresh_peers();
         }
+        if !self.relay.has_news(&self.peers, acceptor, from) {
+            return;
+        }
         let Some(acceptor) = self.peers.get(acceptor) else { return };
         let commit = acceptor.segment.commit();
         if commit <= from {
             return;
+        }
+        if self.relay.is_in_use() && commit > self.relay.relayed {
+            self.relay.relayed = commit;
+            self.relay.relays += 1;
+            self.writer.set_relayed(commit);
+            crash_point::here("relayed");
+            self.relay.wake_children(&self.peers);
         }
         let stable = acceptor.segment.stable();
         self.run.clear();

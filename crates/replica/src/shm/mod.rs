@@ -2,19 +2,23 @@
 //! others read.
 //!
 //! - `Peers`: the segments of all nodes, dead ones included;
+//! - `Relay`: whom it watches for decisions, and whom it wakes;
 //! - `Shm`: one node's end.
 
 mod effects;
 mod gather;
 mod peers;
+mod relay;
 mod requests;
 
 pub(crate) use gather::View;
 pub(crate) use peers::Peers;
+pub(crate) use relay::Relay;
 pub(crate) use requests::Requests;
 
 use std::collections::HashMap;
 
+use corecast_base::CpuId;
 use corecast_base::region::SealedMemory;
 
 use crate::segment::{Body, BulkError, BulkPlace, BulkWriter, Control, NodeState, SegmentReader, SegmentWriter};
@@ -35,6 +39,9 @@ pub(crate) struct Shm {
     /// Nodes whose segments are kept.
     pub(crate) pinned: Vec<NodeId>,
     pub(crate) requests: Requests,
+    pub(crate) relay: Relay,
+    /// The CPU that this node is bound to.
+    cpu: Option<CpuId>,
     /// The slot of a node whose log was found damaged.
     pub(crate) damaged: Option<u16>,
     /// The memory of the own segment, whose descriptor others open.
@@ -62,17 +69,20 @@ impl Shm {
         peers: Peers,
     ) -> Self {
         let (progress, run) = (HashMap::new(), Vec::new());
-        let (pinned, requests, damaged) = (Vec::new(), Requests::default(), None);
+        let (pinned, requests, relay, damaged) = (Vec::new(), Requests::default(), Relay::new(), None);
+        let (epoch, acceptor, cpu) = (0, me, None);
         Self {
             me,
-            epoch: 0,
-            acceptor: me,
+            epoch,
+            acceptor,
             control,
             writer,
             bulk,
             peers,
             pinned,
             requests,
+            relay,
+            cpu,
             damaged,
             memory,
             progress,
@@ -140,6 +150,12 @@ impl Shm {
         members.chain(others).min().unwrap_or(0)
     }
 
+    /// Says which CPU this node is bound to, in this incarnation and later ones.
+    pub(crate) fn set_cpu(&mut self, cpu: Option<CpuId>) {
+        self.cpu = cpu;
+        self.writer.set_cpu(cpu);
+    }
+
     /// This node is another incarnation now, with a segment of its own.
     pub(crate) fn move_to(&mut self, me: NodeId, mut writer: SegmentWriter, memory: SealedMemory, boot: u64) {
         self.bulk = writer.take_bulk().expect("it is the first time");
@@ -150,6 +166,8 @@ impl Shm {
         self.memory = memory;
         self.requests = Requests::default();
         self.progress.clear();
+        self.relay.relayed = 0;
+        self.writer.set_cpu(self.cpu);
         self.peers.tell_held(&mut self.writer);
     }
 }

@@ -79,8 +79,13 @@ impl Peers {
 
     /// Wakes all other nodes.
     pub(crate) fn wake_others(&self, me: NodeId) {
+        self.wake_where(|slot| slot != me.slot);
+    }
+
+    /// Wakes the nodes in these slots.
+    pub(crate) fn wake_where(&self, is_woken: impl Fn(u16) -> bool) {
         for (slot, peers) in self.slots.iter().enumerate() {
-            if !peers.is_empty() && slot != usize::from(me.slot) {
+            if !peers.is_empty() && is_woken(slot as u16) {
                 self.control.wake(slot);
             }
         }
