@@ -6,6 +6,7 @@
 //! - [`StateMachine`], [`Wire`]: the state, and how operations become bytes;
 //! - [`OpenError`], [`ExecuteError`], [`ReadError`]: the errors;
 //! - [`NodeId`], [`Command`], [`Configuration`]: the words of the protocol;
+//! - [`net`]: the same among nodes that share no state, by messages;
 //! - [`kv`]: key-value stores to replicate;
 //! - [`one_paxos`]: the protocol, as one function without threads, clocks or memory of its own;
 //! - [`system`]: the replicated part of the group itself;
@@ -23,8 +24,11 @@ mod crc32c;
 mod directory;
 #[cfg(not(loom))]
 mod error;
+mod key_hasher;
 pub mod kv;
 pub mod linearizability;
+#[cfg(not(loom))]
+pub mod net;
 #[cfg(not(loom))]
 mod node;
 mod node_id;

@@ -35,6 +35,7 @@ pub struct Config {
     pub(crate) wait: Wait,
     pub(crate) patience: Duration,
     pub(crate) joining: Duration,
+    pub(crate) kind: String,
     pub(crate) durability: Option<Durability>,
     pub(crate) files: FilesOrigin,
 }
@@ -61,6 +62,7 @@ impl Default for Config {
             wait: Wait::Adaptive,
             patience: Duration::from_millis(2),
             joining: Duration::from_secs(10),
+            kind: String::new(),
             durability: None,
             files: FilesOrigin::default(),
         }
@@ -131,6 +133,14 @@ impl Config {
     #[must_use]
     pub fn joining(mut self, limit: Duration) -> Self {
         self.joining = limit;
+        self
+    }
+
+    /// Names the kind of state, where its type does not tell all: one type may stand for several meanings of operations, or for
+    /// several versions. A node joins only if type and kind are those of the creator.
+    #[must_use]
+    pub fn kind(mut self, kind: impl Into<String>) -> Self {
+        self.kind = kind.into();
         self
     }
 

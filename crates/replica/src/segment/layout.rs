@@ -13,7 +13,7 @@ use super::slot::SLOT_WORDS;
 use crate::MAX_SLOTS;
 
 /// The version of the layout, of segments and of the control page.
-pub(super) const VERSION: u64 = 1;
+pub(super) const VERSION: u64 = 2;
 /// The words of a writer's line: 128 B, as the prefetcher fetches lines in pairs.
 pub(super) const LINE: usize = 16;
 /// The cells of a node: a cell is written anew after this many own proposals.

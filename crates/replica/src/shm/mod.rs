@@ -29,7 +29,8 @@ use crate::{Command, Epoch, Index, NodeId};
 #[derive(Debug)]
 pub(crate) struct Shm {
     pub(crate) me: NodeId,
-    /// The acceptor of the newest configuration that the protocol knows.
+    /// The newest configuration that the protocol knows, and its acceptor.
+    epoch: Epoch,
     acceptor: NodeId,
     pub(crate) control: Control,
     pub(crate) writer: SegmentWriter,
@@ -69,9 +70,10 @@ impl Shm {
     ) -> Self {
         let (progress, run) = (HashMap::new(), Vec::new());
         let (pinned, requests, relay, damaged) = (Vec::new(), Requests::default(), Relay::new(), None);
-        let (acceptor, cpu) = (me, None);
+        let (epoch, acceptor, cpu) = (0, me, None);
         Self {
             me,
+            epoch,
             acceptor,
             control,
             writer,
@@ -134,6 +136,18 @@ impl Shm {
         let others = self.peers.iter().map(|peer| &peer.segment).filter(|one| !members.contains(one.node()));
         let joining = others.filter(|one| is_joining(one) && !self.peers.is_dead(one.node()));
         joining.map(|one| (one.node(), one.applied())).collect()
+    }
+
+    /// The least count that any node has applied which needs the log: a member, or one that has a state and is about to join.
+    pub(crate) fn least_applied(&self, members: &Members) -> Index {
+        let needs_log = |one: &SegmentReader| {
+            let has_state = one.asks().is_none() && one.applied() > 0;
+            has_state && one.state() != Some(NodeState::Left) && !self.peers.is_dead(one.node())
+        };
+        let others = self.peers.iter().map(|peer| &peer.segment);
+        let others = others.filter(|one| !members.contains(one.node()) && needs_log(one)).map(SegmentReader::applied);
+        let members = members.iter().map(|node| self.segment(node).map_or(0, SegmentReader::applied));
+        members.chain(others).min().unwrap_or(0)
     }
 
     /// Says which CPU this node is bound to, in this incarnation and later ones.
