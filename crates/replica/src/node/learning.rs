@@ -78,6 +78,12 @@ impl<S: StateMachine> Driver<S> {
         (cpus.len() == members.len() && (3..=MOST).contains(&members.len())).then_some(members)
     }
 
+    /// True while this node's parent in the tree is silent: nobody wakes it for what the acceptor commits. That is no reason to
+    /// suspect the acceptor or the leader, which may have nothing to do.
+    pub(super) fn learns_alone(&self) -> bool {
+        self.shm.relay.is_alone()
+    }
+
     /// Learns over this tree from now on, or directly.
     pub(super) fn learn_over(&mut self, tree: Option<LearnTree>) {
         self.shm.relay.set_tree(tree.map(Arc::new));
