@@ -5,16 +5,17 @@ use std::time::Duration;
 
 use corecast::base::wait::Wait;
 use corecast::base::{Clock, CpuId};
+use corecast::replica::net;
 
 use super::contenders::{Contender, contenders};
 use super::crew::{Crew, Program};
 use super::host::Setting;
 use super::load::{BATCH, Load, Mix};
-use super::payloads::Logs;
+use super::payloads::{Log, Logs};
 use super::play::Block;
 use super::preset::{Case, Workload};
 use super::report::{ReplicaCell, ReplicaRow};
-use super::series::{Series, forms};
+use super::series::{NET, NetSeries, Series, forms};
 use super::snapshots;
 use crate::stats::{least, median, most};
 use crate::table::Latency;
@@ -41,6 +42,7 @@ pub(super) struct Run<'a> {
 enum Entrant {
     Store(Contender),
     Log(&'static Series),
+    NetLog(&'static NetSeries),
     Checkpoint(&'static Series),
     Copies,
 }
@@ -50,6 +52,7 @@ enum Opened {
     Nothing,
     Store(Crew),
     Log(Logs),
+    NetLog(Logs<net::Node<Log>>),
 }
 
 impl Entrant {
@@ -57,6 +60,7 @@ impl Entrant {
         match self {
             Self::Store(contender) => contender.name,
             Self::Log(series) | Self::Checkpoint(series) => series.name,
+            Self::NetLog(series) => series.name,
             Self::Copies => snapshots::COPIED,
         }
     }
@@ -64,7 +68,7 @@ impl Entrant {
     fn is_ours(&self) -> bool {
         match self {
             Self::Store(contender) => contender.is_ours(),
-            Self::Log(_) | Self::Checkpoint(_) => true,
+            Self::Log(_) | Self::NetLog(_) | Self::Checkpoint(_) => true,
             Self::Copies => false,
         }
     }
@@ -76,11 +80,18 @@ impl Entrant {
                 contenders().into_iter().filter(Contender::has_processes).map(Self::Store).collect()
             }
             Workload::Store { .. } => contenders().into_iter().map(Self::Store).collect(),
-            Workload::Requests { .. } => forms().map(Self::Log).collect(),
+            Workload::Requests { .. } => {
+                let net = NET.iter().filter(|series| series.is_form);
+                forms().map(Self::Log).chain(net.map(Self::NetLog)).collect()
+            }
             Workload::Checkpoints { .. } => forms().map(Self::Checkpoint).chain([Self::Copies]).collect(),
         };
-        let is_named = |entrant: &Self| named.is_empty() || named.iter().any(|name| name == entrant.name());
-        all.into_iter().filter(is_named).collect()
+        let is_wanted = |entrant: &Self| match entrant {
+            _ if !named.is_empty() => named.iter().any(|name| name == entrant.name()),
+            Self::Store(contender) => contender.takes_part(case),
+            _ => true,
+        };
+        all.into_iter().filter(is_wanted).collect()
     }
 }
 
@@ -138,6 +149,7 @@ impl Situation for Race<'_> {
             }
             Entrant::Store(contender) => Opened::Store(Crew::threads(contender, self.setting)?),
             Entrant::Log(series) => Opened::Log(Logs::open(series, self.setting, 0)?),
+            Entrant::NetLog(series) => Opened::NetLog(Logs::over_messages(series, self.setting)?),
             Entrant::Checkpoint(_) | Entrant::Copies => Opened::Nothing,
         };
         Ok(())
@@ -147,7 +159,7 @@ impl Situation for Race<'_> {
         match &mut self.opened[at] {
             Opened::Store(crew) => crew.check(),
             // Logs and checkpoints are checked in each block.
-            Opened::Log(_) | Opened::Nothing => Ok(()),
+            Opened::Log(_) | Opened::NetLog(_) | Opened::Nothing => Ok(()),
         }
     }
 
@@ -162,6 +174,7 @@ impl Situation for Race<'_> {
         match (&mut self.opened[at], self.case.workload, self.entrants[at]) {
             (Opened::Store(crew), workload, _) => crew.block(&load(self.run, self.setting, &workload)),
             (Opened::Log(logs), Workload::Requests { bytes, is_open }, _) => logs.block(bytes, is_open, time),
+            (Opened::NetLog(logs), Workload::Requests { bytes, is_open }, _) => logs.block(bytes, is_open, time),
             (_, Workload::Checkpoints { bytes }, Entrant::Checkpoint(series)) => {
                 snapshots::of_group(series, setting, bytes, time)
             }

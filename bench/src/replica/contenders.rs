@@ -1,9 +1,12 @@
 //! The registry of stores that are raced.
 
 use super::host::{Entrance, Host, Join, Open, Setting};
+use super::load::Mix;
+use super::net::NetReplicas;
 use super::ours::Replicas;
+use super::preset::{Case, Workload};
 use super::rivals::{maps, node_replication, robust, sockets};
-use super::series::{SERIES, Series};
+use super::series::{NET, NetSeries, SERIES, Series};
 use corecast_race::failure::Failure;
 
 /// A store that is raced.
@@ -16,6 +19,8 @@ pub(super) struct Contender {
 #[derive(Clone, Copy)]
 enum Kind {
     Ours(&'static Series),
+    /// Ours over messages.
+    Net(&'static NetSeries),
     /// For the threads of one process.
     Threads(Open),
     /// For processes, too.
@@ -44,12 +49,25 @@ pub(super) fn contenders() -> Vec<Contender> {
         ("redis", Kind::Shared(sockets::open_redis, sockets::join_redis)),
         ("memcached", Kind::Shared(sockets::open_memcached, sockets::join_memcached)),
     ];
-    ours.chain(rivals.map(|(name, kind)| Contender { name, kind })).collect()
+    let net = NET.iter().map(|series| Contender { name: series.name, kind: Kind::Net(series) });
+    ours.chain(net).chain(rivals.map(|(name, kind)| Contender { name, kind })).collect()
 }
 
 impl Contender {
     pub(super) fn is_ours(&self) -> bool {
-        matches!(self.kind, Kind::Ours(_))
+        matches!(self.kind, Kind::Ours(_) | Kind::Net(_))
+    }
+
+    /// Whether it is raced in a situation where nobody names it. Over messages a read is ordered like a write, so there are
+    /// writes only; the shapes of trees differ where there are many members and few clients, as in the paper.
+    pub(super) fn takes_part(&self, case: &Case) -> bool {
+        match self.kind {
+            Kind::Net(series) => {
+                let is_writes = matches!(case.workload, Workload::Store { mix: Mix::Writes, .. });
+                is_writes && (series.is_form || case.clients < case.replicas)
+            }
+            _ => true,
+        }
     }
 
     /// Whether its clients can be processes.
@@ -61,6 +79,7 @@ impl Contender {
     pub(super) fn open(&self, setting: &Setting) -> Result<Box<dyn Host>, Failure> {
         match self.kind {
             Kind::Ours(series) => Replicas::open(series, setting),
+            Kind::Net(series) => NetReplicas::open(series, setting),
             Kind::Threads(open) | Kind::Shared(open, _) => open(setting),
         }
     }
@@ -69,6 +88,7 @@ impl Contender {
     pub(super) fn open_shared(&self, setting: &Setting) -> Result<Box<dyn Host>, Failure> {
         match self.kind {
             Kind::Ours(series) => Replicas::open_first(series, setting),
+            Kind::Net(series) => NetReplicas::open_first(series, setting),
             Kind::Threads(_) => Err(Failure::Refused("it is for the threads of one process".to_owned())),
             Kind::Shared(open, _) => open(setting),
         }
@@ -78,6 +98,7 @@ impl Contender {
     pub(super) fn join(&self, setting: &Setting, entrance: Entrance) -> Result<Box<dyn Host>, Failure> {
         match self.kind {
             Kind::Ours(series) => Replicas::join(series, setting, entrance),
+            Kind::Net(_) => NetReplicas::join(setting, entrance),
             Kind::Threads(_) => Err(Failure::Refused("it is for the threads of one process".to_owned())),
             Kind::Shared(_, join) => join(setting, entrance),
         }

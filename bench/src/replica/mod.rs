@@ -2,11 +2,11 @@
 //!
 //! 1. Robustness (`robustness`, `restart`): pauses and losses when a replica idles, is stopped or dies.
 //! 2. Exact costs (`costs`): messages and lines of a command, by counters.
-//! 3. Wall clock here (`clock`): a store with all its rivals in turns (`contenders`, `ours`, `rivals`; `load` and `play` are the
+//! 3. Wall clock here (`clock`): a store with all its rivals in turns (`contenders`, `ours`, `net`, `rivals`; `load` and `play` are the
 //!    work of clients, `crew` and `member` threads and processes), logs (`payloads`) and checkpoints (`snapshots`).
 //! 4. Simulation (`simulation`) on machine models, for more replicas than there are CPUs.
 //!
-//! - `series`: the forms of our replication, the one list to which another transport adds its lines;
+//! - `series`: the forms of our replication, over shared memory and over messages;
 //! - `preset`: the experiments that are repeated; `report`, `gates`: what is told, and what is asked;
 //! - `redis_benchmark`: both servers under Redis's own load;
 //! - [`crash`](fn@crash), [`crash_node`]: nodes that are killed, stopped and started again while clients work.
@@ -20,6 +20,7 @@ mod gates;
 mod host;
 mod load;
 mod member;
+mod net;
 mod ours;
 mod payloads;
 mod play;

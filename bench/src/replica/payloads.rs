@@ -7,11 +7,12 @@ use std::io;
 use std::time::Duration;
 
 use corecast::base::Clock;
-use corecast::replica::{Config, Index, Level, Node, Replicated, Session, StateMachine};
+use corecast::replica::{Config, Index, Level, Node, Replicated, Rid, Session, StateMachine, net};
 
 use super::host::Setting;
+use super::net::create;
 use super::play::{Block, Tally};
-use super::series::Series;
+use super::series::{NetSeries, Series};
 use corecast_race::failure::Failure;
 
 /// Requests without an answer in an open loop: the most that a session may have.
@@ -63,9 +64,56 @@ impl StateMachine for Log {
     }
 }
 
+/// A member of a group of logs.
+pub(super) trait Member: Clone + Send + 'static {
+    type Session: Requests;
+
+    /// A client at this member.
+    fn session(&self) -> Result<Self::Session, Failure>;
+
+    /// The sum that no client has seen a later one of.
+    fn sum(&self) -> Result<u64, Failure>;
+}
+
+/// A client that has several requests under way.
+pub(super) trait Requests {
+    fn start(&mut self, request: &Vec<u8>) -> Result<Rid, Failure>;
+
+    fn wait(&mut self, rid: Rid) -> Result<(), Failure>;
+}
+
+macro_rules! member {
+    ($node:ty, $session:ty) => {
+        impl Member for $node {
+            type Session = $session;
+
+            fn session(&self) -> Result<Self::Session, Failure> {
+                <$node>::session(self).map_err(Failure::refused)
+            }
+
+            fn sum(&self) -> Result<u64, Failure> {
+                self.read(Level::Linearizable, &()).map(|(sum, _)| sum).map_err(Failure::refused)
+            }
+        }
+
+        impl Requests for $session {
+            fn start(&mut self, request: &Vec<u8>) -> Result<Rid, Failure> {
+                <$session>::start(self, request).map_err(Failure::refused)
+            }
+
+            fn wait(&mut self, rid: Rid) -> Result<(), Failure> {
+                <$session>::wait(self, rid).map(drop).map_err(Failure::refused)
+            }
+        }
+    };
+}
+
+member!(Node<Log>, Session<Log>);
+member!(net::Node<Log>, net::Session<Log>);
+
 /// A group of logs.
-pub(super) struct Logs {
-    pub(super) nodes: Vec<Node<Log>>,
+pub(super) struct Logs<M = Node<Log>> {
+    pub(super) nodes: Vec<M>,
     /// The sum that must be there.
     sum: u64,
 }
@@ -84,18 +132,29 @@ impl Logs {
         }
         Ok(Self { nodes, sum: 0 })
     }
+}
 
+impl Logs<net::Node<Log>> {
+    /// A group over messages.
+    pub(super) fn over_messages(series: &NetSeries, setting: &Setting) -> Result<Self, Failure> {
+        let group = create(series, setting)?;
+        let node = |slot| group.join(slot, Log::default()).map_err(Failure::refused);
+        Ok(Self { nodes: (0..setting.members).map(node).collect::<Result<_, _>>()?, sum: 0 })
+    }
+}
+
+impl<M: Member> Logs<M> {
     /// Requests of these bytes from the last node until the time is over, and then a look at all replicas.
     pub(super) fn block(&mut self, bytes: usize, is_open: bool, time: Duration) -> Result<Block, Failure> {
         let client = self.nodes.last().expect("a group has a node").clone();
         let outstanding = if is_open { OUTSTANDING } else { 1 };
         let tally = within(time + LIMIT, move || {
-            let mut session = client.session().map_err(Failure::refused)?;
+            let mut session = client.session()?;
             requests(&mut session, &vec![1; bytes], outstanding, time)
         })?;
         self.sum += tally.operations * bytes as u64;
         for node in &self.nodes {
-            let (sum, _) = node.read(Level::Linearizable, &()).map_err(Failure::refused)?;
+            let sum = node.sum()?;
             if sum != self.sum {
                 return Err(Failure::Wrong(format!("the sum is {sum}, and {} was sent", self.sum)));
             }
@@ -120,7 +179,7 @@ fn within<R: Send + 'static>(
 }
 
 fn requests(
-    session: &mut Session<Log>,
+    session: &mut impl Requests,
     request: &Vec<u8>,
     outstanding: usize,
     time: Duration,
@@ -132,10 +191,10 @@ fn requests(
     loop {
         let is_over = clock.ticks() >= over;
         while !is_over && started.len() < outstanding {
-            started.push_back((session.start(request).map_err(Failure::refused)?, clock.ticks()));
+            started.push_back((session.start(request)?, clock.ticks()));
         }
         let Some((rid, begin)) = started.pop_front() else { return Ok(tally.end()) };
-        session.wait(rid).map_err(Failure::refused)?;
+        session.wait(rid)?;
         tally.writes.add(clock.ticks().saturating_sub(begin));
         tally.operations += 1;
     }

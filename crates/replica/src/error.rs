@@ -144,6 +144,17 @@ pub enum ReadError {
     /// This node is no longer a member.
     #[error("node {0} is no longer a member")]
     Expelled(NodeId),
+    /// Over messages: the log did not get as far as this read within the time allowed. A `Local` read still works.
+    #[error(
+        "leader and acceptor did not confirm within the time allowed that the {applied} commands applied here are all"
+    )]
+    Unconfirmed {
+        /// The count of applied commands.
+        applied: Index,
+    },
+    /// Over messages: a role cannot be filled, as too many founders are gone. A `Local` read still works.
+    #[error("too few founders live to agree on who leads")]
+    NoMajority,
     /// All replicas panicked at this command.
     #[error("the group has stopped: all replicas panicked at command {index}")]
     Poisoned {

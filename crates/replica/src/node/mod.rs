@@ -6,8 +6,9 @@
 //! - [`Replicated`] (open): making and joining; [`Config`], [`Placement`];
 //! - [`Node`] (handle), [`Session`], [`Level`], [`Status`], [`Counters`]: what users have;
 //! - driver, apply, watch, giving, leaving, panicked: what the thread with the driver does;
+//! - [`Learning`]: who watches and wakes whom;
 //! - durable: the files of a replica that survives power loss;
-//! - inner, mailbox, submitted, waiters, patience, ending, state_bytes: what they keep.
+//! - inner, mailbox, outstanding, submitted, waiters, patience, ending, state_bytes: what they keep.
 
 mod apply;
 mod config;
@@ -18,10 +19,12 @@ mod ending;
 mod giving;
 mod handle;
 mod inner;
+mod learning;
 mod leaving;
 mod level;
 mod mailbox;
 mod open;
+mod outstanding;
 mod panicked;
 mod patience;
 mod session;
@@ -32,10 +35,20 @@ mod thread;
 mod waiters;
 mod watch;
 
+pub(crate) use ending::{End, Ending};
+pub(crate) use mailbox::{Content, Letter, Mailbox};
+pub(crate) use outstanding::{Outstanding, decode};
+pub(crate) use patience::Patience;
+pub(crate) use state_bytes::GroupState;
+pub(crate) use submitted::Submitted;
+pub(crate) use waiters::Waiters;
+
 pub use config::{Config, Placement};
 pub use cut::{Checkpoint, CheckpointError};
 pub use handle::Node;
+pub use learning::Learning;
 pub use level::Level;
 pub use open::Replicated;
-pub use session::{Rid, Session};
+pub use outstanding::Rid;
+pub use session::Session;
 pub use status::{Counters, Status};

@@ -16,7 +16,7 @@ const SLICE: Duration = Duration::from_millis(12);
 
 /// How long a node waits for another one.
 #[derive(Debug)]
-pub(super) struct Patience {
+pub(crate) struct Patience {
     /// With a CPU for each node.
     asked: Duration,
     cpus: usize,
@@ -30,7 +30,7 @@ pub(super) struct Patience {
 
 impl Patience {
     /// Patience of at least `least`, in a group of `nodes` nodes that run on `cpus` CPUs.
-    pub(super) fn new(least: Duration, nodes: usize, cpus: usize) -> Self {
+    pub(crate) fn new(least: Duration, nodes: usize, cpus: usize) -> Self {
         let mut patience =
             Self { asked: least, cpus, least, now: least, changed: Clock::get().ticks(), seen: HashMap::new() };
         patience.set_nodes(nodes);
@@ -39,26 +39,26 @@ impl Patience {
     }
 
     /// There are `nodes` nodes now.
-    pub(super) fn set_nodes(&mut self, nodes: usize) {
+    pub(crate) fn set_nodes(&mut self, nodes: usize) {
         let crowd = nodes.div_ceil(self.cpus.max(1)) as u32;
         self.least = if crowd > 1 { self.asked.max(SLICE * crowd) } else { self.asked };
         self.now = self.now.max(self.least);
     }
 
     /// There is a new configuration: its nodes have all the time again.
-    pub(super) fn reconfigured(&mut self) {
+    pub(crate) fn reconfigured(&mut self) {
         self.seen.clear();
     }
 
     /// A node that lives was held for stuck: the next one gets more time.
-    pub(super) fn doubted(&mut self) {
+    pub(crate) fn doubted(&mut self) {
         self.now = (self.now * 2).min(LONGEST);
         self.changed = Clock::get().ticks();
     }
 
     /// True if the sign of life of `node`, which has something to do, has been `sign` for longer than it may be: for `turn`
     /// turns more than the shortest time.
-    pub(super) fn is_over(&mut self, node: NodeId, sign: u64, turn: usize, now: u64) -> bool {
+    pub(crate) fn is_over(&mut self, node: NodeId, sign: u64, turn: usize, now: u64) -> bool {
         self.calm_down(now);
         let seen = self.seen.entry(node).or_insert((sign, now));
         if seen.0 != sign {
@@ -69,14 +69,14 @@ impl Patience {
     }
 
     /// True if it is this node's turn to take over from `node`, which is certainly dead: those before it have had time enough.
-    pub(super) fn is_turn(&mut self, node: NodeId, sign: u64, turn: usize, now: u64) -> bool {
+    pub(crate) fn is_turn(&mut self, node: NodeId, sign: u64, turn: usize, now: u64) -> bool {
         let seen = self.seen.entry(node).or_insert((sign, now));
         let limit = self.asked * u32::try_from(turn).unwrap_or(u32::MAX);
         Clock::get().duration(now.saturating_sub(seen.1)) > limit
     }
 
     /// The node has nothing to do, so nothing is known of it.
-    pub(super) fn forget(&mut self, node: NodeId) {
+    pub(crate) fn forget(&mut self, node: NodeId) {
         self.seen.remove(&node);
     }
 
@@ -87,8 +87,13 @@ impl Patience {
         }
     }
 
+    /// The time for which a node with work may be silent when all is calm.
+    pub(crate) fn least(&self) -> Duration {
+        self.least
+    }
+
     /// The time for which a node with work may be silent at the moment.
-    pub(super) fn limit(&self) -> Duration {
+    pub(crate) fn limit(&self) -> Duration {
         self.now
     }
 }

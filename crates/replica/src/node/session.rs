@@ -1,22 +1,16 @@
 //! A client of the replicated state: requests that are done exactly once, also if they have to be sent again.
 
-use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::handle::Handle;
 use super::inner::Errand;
-use super::mailbox::{Content, Letter, Mailbox};
+use super::mailbox::Mailbox;
+use super::outstanding::{Outstanding, Rid, decode};
 use crate::error::{ExecuteError, ForkedNode};
 use crate::segment::{Body, BulkError};
 use crate::{Command, Index, Op, SessionId, StateMachine, Wire};
-
-/// An index and an encoded output.
-type Reply = Arc<[u8]>;
-
-/// The number of a request within its session.
-pub type Rid = u32;
 
 /// A session of one thread. Its requests are numbered, so that a request that is sent again is not done again.
 ///
@@ -24,14 +18,7 @@ pub type Rid = u32;
 pub struct Session<S: StateMachine> {
     handle: Arc<Handle<S>>,
     id: SessionId,
-    mailbox: Arc<Mailbox>,
-    /// The count of letters taken from the mailbox.
-    taken: u64,
-    letters: Vec<Letter>,
-    last: Rid,
-    /// Requests without an answer that the caller has seen, and the answer if it has come.
-    open: BTreeMap<Rid, (Command<Body>, Option<Reply>)>,
-    is_expired: bool,
+    requests: Outstanding<Body>,
     bytes: Vec<u8>,
 }
 
@@ -56,17 +43,8 @@ impl<S: StateMachine> Session<S> {
         let id = SessionId::new(inner.me(), number);
         let mailbox = Arc::new(Mailbox::default());
         inner.send(Errand::Open(id, Arc::clone(&mailbox)));
-        let mut session = Self {
-            handle: Arc::clone(handle),
-            id,
-            mailbox,
-            taken: 0,
-            letters: Vec::new(),
-            last: 0,
-            open: BTreeMap::new(),
-            is_expired: false,
-            bytes: Vec::new(),
-        };
+        let mut session =
+            Self { handle: Arc::clone(handle), id, requests: Outstanding::new(mailbox), bytes: Vec::new() };
         session.submit(Command { session: id, rid: 0, op: Op::OpenSession });
         session.answer(0, Some(limit))?;
         Ok(session)
@@ -104,7 +82,7 @@ impl<S: StateMachine> Session<S> {
     pub fn start(&mut self, op: &S::Op) -> Result<Rid, ExecuteError> {
         let command = self.prepare(op)?;
         self.submit(command);
-        Ok(self.last)
+        Ok(self.requests.last())
     }
 
     /// As [`start`](Self::start), but the operation is handed in only when a thread of this node next waits for a
@@ -115,9 +93,9 @@ impl<S: StateMachine> Session<S> {
     /// [`ExecuteError`]; `Full` if 16 requests have no answer.
     pub fn queue(&mut self, op: &S::Op) -> Result<Rid, ExecuteError> {
         let command = self.prepare(op)?;
-        self.open.insert(command.rid, (command, None));
+        self.requests.note(&command);
         self.handle.inner.send(Errand::Submit(command));
-        Ok(self.last)
+        Ok(self.requests.last())
     }
 
     /// The next request of this session.
@@ -127,19 +105,11 @@ impl<S: StateMachine> Session<S> {
         if let Some(end) = inner.ending.get() {
             return Err(end.of_execute(inner.me()));
         }
-        if self.is_expired || self.last == Rid::MAX {
-            return Err(ExecuteError::SessionExpired);
-        }
-        let most = Command::<Body>::OUTSTANDING;
-        let oldest = self.open.first_key_value().map(|(&rid, _)| rid);
-        if oldest.is_some_and(|oldest| self.last + 1 - oldest >= most) {
-            return Err(ExecuteError::Full(most));
-        }
+        self.requests.check_room()?;
         self.bytes.clear();
         op.encode(&mut self.bytes);
         let body = self.body()?;
-        self.last += 1;
-        Ok(Command { session: self.id, rid: self.last, op: Op::User(body) })
+        Ok(Command { session: self.id, rid: self.requests.next_rid(), op: Op::User(body) })
     }
 
     /// The encoded operation as a body: in the slot, or in the arena of this node as soon as there is room.
@@ -180,19 +150,18 @@ impl<S: StateMachine> Session<S> {
     /// # Errors
     /// [`ExecuteError`]; `Unknown` if the time was up once more, or the session has no such request without an answer.
     pub fn resume(&mut self, rid: Rid, limit: Duration) -> Result<(S::Out, Index), ExecuteError> {
-        let (command, _) = self.open.get(&rid).ok_or(ExecuteError::Unknown { rid })?;
-        let command = *command;
+        let command = *self.requests.get(rid).ok_or(ExecuteError::Unknown { rid })?;
         self.submit(command);
         self.wait_timeout(rid, limit)
     }
 
     /// The requests whose results have not been taken.
     pub fn unanswered(&self) -> impl Iterator<Item = Rid> + '_ {
-        self.open.keys().copied()
+        self.requests.rids()
     }
 
     fn submit(&mut self, command: Command<Body>) {
-        self.open.entry(command.rid).or_insert((command, None));
+        self.requests.note(&command);
         let inner = &self.handle.inner;
         match inner.try_driver() {
             Some(mut driver) => {
@@ -216,51 +185,19 @@ impl<S: StateMachine> Session<S> {
 
     /// The answer to a request, if it has come.
     fn look(&mut self, rid: Rid) -> Option<Result<Arc<[u8]>, ExecuteError>> {
-        if self.mailbox.count() != self.taken {
-            self.take_letters();
-        }
-        if let Some((_, Some(_))) = self.open.get(&rid) {
-            let (_, reply) = self.open.remove(&rid).expect("it was found just now");
-            return reply.map(Ok);
-        }
-        if self.is_expired {
-            return Some(Err(ExecuteError::SessionExpired));
-        }
-        if !self.open.contains_key(&rid) {
-            return Some(Err(ExecuteError::Unknown { rid }));
+        if let Some(found) = self.requests.look(rid) {
+            return Some(found);
         }
         let inner = &self.handle.inner;
         inner.ending.get().map(|end| Err(end.of_execute(inner.me())))
     }
-
-    fn take_letters(&mut self) {
-        self.mailbox.take(&mut self.letters);
-        for letter in self.letters.drain(..) {
-            self.taken += 1;
-            match letter.content {
-                Content::Expired => self.is_expired = true,
-                Content::Done(reply) => {
-                    if let Some((_, answer)) = self.open.get_mut(&letter.rid) {
-                        *answer = Some(reply);
-                    }
-                }
-            }
-        }
-    }
-}
-
-/// The index and the output of a reply.
-fn decode<O: Wire>(reply: &[u8]) -> Result<(O, Index), ExecuteError> {
-    let (index, out) = reply.split_first_chunk::<8>().expect("a reply begins with its index");
-    let out = O::decode(out).expect("the state machine decodes what it has encoded");
-    Ok((out, Index::from_le_bytes(*index)))
 }
 
 impl<S: StateMachine> Drop for Session<S> {
     fn drop(&mut self) {
         let inner = &self.handle.inner;
         if inner.check_fork().is_ok() {
-            inner.send(Errand::Close(self.id, self.last.saturating_add(1)));
+            inner.send(Errand::Close(self.id, self.requests.last().saturating_add(1)));
             inner.wake.notify();
         }
     }
@@ -268,6 +205,6 @@ impl<S: StateMachine> Drop for Session<S> {
 
 impl<S: StateMachine> fmt::Debug for Session<S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Session({:#x}, {} requests)", self.id.0, self.last)
+        write!(f, "Session({:#x}, {:?})", self.id.0, self.requests)
     }
 }

@@ -1,47 +1,50 @@
 //! Requests of a node's sessions that have no result yet.
 
-use std::collections::VecDeque;
+use std::collections::HashMap;
 
-use crate::segment::Body;
+use crate::key_hasher::Keys;
 use crate::{Command, SessionId};
 
-/// Requests without a result, oldest first.
-#[derive(Debug, Default)]
-pub(super) struct Submitted(VecDeque<Command<Body>>);
+/// Requests without a result: a server has hundreds, and each is found by its number when its result comes.
+#[derive(Debug)]
+pub(crate) struct Submitted<B>(HashMap<(SessionId, u32), Command<B>, Keys>);
 
-impl Submitted {
+impl<B> Default for Submitted<B> {
+    fn default() -> Self {
+        Self(HashMap::default())
+    }
+}
+
+impl<B: Clone> Submitted<B> {
     /// Adds a request unless it is there, and returns it as it is there: its bytes may have moved.
-    pub(super) fn add(&mut self, command: Command<Body>) -> Command<Body> {
-        if let Some(known) = self.0.iter().find(|one| one.session == command.session && one.rid == command.rid) {
-            return *known;
-        }
-        self.0.push_back(command);
-        command
+    pub(crate) fn add(&mut self, command: Command<B>) -> Command<B> {
+        self.0.entry((command.session, command.rid)).or_insert(command).clone()
     }
 
     /// All requests, to be changed.
-    pub(super) fn iter_mut(&mut self) -> impl Iterator<Item = &mut Command<Body>> {
-        self.0.iter_mut()
+    pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = &mut Command<B>> {
+        self.0.values_mut()
     }
 
-    pub(super) fn remove(&mut self, session: SessionId, rid: u32) {
-        if let Some(at) = self.0.iter().position(|one| one.session == session && one.rid == rid) {
-            self.0.remove(at);
-        }
+    pub(crate) fn remove(&mut self, session: SessionId, rid: u32) {
+        self.0.remove(&(session, rid));
     }
 
     /// Removes the requests of a session.
-    pub(super) fn drop_session(&mut self, session: SessionId) -> Vec<Command<Body>> {
-        let (gone, kept): (Vec<_>, Vec<_>) = self.0.drain(..).partition(|one| one.session == session);
-        self.0 = kept.into();
+    pub(crate) fn drop_session(&mut self, session: SessionId) -> Vec<Command<B>> {
+        let gone = Vec::from_iter(self.0.values().filter(|command| command.session == session).cloned());
+        self.0.retain(|key, _| key.0 != session);
         gone
     }
 
-    pub(super) fn iter(&self) -> impl Iterator<Item = &Command<Body>> {
-        self.0.iter()
+    /// All requests, those of a session in the order of their numbers.
+    pub(crate) fn in_order(&self) -> Vec<Command<B>> {
+        let mut all: Vec<_> = self.0.values().cloned().collect();
+        all.sort_unstable_by_key(|command| (command.session, command.rid));
+        all
     }
 
-    pub(super) fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 }

@@ -1,0 +1,143 @@
+//! Applying the log: the group's own part first, then the state machine.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+use super::driver::Driver;
+use super::inner::{Applied, Inner};
+use crate::node::{Content, End, Letter};
+use crate::system::Outcome;
+use crate::{Index, LeaveReason, NodeId, SessionId, StateMachine, Wire};
+
+/// The most commands that are applied while readers wait.
+const RUN: u64 = 256;
+
+/// The state machine panicked, or the operation is none.
+struct Panicked;
+
+impl<S: StateMachine> Driver<S> {
+    /// Applies the commands below `limit`.
+    pub(super) fn apply(&mut self, inner: &Inner<S>, limit: Index) {
+        while self.core.applied_count() < limit && inner.ending.get().is_none() && self.panicked_at.is_none() {
+            let (end, has_panicked) = self.apply_run(inner, limit);
+            inner.publish_applied(end);
+            self.note_applied(end);
+            if has_panicked {
+                return self.panicked(inner, end);
+            }
+        }
+        inner.wake_callers();
+    }
+
+    /// Applies commands under the lock of the state. The count reached, and whether the next one panicked.
+    fn apply_run(&mut self, inner: &Inner<S>, limit: Index) -> (Index, bool) {
+        let mut applied = inner.state.write();
+        let first = self.core.applied_count();
+        let end = limit.min(first + RUN);
+        for index in first..end {
+            if self.apply_one(inner, &mut applied, index).is_err() {
+                return (index, true);
+            }
+            applied.count = index + 1;
+        }
+        (end, false)
+    }
+
+    fn apply_one(&mut self, inner: &Inner<S>, applied: &mut Applied<S>, index: Index) -> Result<(), Panicked> {
+        let Some(command) = self.core.decided(index).cloned() else { return Ok(()) };
+        let (session, rid) = (command.session, command.rid);
+        match self.system.begin(index, &command) {
+            Outcome::Run(bytes) => {
+                let reply = run(&mut applied.machine, index, bytes, &mut self.bytes)?;
+                self.system.finish(session, rid, Arc::clone(&reply));
+                self.deliver(session, rid, &reply);
+            }
+            Outcome::Cached(reply) => {
+                let reply = Arc::clone(reply);
+                self.deliver(session, rid, &reply);
+            }
+            // Ordered once more after a change of the leader: the client has its answer.
+            Outcome::Forgotten => self.submitted.remove(session, rid),
+            Outcome::UnknownSession => self.expire(session, rid),
+            Outcome::SessionOpened(session) => self.deliver_at(session, 0, index),
+            Outcome::SessionEnded(ended) => self.expire(ended, rid),
+            Outcome::Left(node, reason) => self.left(inner, node, reason),
+            Outcome::Barrier(id) => {
+                self.barriers.applied(id, &inner.reads);
+            }
+            Outcome::Joined(_) | Outcome::JoinRefused(..) | Outcome::Noop => {}
+        }
+        Ok(())
+    }
+
+    /// Puts a result where the session finds it, if the session is one of this node.
+    pub(super) fn deliver(&mut self, session: SessionId, rid: u32, reply: &Arc<[u8]>) {
+        let Some(mailbox) = self.mailboxes.get(&session) else { return };
+        mailbox.put(Letter { rid, content: Content::Done(Arc::clone(reply)) });
+        self.submitted.remove(session, rid);
+    }
+
+    pub(super) fn deliver_at(&mut self, session: SessionId, rid: u32, index: Index) {
+        self.deliver(session, rid, &Arc::from(index.to_le_bytes()));
+    }
+
+    /// Tells a session that it has ended.
+    pub(super) fn expire(&mut self, session: SessionId, rid: u32) {
+        if let Some(mailbox) = self.mailboxes.get(&session) {
+            mailbox.put(Letter { rid, content: Content::Expired });
+        }
+        self.submitted.remove(session, rid);
+    }
+
+    fn left(&mut self, inner: &Inner<S>, node: NodeId, reason: LeaveReason) {
+        self.patience.set_nodes(self.system.members().len());
+        if node == inner.me {
+            inner.end(match reason {
+                LeaveReason::Diverged => End::Diverged(self.system.applied()),
+                _ => End::Expelled,
+            });
+        }
+    }
+
+    /// The state machine panicked at this command: this replica applies no more, and says so.
+    #[cold]
+    fn panicked(&mut self, inner: &Inner<S>, index: Index) {
+        self.panicked_at = Some(index);
+        let me = usize::from(inner.me.slot);
+        self.table.set_panicked(me, index);
+        self.table.beat(me, index);
+        self.table.leave(me);
+        self.judge_panic(inner);
+    }
+
+    /// Ends this node once it is clear whether another replica has got past the command.
+    pub(super) fn judge_panic(&mut self, inner: &Inner<S>) {
+        let Some(index) = self.panicked_at else { return };
+        let others = self.core.members().iter().filter(|&node| node != inner.me);
+        let mut is_undecided = false;
+        for slot in others.map(|node| usize::from(node.slot)) {
+            if self.table.applied(slot) > index {
+                return inner.end(End::Expelled);
+            }
+            is_undecided |= self.table.panicked(slot) != Some(index) && !self.table.is_dead(slot);
+        }
+        if !is_undecided {
+            inner.end(End::Poisoned(index));
+        }
+    }
+}
+
+/// Runs the state machine. The reply begins with the index, so that a retry gets the same one.
+fn run<S: StateMachine>(
+    machine: &mut S,
+    index: Index,
+    bytes: &[u8],
+    reply: &mut Vec<u8>,
+) -> Result<Arc<[u8]>, Panicked> {
+    let op = S::Op::decode(bytes).ok_or(Panicked)?;
+    let out = catch_unwind(AssertUnwindSafe(|| machine.apply(index, &op))).map_err(|_| Panicked)?;
+    reply.clear();
+    reply.extend_from_slice(&index.to_le_bytes());
+    out.encode(reply);
+    Ok(Arc::from(&reply[..]))
+}

@@ -1,0 +1,182 @@
+//! How a group over messages is laid out, and how a node of it behaves.
+
+use std::time::Duration;
+
+use corecast_base::wait::Wait;
+
+use crate::error::OpenError;
+
+/// The most nodes of a group: each has a channel to each other.
+pub const MAX_NODES: usize = 64;
+/// The bytes of a channel's slot.
+pub(super) const SLOT_BYTES: usize = 64;
+
+/// How the acceptor's word about decided commands gets to all nodes.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub enum Spread {
+    /// It sends to one node after another.
+    #[default]
+    Sequential,
+    /// Along a tree: the parent of each node, `None` for the root, such as those of a planned tree with its root at node 1,
+    /// the first acceptor. A node passes the word on to its neighbours in the tree but the one it came from, so that any
+    /// node may be the acceptor. Neighbours of a dead node stand in for it; a node that stands still delays those behind
+    /// it until they ask for what they lack.
+    Tree(Vec<Option<usize>>),
+    /// Once into a ring that all read. While a reader stands still and the ring is full, one after another.
+    Ring,
+}
+
+/// The layout of a group and the behaviour of a node. The layout is fixed by the process that makes the group; others find it.
+#[derive(Debug, Clone)]
+pub struct Config {
+    pub(super) nodes: usize,
+    pub(super) window: u64,
+    pub(super) link_bytes: usize,
+    pub(super) spread: Spread,
+    pub(super) wait: Wait,
+    pub(super) largest: usize,
+    pub(super) patience: Duration,
+    pub(super) joining: Duration,
+}
+
+impl Config {
+    /// A group of `nodes` nodes: a log of 1,024 commands, channels of 16 KiB, one send after another.
+    #[must_use]
+    pub fn new(nodes: usize) -> Self {
+        Self {
+            nodes,
+            window: 1024,
+            link_bytes: 16 << 10,
+            spread: Spread::Sequential,
+            wait: Wait::Adaptive,
+            largest: (16 << 20) + (64 << 10),
+            patience: Duration::from_millis(2),
+            joining: Duration::from_secs(10),
+        }
+    }
+
+    /// The number of commands in the log, a power of two from 256 to 2^20: a node that chooses an acceptor sends as many.
+    #[must_use]
+    pub fn window(mut self, commands: u64) -> Self {
+        self.window = commands;
+        self
+    }
+
+    /// The bytes of each channel, a power of two from 4 KiB to 16 MiB. A longer message goes through it in pieces.
+    #[must_use]
+    pub fn link_bytes(mut self, bytes: usize) -> Self {
+        self.link_bytes = bytes;
+        self
+    }
+
+    /// How the acceptor's word gets to all nodes.
+    #[must_use]
+    pub fn spread(mut self, spread: Spread) -> Self {
+        self.spread = spread;
+        self
+    }
+
+    /// How threads of the nodes wait.
+    #[must_use]
+    pub fn wait(mut self, wait: Wait) -> Self {
+        self.wait = wait;
+        self
+    }
+
+    /// The largest operation, in bytes.
+    #[must_use]
+    pub fn largest(mut self, bytes: usize) -> Self {
+        self.largest = bytes;
+        self
+    }
+
+    /// The shortest time without a sign of life after which a node with work counts as stuck; longer on crowded machines. What
+    /// has no answer after half of it is sent again.
+    #[must_use]
+    pub fn patience(mut self, patience: Duration) -> Self {
+        self.patience = patience;
+        self
+    }
+
+    /// The time that nodes which have not come yet are waited for before others take their roles.
+    #[must_use]
+    pub fn joining(mut self, limit: Duration) -> Self {
+        self.joining = limit;
+        self
+    }
+
+    pub(super) fn check(&self) -> Result<(), OpenError> {
+        let refuse = |what: String| Err(OpenError::Config(what));
+        if !(1..=MAX_NODES).contains(&self.nodes) {
+            return refuse(format!("a group of {} nodes, expected 1 to {MAX_NODES}", self.nodes));
+        }
+        if !self.window.is_power_of_two() || !(256..=1 << 20).contains(&self.window) {
+            return refuse(format!("a log of {} commands, expected a power of two from 256 to 2^20", self.window));
+        }
+        if !self.link_bytes.is_power_of_two() || !(4096..=16 << 20).contains(&self.link_bytes) {
+            return refuse(format!("channels of {} bytes, expected a power of two from 4096 to 2^24", self.link_bytes));
+        }
+        if self.wait == Wait::Spin {
+            return refuse("nodes that only spin: they may outnumber the CPUs, expected another policy".to_owned());
+        }
+        match &self.spread {
+            Spread::Tree(parents) => check_tree(parents, self.nodes),
+            Spread::Sequential | Spread::Ring => Ok(()),
+        }
+    }
+}
+
+/// Checks that the parents are those of one tree over all nodes.
+fn check_tree(parents: &[Option<usize>], nodes: usize) -> Result<(), OpenError> {
+    let refuse = |what: String| Err(OpenError::Config(what));
+    if parents.len() != nodes {
+        return refuse(format!("a tree of {} nodes for a group of {nodes}", parents.len()));
+    }
+    let roots = parents.iter().filter(|parent| parent.is_none()).count();
+    if roots != 1 {
+        return refuse(format!("a tree of {roots} roots, expected one"));
+    }
+    for node in 0..nodes {
+        let mut above = node;
+        for _ in 0..=nodes {
+            match parents[above] {
+                None => break,
+                Some(parent) if parent < nodes => above = parent,
+                Some(parent) => {
+                    return refuse(format!("node {above} has the parent {parent}, expected one below {nodes}"));
+                }
+            }
+        }
+        if parents[above].is_some() {
+            return refuse(format!("node {node} is its own ancestor"));
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bad_layouts_are_named() {
+        let tree = |parents: &[Option<usize>]| Config::new(3).spread(Spread::Tree(parents.to_vec())).check();
+        assert!(tree(&[Some(1), None, Some(1)]).is_ok());
+        let cases = [
+            (Config::new(0).check(), "a group of 0 nodes"),
+            (Config::new(65).check(), "a group of 65 nodes"),
+            (Config::new(3).window(100).check(), "a log of 100 commands"),
+            (Config::new(3).link_bytes(5000).check(), "channels of 5000 bytes"),
+            (Config::new(3).wait(Wait::Spin).check(), "only spin"),
+            (tree(&[None, Some(0)]), "a tree of 2 nodes for a group of 3"),
+            (tree(&[None, None, Some(0)]), "a tree of 2 roots"),
+            (tree(&[None, Some(2), Some(1)]), "its own ancestor"),
+            (tree(&[None, Some(7), Some(0)]), "the parent 7"),
+        ];
+        for (result, expected) in cases {
+            let error = result.expect_err(expected).to_string();
+            assert!(error.contains(expected), "{error}");
+        }
+    }
+}

@@ -1,0 +1,323 @@
+//! One node's driver: takes messages to the protocol, does what the protocol wants, and applies the log.
+
+use std::collections::{HashMap, VecDeque};
+use std::fmt;
+use std::marker::PhantomData;
+use std::sync::Arc;
+use std::time::Duration;
+
+use corecast_base::Clock;
+
+use super::config::Config;
+use super::inner::{Errand, Inner};
+use super::reads::Barriers;
+use super::table::NodeTable;
+use super::transport::Transport;
+use super::watch::LOST_AFTER;
+use super::wire::Body;
+use crate::node::{End, GroupState, Mailbox, Patience, Submitted};
+use crate::one_paxos::{Effect, Input, Message, Node as OneNode};
+use crate::system::RequestStatus;
+use crate::{Command, Index, LeaveReason, NodeId, Op, SessionId, StateMachine};
+
+/// The shortest time between two looks at who lives, and at what has no answer.
+const HOUSEKEEPING: Duration = Duration::from_micros(500);
+
+/// When requests without a result are handed in again.
+pub(super) struct Resubmitting {
+    /// After this many ticks of the protocol.
+    pub(super) after: u32,
+    /// The count of commands that were applied the last time.
+    pub(super) applied: Index,
+}
+
+/// All that the thread which drives a node has to itself.
+pub(super) struct Driver<S: StateMachine> {
+    pub(super) core: OneNode<Body>,
+    pub(super) system: GroupState,
+    pub(super) transport: Transport,
+    pub(super) table: Arc<NodeTable>,
+    pub(super) config: Config,
+    /// The sessions of this node.
+    pub(super) mailboxes: HashMap<SessionId, Arc<Mailbox>>,
+    /// Requests of this node without a result.
+    pub(super) submitted: Submitted<Body>,
+    pub(super) barriers: Barriers,
+    pub(super) patience: Patience,
+    /// The command at which the state machine panicked.
+    pub(super) panicked_at: Option<Index>,
+    /// True once the node wants to be let go.
+    pub(super) is_leaving: bool,
+    /// True once it takes part no more.
+    has_ended: bool,
+    /// When it began, looked at nodes from which it expects nothing, sent again what has no answer, and when it suspected each
+    /// node, in ticks.
+    pub(super) began: u64,
+    pub(super) looked: u64,
+    pub(super) ticked: u64,
+    pub(super) resubmitted: u64,
+    /// The parts of long messages that had come or gone at the last tick, and how often in a row it was put off for them.
+    pub(super) progressed: u64,
+    pub(super) put_off: u32,
+    pub(super) resubmitting: Resubmitting,
+    pub(super) suspected: HashMap<NodeId, u64>,
+    /// The sign of life of each node, and since when it has not changed, in ticks.
+    pub(super) signs: Vec<(u64, u64)>,
+    /// Kept for its memory.
+    pub(super) bytes: Vec<u8>,
+    inputs: Vec<Input<Body>>,
+    effects: Vec<Effect<Body>>,
+    pending: VecDeque<Effect<Body>>,
+    errands: Vec<Errand>,
+    housekept: u64,
+    machine: PhantomData<fn() -> S>,
+}
+
+impl<S: StateMachine> Driver<S> {
+    pub(super) fn new(
+        core: OneNode<Body>,
+        system: GroupState,
+        transport: Transport,
+        table: Arc<NodeTable>,
+        config: Config,
+    ) -> Self {
+        let cpus = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+        let now = Clock::get().ticks();
+        Self {
+            patience: Patience::new(config.patience, config.nodes, cpus),
+            barriers: Barriers::new(core.id()),
+            core,
+            system,
+            transport,
+            table,
+            mailboxes: HashMap::new(),
+            submitted: Submitted::default(),
+            panicked_at: None,
+            is_leaving: false,
+            has_ended: false,
+            began: now,
+            looked: now,
+            ticked: now,
+            resubmitted: now,
+            progressed: 0,
+            put_off: 0,
+            resubmitting: Resubmitting { after: LOST_AFTER, applied: 0 },
+            suspected: HashMap::new(),
+            signs: vec![(0, now); config.nodes],
+            bytes: Vec::new(),
+            inputs: Vec::new(),
+            effects: Vec::new(),
+            pending: VecDeque::new(),
+            errands: Vec::new(),
+            housekept: 0,
+            machine: PhantomData,
+            config,
+        }
+    }
+
+    /// Does what there is to do. True if there was something.
+    pub(super) fn turn(&mut self, inner: &Inner<S>) -> bool {
+        if inner.ending.get().is_some() {
+            self.end(inner);
+            return false;
+        }
+        let mut was_busy = self.run_errands(inner);
+        if self.panicked_at.is_none() {
+            was_busy |= self.look(inner);
+            self.ask_for_barrier(inner);
+        }
+        self.housekeep(inner);
+        self.transport.flush();
+        was_busy
+    }
+
+    /// Takes the messages that have come to the protocol.
+    fn look(&mut self, inner: &Inner<S>) -> bool {
+        let mut inputs = std::mem::take(&mut self.inputs);
+        let was_busy = self.transport.gather(&mut inputs);
+        for input in inputs.drain(..) {
+            // A node that asks for a part of the log while messages to it wait for room asks again, if it has to.
+            let is_early = matches!(&input, Input::Message { from, message: Message::Missing { .. } }
+                if self.transport.has_backlog_for(*from));
+            if !is_early {
+                self.step(inner, input);
+            }
+        }
+        self.inputs = inputs;
+        was_busy
+    }
+
+    /// Gives the protocol one input, and does all that follows from it.
+    pub(super) fn step(&mut self, inner: &Inner<S>, input: Input<Body>) {
+        let before = *self.core.configuration();
+        self.core.step(input, &mut self.effects);
+        self.settle(inner);
+        if self.core.configuration().epoch != before.epoch {
+            self.has_reconfigured(inner, before.leader);
+        }
+    }
+
+    /// Does what the protocol wants until it wants nothing more.
+    fn settle(&mut self, inner: &Inner<S>) {
+        loop {
+            self.pending.extend(self.effects.drain(..));
+            let Some(effect) = self.pending.pop_front() else { return };
+            match effect {
+                Effect::Send { to, message } => self.transport.send(to, &message),
+                Effect::Broadcast(message) => self.transport.broadcast(&message),
+                Effect::Apply(end) => self.apply(inner, end),
+                // Nothing is left of what it lacks, and the group takes in nobody.
+                Effect::Lagging => inner.end(End::Expelled),
+                // Those of shared memory.
+                _ => {}
+            }
+        }
+    }
+
+    /// Says that the commands below `end` were applied; what the protocol wants then is done by the caller's caller.
+    pub(super) fn note_applied(&mut self, end: Index) {
+        self.core.applied(end, &mut self.effects);
+    }
+
+    #[cold]
+    fn has_reconfigured(&mut self, inner: &Inner<S>, former: NodeId) {
+        self.transport.counters.role_changes += 1;
+        self.patience.reconfigured();
+        self.suspected.clear();
+        if former != self.core.configuration().leader && !self.table.is_gone(usize::from(former.slot)) {
+            self.patience.doubted();
+        }
+        self.resubmit(inner);
+    }
+
+    pub(super) fn run_errands(&mut self, inner: &Inner<S>) -> bool {
+        let mut errands = std::mem::take(&mut self.errands);
+        inner.take_errands(&mut errands);
+        let was_busy = !errands.is_empty();
+        let mut requests = Vec::new();
+        for errand in errands.drain(..) {
+            match errand {
+                Errand::Submit(command) => requests.extend(self.admit(command)),
+                Errand::Open(session, mailbox) => {
+                    self.mailboxes.insert(session, mailbox);
+                }
+                Errand::Close(session, rid) => {
+                    self.mailboxes.remove(&session);
+                    self.submitted.drop_session(session);
+                    requests.push(Command { session, rid, op: Op::CloseSession });
+                }
+                Errand::Leave => {
+                    self.is_leaving = true;
+                    self.ask_to_leave(inner);
+                }
+            }
+        }
+        if !requests.is_empty() {
+            self.step(inner, Input::Requests(requests));
+        }
+        self.errands = errands;
+        was_busy
+    }
+
+    /// Has a request ordered, unless it has its result already.
+    pub(super) fn submit(&mut self, inner: &Inner<S>, command: Command<Body>) {
+        if let Some(command) = self.admit(command) {
+            self.step(inner, Input::Requests(vec![command]));
+            self.transport.flush();
+        }
+    }
+
+    /// Takes note of a request that is to be ordered; one that has its result already gets it.
+    fn admit(&mut self, command: Command<Body>) -> Option<Command<Body>> {
+        let (session, rid) = (command.session, command.rid);
+        match self.system.status(session, rid) {
+            RequestStatus::Done(reply) => {
+                let reply = Arc::clone(reply);
+                self.deliver(session, rid, &reply);
+                return None;
+            }
+            // Its session is open.
+            RequestStatus::Forgotten if matches!(command.op, Op::OpenSession) => {
+                self.deliver_at(session, rid, self.system.applied());
+            }
+            RequestStatus::Forgotten => self.expire(session, rid),
+            RequestStatus::UnknownSession if !matches!(command.op, Op::OpenSession) => self.expire(session, rid),
+            RequestStatus::UnknownSession | RequestStatus::Open => return Some(self.submitted.add(command)),
+        }
+        None
+    }
+
+    /// Hands all requests without a result in once more: to the new leader, or as the new leader.
+    pub(super) fn resubmit(&mut self, inner: &Inner<S>) {
+        let mut requests = self.submitted.in_order();
+        requests.extend(self.barriers.under_way().map(barrier));
+        if !requests.is_empty() {
+            self.step(inner, Input::Requests(requests));
+        }
+    }
+
+    /// Asks for the barrier that reads wait for.
+    fn ask_for_barrier(&mut self, inner: &Inner<S>) {
+        if let Some(id) = self.barriers.next(&inner.reads) {
+            self.step(inner, Input::Requests(vec![barrier(id)]));
+        }
+    }
+
+    /// Asks to be let go. The last member just goes.
+    pub(super) fn ask_to_leave(&mut self, inner: &Inner<S>) {
+        let node = self.core.id();
+        let configuration = self.core.configuration();
+        if self.core.members().len() <= 1 || inner.execute_error().is_some() {
+            return;
+        }
+        if configuration.leader == node || configuration.acceptor == node {
+            // The others take the roles over, and put this node out.
+            return self.table.leave(usize::from(node.slot));
+        }
+        let op = Op::Leave { node, reason: LeaveReason::Asked };
+        let command = Command { session: SessionId::SYSTEM, rid: node.to_bits(), op };
+        self.step(inner, Input::Requests(vec![command]));
+    }
+
+    /// True once this node has gone as it wanted to.
+    pub(super) fn has_left(&self) -> bool {
+        self.is_leaving && (!self.is_member() || self.core.members().len() == 1)
+    }
+
+    pub(super) fn is_member(&self) -> bool {
+        self.core.members().contains(self.core.id())
+    }
+
+    /// Does what is due now and then: signs of life, suspicion, what has no answer.
+    fn housekeep(&mut self, inner: &Inner<S>) {
+        let clock = Clock::get();
+        let now = clock.ticks();
+        if now.saturating_sub(self.housekept) >= clock.ticks_in(HOUSEKEEPING) {
+            self.housekept = now;
+            self.watch(inner, now);
+        }
+    }
+
+    /// This node does no more: nobody waits for it, or for the ring to have room.
+    #[cold]
+    pub(super) fn end(&mut self, inner: &Inner<S>) {
+        if std::mem::replace(&mut self.has_ended, true) {
+            return;
+        }
+        self.table.leave(usize::from(inner.me.slot));
+        self.transport.close();
+        self.transport.flush();
+        inner.wake_callers();
+    }
+}
+
+/// The request for a barrier.
+fn barrier(id: u64) -> Command<Body> {
+    Command { session: SessionId::SYSTEM, rid: 0, op: Op::Barrier(id) }
+}
+
+impl<S: StateMachine> fmt::Debug for Driver<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Driver({}, epoch {})", self.core.id(), self.core.configuration().epoch)
+    }
+}

@@ -1,0 +1,64 @@
+//! Replicas that share no state: the protocol by messages, among threads or processes.
+//!
+//! **When to take it:** the memory of a node may die with its process, or the channels of this library are to carry the
+//! protocol. **When not:** usually [`Replicated`](crate::Replicated) is better: it goes on when leader and acceptor are
+//! dead, reads without a message, and takes in members at any time.
+//!
+//! **How it works.** A [`Group`] is a region with a channel from each node to each other. Requests go to the leader, proposals
+//! to the acceptor, and its word about what is decided to all, as [`Spread`] says: one after another, along a tree, or through
+//! one ring. A role changes hands when a majority of the nodes that the group began with agrees. A linearizable read is a
+//! barrier in the log.
+//!
+//! | gone or stopped | the group |
+//! |---|---|
+//! | any but leader and acceptor | goes on |
+//! | the leader, or the acceptor | goes on, if a majority lives |
+//! | both | does nothing wrong, and nothing at all until one goes on: a dead one never does |
+//! | a majority | goes on while leader and acceptor live; `NoMajority` when one of them is dead |
+//!
+//! A node that is dead, or that was put out as the log could not wait for it, does not return, and no later member is taken in.
+//!
+//! ```
+//! use corecast_replica::net::{Config, Group, Spread};
+//! use corecast_replica::kv::{Compact, CompactSet};
+//! use corecast_replica::Level;
+//!
+//! let group = Group::create(&Config::new(3).spread(Spread::Ring))?;
+//! let mut nodes = Vec::new();
+//! for slot in 0..group.nodes() {
+//!     // Usually each process joins as one of them, in the group that came by `Group::attach`.
+//!     nodes.push(group.join(slot, Compact::with_capacity(100)?)?);
+//! }
+//! let mut session = nodes[2].session()?;
+//! session.execute(&CompactSet { key: *b"colour  ", value: *b"blue            " })?;
+//! let (value, _) = nodes[1].read(Level::Linearizable, b"colour  ")?;
+//! assert_eq!(value, Some(*b"blue            "));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod apply;
+mod config;
+mod counters;
+mod driver;
+mod group;
+mod handle;
+mod inner;
+mod links;
+mod pieces;
+mod reads;
+mod ring;
+mod routes;
+mod session;
+mod status;
+mod table;
+mod thread;
+mod transport;
+mod watch;
+mod wire;
+
+pub use config::{Config, MAX_NODES, Spread};
+pub use counters::Counters;
+pub use group::Group;
+pub use handle::Node;
+pub use session::Session;
+pub use status::Status;

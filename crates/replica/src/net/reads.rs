@@ -1,0 +1,104 @@
+//! Linearizable reads: each waits for a barrier in the log that was asked for after the read began.
+//!
+//! One barrier is under way at a time, and serves all reads that had begun when it was asked for.
+
+use corecast_base::sync::{AtomicU64, Ordering};
+
+use crate::NodeId;
+
+/// The reads of a node, as its threads share them: counts only.
+#[derive(Debug, Default)]
+pub(super) struct Reads {
+    /// The number of reads that have begun. Raised by readers.
+    begun: AtomicU64,
+    /// The number of those that a barrier has served. Raised by the thread that has the driver.
+    served: AtomicU64,
+}
+
+impl Reads {
+    /// A read begins; its number.
+    pub(super) fn begin(&self) -> u64 {
+        // ORDERING: AcqRel, pairs with the Acquire in begun: the barrier is asked for after the read began; what its thread
+        // has seen before is decided by then [read-begun]
+        self.begun.fetch_add(1, Ordering::AcqRel) + 1
+    }
+
+    /// The number of reads that have begun.
+    fn begun(&self) -> u64 {
+        // ORDERING: Acquire, pairs with the AcqRel in begin [read-begun]
+        self.begun.load(Ordering::Acquire)
+    }
+
+    /// True if the read with this number may look at the state.
+    pub(super) fn is_served(&self, number: u64) -> bool {
+        // ORDERING: Acquire, pairs with the Release in serve [read-served]
+        self.served.load(Ordering::Acquire) >= number
+    }
+
+    /// True if a read waits.
+    pub(super) fn is_waiting(&self) -> bool {
+        !self.is_served(self.begun())
+    }
+
+    fn serve(&self, number: u64) {
+        // ORDERING: Release, pairs with the Acquire in is_served: what the barrier ordered is applied [read-served]
+        self.served.store(number, Ordering::Release);
+    }
+}
+
+/// The barriers of a node, held by the thread that has the driver.
+#[derive(Debug)]
+pub(super) struct Barriers {
+    /// The number of the last barrier, in its lower half; the node in its upper.
+    last: u64,
+    /// The barrier under way, and the number of the last read that it serves.
+    under_way: Option<(u64, u64)>,
+}
+
+impl Barriers {
+    pub(super) fn new(me: NodeId) -> Self {
+        Self { last: u64::from(me.to_bits()) << 32, under_way: None }
+    }
+
+    /// The barrier to ask for now, if reads wait and none is under way.
+    pub(super) fn next(&mut self, reads: &Reads) -> Option<u64> {
+        if self.under_way.is_some() || !reads.is_waiting() {
+            return None;
+        }
+        self.last += 1;
+        self.under_way = Some((self.last, reads.begun()));
+        Some(self.last)
+    }
+
+    /// The barrier that is under way.
+    pub(super) fn under_way(&self) -> Option<u64> {
+        self.under_way.map(|(id, _)| id)
+    }
+
+    /// A barrier was applied. True if it was the one under way: its reads are served.
+    pub(super) fn applied(&mut self, id: u64, reads: &Reads) -> bool {
+        let served = self.under_way.take_if(|(under_way, _)| *under_way == id);
+        served.inspect(|&(_, number)| reads.serve(number)).is_some()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Barriers, Reads};
+    use crate::NodeId;
+
+    #[test]
+    fn a_barrier_serves_the_reads_before_it() {
+        let (reads, mut barriers) = (Reads::default(), Barriers::new(NodeId::new(3, 1)));
+        assert_eq!(barriers.next(&reads), None);
+        let (first, second) = (reads.begin(), reads.begin());
+        let id = barriers.next(&reads).expect("reads wait");
+        let third = reads.begin();
+        assert_eq!((barriers.next(&reads), barriers.under_way()), (None, Some(id)));
+        assert!(!barriers.applied(id + 1, &reads) && !reads.is_served(first));
+        assert!(barriers.applied(id, &reads) && reads.is_served(second) && !reads.is_served(third));
+        assert!(!barriers.applied(id, &reads), "it was ordered twice");
+        let id = barriers.next(&reads).expect("one waits still");
+        assert!(barriers.applied(id, &reads) && reads.is_served(third) && !reads.is_waiting());
+    }
+}

@@ -1,0 +1,172 @@
+//! The table of nodes in the group's region: who has come, signs of life, and where each sleeps.
+//!
+//! ```text
+//! head           fences | then the parent of each node in the tree, and one
+//! for each node  participant | beat | applied | state | panicked at, and one      written by the node, read by all
+//! for each node  its wake word                                                    written by all
+//! ```
+//! No rule of the protocol relies on it: it only says whom to suspect, and saves system calls.
+
+use corecast_base::region::{Liveness, ParticipantId, Section, SharedRegion};
+use corecast_base::sync::{AtomicU64, Fences, Ordering};
+use corecast_base::wait::{Wait, WakeCell, WakeWord};
+use corecast_base::{Arena, CacheLine, PlaceSlice};
+
+use super::config::MAX_NODES;
+use crate::Index;
+use crate::error::OpenError;
+
+/// Words of a line.
+const LINE: usize = 16;
+/// The head: a line for the fences, then a word for each node.
+const HEAD: usize = LINE + MAX_NODES;
+
+const PARTICIPANT: usize = 0;
+const BEAT: usize = 1;
+const APPLIED: usize = 2;
+const LEFT: usize = 3;
+const PANICKED: usize = 4;
+
+/// The table, as one node holds it.
+#[derive(Debug)]
+pub(super) struct NodeTable {
+    region: SharedRegion,
+    nodes: usize,
+    words: PlaceSlice<AtomicU64>,
+    wake_words: Vec<WakeWord>,
+}
+
+impl NodeTable {
+    /// The bytes of the table of a group.
+    pub(super) fn bytes(nodes: usize) -> usize {
+        8 * (HEAD + nodes * LINE) + nodes * size_of::<CacheLine<WakeCell>>()
+    }
+
+    /// The table in a zeroed section, or one that others use already.
+    pub(super) fn open(region: &SharedRegion, section: Section, nodes: usize, wait: Wait) -> Result<Self, OpenError> {
+        let damaged = |error: &dyn std::fmt::Display| OpenError::Version(error.to_string());
+        let mut memory = Arena::within(section);
+        let words = memory.slice::<AtomicU64>(HEAD + nodes * LINE).map_err(|error| damaged(&error))?;
+        let cells = memory.slice::<CacheLine<WakeCell>>(nodes).map_err(|error| damaged(&error))?;
+        let fences = if wait.sleeps() { Some(agree(region, &words[0])?) } else { None };
+        let wake_word = |node| {
+            let cell = cells.place(node).expect("as many as there are nodes");
+            WakeWord::within(cell, region.parkers(), region.me().index, fences)
+        };
+        let wake_words = (0..nodes).map(wake_word).collect();
+        Ok(Self { region: region.clone(), nodes, words, wake_words })
+    }
+
+    /// Writes the tree, before others learn of the group.
+    pub(super) fn set_parents(&self, parents: &[Option<usize>]) {
+        for (node, parent) in parents.iter().enumerate() {
+            // ORDERING: Relaxed, others learn of the group by a descriptor, which orders
+            self.words[LINE + node].store(parent.map_or(0, |parent| parent as u64 + 1), Ordering::Relaxed);
+        }
+    }
+
+    /// The tree that the maker of the group wrote.
+    pub(super) fn parents(&self) -> Vec<Option<usize>> {
+        // ORDERING: Relaxed, the descriptor of the group came after the tree
+        let parent = |node: usize| self.words[LINE + node].load(Ordering::Relaxed);
+        (0..self.nodes).map(|node| parent(node).checked_sub(1).map(|parent| parent as usize)).collect()
+    }
+
+    /// Makes this participant the node.
+    ///
+    /// # Errors
+    /// [`OpenError::Config`] if another has it, or had it.
+    pub(super) fn claim(&self, node: usize) -> Result<(), OpenError> {
+        let word = self.word(node, PARTICIPANT);
+        // ORDERING: Relaxed, the word says everything
+        let claimed = word.compare_exchange(0, self.region.me().to_word(), Ordering::Relaxed, Ordering::Relaxed);
+        claimed.map(drop).map_err(|_| {
+            let how = if self.is_dead(node) { "had been taken and is dead" } else { "is taken" };
+            OpenError::Config(format!(
+                "node {node} of the group {how}: a group over messages takes in no later members"
+            ))
+        })
+    }
+
+    /// True once a process was this node.
+    pub(super) fn has_come(&self, node: usize) -> bool {
+        self.load(node, PARTICIPANT) != 0
+    }
+
+    /// True if the process of the node is dead.
+    pub(super) fn is_dead(&self, node: usize) -> bool {
+        let word = self.load(node, PARTICIPANT);
+        word != 0 && ParticipantId::from_word(word).is_none_or(|who| self.region.liveness(who) != Liveness::Alive)
+    }
+
+    /// True if the node is dead or has said that it goes.
+    pub(super) fn is_gone(&self, node: usize) -> bool {
+        self.load(node, LEFT) != 0 || self.is_dead(node)
+    }
+
+    /// Says that this node goes.
+    pub(super) fn leave(&self, node: usize) {
+        self.store(node, LEFT, 1);
+    }
+
+    /// A number that changes while the node runs.
+    pub(super) fn sign(&self, node: usize) -> u64 {
+        self.load(node, BEAT)
+    }
+
+    /// Shows that this node runs, and how far it is.
+    pub(super) fn beat(&self, node: usize, applied: Index) {
+        self.store(node, BEAT, self.sign(node).wrapping_add(1));
+        self.store(node, APPLIED, applied);
+    }
+
+    /// The count of commands that the node had applied at its last sign of life.
+    pub(super) fn applied(&self, node: usize) -> Index {
+        self.load(node, APPLIED)
+    }
+
+    /// Says that the state machine of this node panicked at a command.
+    pub(super) fn set_panicked(&self, node: usize, index: Index) {
+        self.store(node, PANICKED, index + 1);
+    }
+
+    /// The command at which the state machine of the node panicked.
+    pub(super) fn panicked(&self, node: usize) -> Option<Index> {
+        self.load(node, PANICKED).checked_sub(1)
+    }
+
+    /// Where a node sleeps.
+    pub(super) fn wake_word(&self, node: usize) -> &WakeWord {
+        &self.wake_words[node]
+    }
+
+    /// Wakes a node, if it sleeps.
+    #[inline]
+    pub(super) fn wake(&self, node: usize) {
+        self.wake_words[node].notify();
+    }
+
+    fn word(&self, node: usize, at: usize) -> &AtomicU64 {
+        &self.words[HEAD + node * LINE + at]
+    }
+
+    fn load(&self, node: usize, at: usize) -> u64 {
+        // ORDERING: Relaxed, each word says everything, and only guesses rest on it
+        self.word(node, at).load(Ordering::Relaxed)
+    }
+
+    fn store(&self, node: usize, at: usize, value: u64) {
+        // ORDERING: Relaxed, each word says everything, and only guesses rest on it
+        self.word(node, at).store(value, Ordering::Relaxed);
+    }
+}
+
+/// The fences of all wake words: the choice of the first process.
+fn agree(region: &SharedRegion, word: &AtomicU64) -> Result<Fences, OpenError> {
+    let mine = Fences::of(region.wake_scope()) as u32;
+    // ORDERING: Relaxed, the number is all there is to know
+    let chosen = word.compare_exchange(0, mine.into(), Ordering::Relaxed, Ordering::Relaxed);
+    let number = chosen.map_or_else(|theirs| u32::try_from(theirs).unwrap_or(0), |_| mine);
+    let refused = || OpenError::Version("its fences are not granted to this process".to_owned());
+    Fences::joined(number).ok_or_else(refused)
+}

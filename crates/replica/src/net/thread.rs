@@ -1,0 +1,43 @@
+//! The thread of a node: it does what no caller of the node is there to do.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::inner::Inner;
+use crate::StateMachine;
+
+/// How long the thread leaves the work to callers that look for results themselves.
+const NAP: Duration = Duration::from_micros(200);
+/// The longest sleep while the node waits for others, and at other times.
+const EXPECTING: Duration = Duration::from_millis(1);
+const IDLE: Duration = Duration::from_millis(20);
+
+/// Runs until the node stops.
+pub(super) fn run<S: StateMachine>(inner: &Arc<Inner<S>>) {
+    while !inner.is_stopping() {
+        if inner.has_callers() {
+            nap(inner);
+        } else {
+            serve(inner);
+        }
+        inner.turn();
+    }
+}
+
+/// Waits until something was done, or it is time to look around.
+fn serve<S: StateMachine>(inner: &Arc<Inner<S>>) {
+    let poll = || (inner.turn() || inner.is_stopping()).then_some(());
+    let check = |waited: Duration| {
+        let is_idle = inner.try_driver().is_some_and(|driver| !driver.expects_something(inner));
+        let longest = if is_idle { IDLE } else { EXPECTING };
+        if waited >= longest || inner.has_callers() { Err(()) } else { Ok(longest - waited) }
+    };
+    let _ = inner.waiters.with(|waiter| waiter.until(inner.wake(), poll, check));
+}
+
+/// Sleeps on a word that other nodes do not know: a caller looks for what they do, and each wake-up would cost them.
+fn nap<S: StateMachine>(inner: &Arc<Inner<S>>) {
+    let poll = || inner.is_stopping().then_some(());
+    let check = |waited: Duration| NAP.checked_sub(waited).filter(|left| !left.is_zero()).ok_or(());
+    let _ = inner.naps.with(|waiter| waiter.until(&inner.nap, poll, check));
+}

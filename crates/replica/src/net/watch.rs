@@ -1,0 +1,182 @@
+//! Watching the other nodes, and showing them that this one runs.
+
+use std::time::Duration;
+
+use corecast_base::Clock;
+use corecast_base::sync::Ordering;
+
+use super::driver::Driver;
+use super::inner::Inner;
+use super::transport::node as node_in;
+use crate::one_paxos::Input;
+use crate::{NodeId, StateMachine};
+
+/// The time between two looks at nodes from which nothing is expected.
+const IDLE_LOOK: Duration = Duration::from_millis(20);
+/// The shortest time after which what has no answer is sent again; and the one of a node that expects nothing.
+const SHORTEST_TICK: Duration = Duration::from_millis(1);
+const IDLE_TICK: Duration = Duration::from_millis(100);
+/// Requests without a result are handed in once more after this many ticks, and after twice as many each time that nothing
+/// was applied meanwhile.
+pub(super) const LOST_AFTER: u32 = 4;
+const LOST_AFTER_MOST: u32 = 64;
+/// A tick is put off as often in a row while parts of long messages come or go.
+const PUT_OFF: u32 = 16;
+
+impl<S: StateMachine> Driver<S> {
+    /// Shows that this node runs, sends again what has no answer, and suspects those that do not run.
+    pub(super) fn watch(&mut self, inner: &Inner<S>, now: u64) {
+        if self.panicked_at.is_some() {
+            return self.judge_panic(inner);
+        }
+        self.table.beat(usize::from(inner.me.slot), inner.applied());
+        let (clock, expects) = (Clock::get(), self.expects_something(inner));
+        self.tick(inner, now, expects);
+        self.pass_over_silent(now);
+        if expects || now.saturating_sub(self.looked) > clock.ticks_in(IDLE_LOOK) {
+            self.looked = now;
+            self.suspect_dead(inner, now);
+            self.look_for_majority(inner);
+        }
+        if expects {
+            self.suspect_stuck(inner, now);
+            self.resubmit_late(inner, now);
+        }
+    }
+
+    /// True if this node waits for others.
+    pub(super) fn expects_something(&self, inner: &Inner<S>) -> bool {
+        !self.submitted.is_empty()
+            || self.core.waiting() > 0
+            || self.core.has_outstanding()
+            || self.core.is_proposing()
+            || self.is_leaving
+            || inner.reads.is_waiting()
+            || self.transport.has_backlog()
+    }
+
+    /// The time after which what has no answer is sent again. It differs among nodes, so that two that want the same role do not
+    /// outdo each other for ever.
+    fn tick_after(&self) -> Duration {
+        let base = (self.patience.least() / 2).max(SHORTEST_TICK);
+        base + base * self.core.id().slot.into() / 16
+    }
+
+    fn tick(&mut self, inner: &Inner<S>, now: u64, expects: bool) {
+        let after = self.tick_after().max(if expects { Duration::ZERO } else { IDLE_TICK });
+        if now.saturating_sub(self.ticked) <= Clock::get().ticks_in(after) {
+            return;
+        }
+        self.ticked = now;
+        let progress = self.transport.progress();
+        let is_moving = std::mem::replace(&mut self.progressed, progress) != progress;
+        if is_moving && self.put_off < PUT_OFF {
+            self.put_off += 1;
+            return;
+        }
+        self.put_off = 0;
+        self.step(inner, Input::Tick);
+    }
+
+    /// Nodes that show no sign of life are passed over in the tree: a relay that stands still costs those behind it this time
+    /// once.
+    fn pass_over_silent(&mut self, now: u64) {
+        let limit = Clock::get().ticks_in(self.patience.least() + IDLE_LOOK);
+        let Some(routes) = self.transport.routes() else { return };
+        for (slot, (sign, since)) in self.signs.iter_mut().enumerate() {
+            let found = self.table.sign(slot);
+            if std::mem::replace(sign, found) != found {
+                *since = now;
+            }
+            routes.set_silent(slot, now.saturating_sub(*since) > limit && self.table.has_come(slot));
+        }
+    }
+
+    /// Nodes whose process is dead, at once if it is this node's turn.
+    fn suspect_dead(&mut self, inner: &Inner<S>, now: u64) {
+        let configuration = *self.core.configuration();
+        let roles = [configuration.leader, configuration.acceptor];
+        let mut gone: Vec<NodeId> = self.core.members().iter().chain(roles).filter(|&node| node != inner.me).collect();
+        gone.sort_unstable();
+        gone.dedup();
+        gone.retain(|node| self.table.is_gone(usize::from(node.slot)));
+        for node in gone {
+            let is_leader = node == self.core.configuration().leader;
+            let turn = self.core.rank().unwrap_or(0);
+            let sign = self.table.sign(usize::from(node.slot));
+            let is_turn = !is_leader || turn == 0 || self.patience.is_turn(node, sign, turn, now);
+            if is_turn && self.may_suspect(node, now) {
+                self.step(inner, Input::Suspect { node, is_dead: true });
+            }
+        }
+    }
+
+    /// True if the node was not suspected just now: another attempt of the same would undo one that is under way.
+    fn may_suspect(&mut self, node: NodeId, now: u64) -> bool {
+        let clock = Clock::get();
+        let again = clock.ticks_in(self.tick_after() * 2);
+        let is_due = self.suspected.get(&node).is_none_or(|&last| now.saturating_sub(last) > again);
+        if is_due {
+            self.suspected.insert(node, now);
+        }
+        is_due
+    }
+
+    /// Nodes that have something to do and show no sign of life. Those that have not come yet have time to.
+    fn suspect_stuck(&mut self, inner: &Inner<S>, now: u64) {
+        let configuration = *self.core.configuration();
+        let turn = self.core.rank().unwrap_or(0);
+        let mut watched = vec![configuration.leader, configuration.acceptor];
+        if self.core.leads() {
+            watched.extend(self.core.slow_members());
+        }
+        watched.dedup();
+        let is_late = Clock::get().duration(now.saturating_sub(self.began)) > self.config.joining;
+        for node in watched {
+            let slot = usize::from(node.slot);
+            if node == inner.me || !(is_late || self.table.has_come(slot)) {
+                continue;
+            }
+            let turn = if node == configuration.leader { turn } else { 0 };
+            let is_acceptor_of_other = node != configuration.leader && !self.core.leads();
+            if !is_acceptor_of_other && self.patience.is_over(node, self.table.sign(slot), turn, now) {
+                self.patience.forget(node);
+                self.transport.counters.suspicions += 1;
+                if node != configuration.leader {
+                    self.patience.doubted();
+                }
+                self.step(inner, Input::Suspect { node, is_dead: false });
+            }
+        }
+    }
+
+    /// Roles cannot change hands any more, and one has to: too many founders are dead, and none returns.
+    fn look_for_majority(&mut self, inner: &Inner<S>) {
+        let is_dead = |slot: usize| self.table.is_dead(slot);
+        let configuration = self.core.configuration();
+        let roles = [configuration.leader, configuration.acceptor];
+        let is_needed = roles.into_iter().any(|node| node != inner.me && is_dead(usize::from(node.slot)));
+        let alive = || (0..self.config.nodes).filter(|&slot| node_in(slot) == inner.me || !is_dead(slot)).count();
+        if is_needed && alive() * 2 <= self.config.nodes {
+            // ORDERING: Relaxed, the word says everything
+            inner.has_no_majority.store(true, Ordering::Relaxed);
+            inner.wake_callers();
+        }
+    }
+
+    /// Requests that may have been lost on the way, or with a leader.
+    fn resubmit_late(&mut self, inner: &Inner<S>, now: u64) {
+        let applied = self.core.applied_count();
+        if std::mem::replace(&mut self.resubmitting.applied, applied) != applied {
+            self.resubmitting.after = LOST_AFTER;
+        }
+        if now.saturating_sub(self.resubmitted) > Clock::get().ticks_in(self.tick_after() * self.resubmitting.after) {
+            self.resubmitted = now;
+            self.resubmitting.after = (self.resubmitting.after * 2).clamp(LOST_AFTER, LOST_AFTER_MOST);
+            self.resubmit(inner);
+            if self.is_leaving {
+                self.ask_to_leave(inner);
+            }
+        }
+    }
+}

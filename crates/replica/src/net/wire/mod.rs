@@ -1,0 +1,174 @@
+//! Messages as bytes: a kind, then numbers of 7 bits a byte, so that an operation of a few dozen bytes fits one cache line.
+//!
+//! ```text
+//! kind u8, its highest bit set if a member passes the message on | then the origin | the fields of the message
+//! command   session: slot, incarnation, number, or 0 for the group | rid | operation u8 | its fields
+//! ```
+//! Another process has written the bytes: the reader checks all of them, and takes memory only for what is there.
+
+mod read;
+mod write;
+
+use std::sync::Arc;
+
+use crate::NodeId;
+use crate::one_paxos::Message;
+
+use read::Reader;
+use write::Writer;
+
+/// The bytes of a user's operation. All copies of a command in one process share them.
+pub(super) type Body = Arc<[u8]>;
+
+/// Set in the kind of a message that members pass on.
+const RELAYED: u8 = 0x80;
+
+const REQUEST: u8 = 1;
+const ACCEPT: u8 = 2;
+const LEARN: u8 = 3;
+const MISSING: u8 = 4;
+const PREPARE: u8 = 5;
+const PREPARE_RESPONSE: u8 = 6;
+const CHOSEN: u8 = 7;
+const PROGRESS: u8 = 8;
+const ASK: u8 = 9;
+const PROMISE: u8 = 10;
+const VOTE: u8 = 11;
+const VOTED: u8 = 12;
+const REFUSED: u8 = 13;
+
+/// The numbers of operations.
+const NOOP: u8 = 0;
+const USER: u8 = 1;
+const OPEN: u8 = 2;
+const CLOSE: u8 = 3;
+const EXPIRE: u8 = 4;
+const JOIN: u8 = 5;
+const LEAVE: u8 = 6;
+const BARRIER: u8 = 7;
+
+/// Writes a message behind what `to` holds. With an `origin`, the receiver passes it on.
+pub(super) fn encode(message: &Message<Body>, origin: Option<NodeId>, to: &mut Vec<u8>) {
+    Writer(to).message(message, origin);
+}
+
+/// A message that has come.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Received {
+    /// The node that made it, if others have passed it on.
+    pub(super) origin: Option<NodeId>,
+    pub(super) message: Message<Body>,
+}
+
+/// The message of exactly these bytes; `None` if they are those of none.
+pub(super) fn decode(bytes: &[u8]) -> Option<Received> {
+    let mut reader = Reader(bytes);
+    let kind = reader.byte()?;
+    let origin = if kind & RELAYED == 0 { None } else { Some(reader.node()?) };
+    let message = reader.message(kind & !RELAYED)?;
+    reader.0.is_empty().then_some(Received { origin, message })
+}
+
+/// Whether the message is to be passed on; false for bytes that are none.
+pub(super) fn is_relayed(bytes: &[u8]) -> bool {
+    bytes.first().is_some_and(|kind| kind & RELAYED != 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::{Body, Received, decode, encode};
+    use crate::one_paxos::{Adopted, Ballot, Entry, Message};
+    use crate::{Command, Configuration, LeaveReason, NodeId, Op, RoleChange, SessionId};
+
+    const NODE: NodeId = NodeId::new(5, 2);
+
+    fn commands() -> Vec<Command<Body>> {
+        let ops = [
+            Op::Noop,
+            Op::User(Arc::from(&b"an operation"[..])),
+            Op::User(Arc::from(vec![7; 3000])),
+            Op::OpenSession,
+            Op::CloseSession,
+            Op::ExpireSession(SessionId::new(NODE, 77)),
+            Op::Join { node: NODE, boot: u64::MAX, applied: 1 << 40 },
+            Op::Leave { node: NODE, reason: LeaveReason::Lagging },
+            Op::Barrier(1 << 40),
+        ];
+        let session = |at: usize| if at % 2 == 0 { SessionId::new(NODE, at as u64) } else { SessionId::SYSTEM };
+        let command = |(at, op)| Command { session: session(at), rid: at as u32 * 1000, op };
+        ops.into_iter().enumerate().map(command).collect()
+    }
+
+    fn messages() -> Vec<Message<Body>> {
+        let configuration = Configuration {
+            epoch: 7,
+            change: RoleChange::Acceptor,
+            leader: NODE,
+            acceptor: NodeId::new(0, 1),
+            inst: 6,
+            stable: 300,
+            source: NODE,
+            hi: 310,
+        };
+        let chosen = Arc::new((300..).zip(commands()).collect());
+        let entry = Entry { configuration, chosen };
+        let accepted = (300..).zip(commands()).map(|(index, command)| (index, 6, command)).collect();
+        let adopted = Adopted { epoch: 7, stable: 300, commit: 305, chosen: vec![], accepted };
+        let ballot = Ballot { round: 3, slot: 1022 };
+        vec![
+            Message::Request(commands()),
+            Message::Accept { epoch: 1, stable: 2, first: 1 << 50, commands: commands() },
+            Message::Learn { stable: 2, first: 3, commands: vec![] },
+            Message::Missing { epoch: u32::MAX, first: 4 },
+            Message::Prepare(entry.clone()),
+            Message::PrepareResponse(adopted),
+            Message::Chosen(entry.clone()),
+            Message::Progress { applied: u64::MAX },
+            Message::Ask { position: 8, ballot },
+            Message::Promise { position: 8, ballot, vote: None },
+            Message::Promise { position: 8, ballot, vote: Some((ballot, entry.clone())) },
+            Message::Vote { ballot, entry },
+            Message::Voted { position: 8, ballot },
+            Message::Refused { position: 8, promised: ballot },
+        ]
+    }
+
+    #[test]
+    fn every_message_comes_back() {
+        for message in messages() {
+            for origin in [None, Some(NODE)] {
+                let mut bytes = Vec::new();
+                encode(&message, origin, &mut bytes);
+                assert_eq!(decode(&bytes), Some(Received { origin, message: message.clone() }));
+            }
+        }
+    }
+
+    #[test]
+    fn other_bytes_are_refused_or_a_message() {
+        for message in messages() {
+            let mut bytes = Vec::new();
+            encode(&message, None, &mut bytes);
+            for len in 0..bytes.len() {
+                assert_eq!(decode(&bytes[..len]), None, "{message:?} cut at {len}");
+            }
+            for bit in 0..bytes.len().min(400) * 8 {
+                let mut flipped = bytes.clone();
+                flipped[bit / 8] ^= 1 << (bit % 8);
+                // It must not take memory for what is not there, nor panic.
+                let _ = decode(&flipped);
+            }
+        }
+    }
+
+    #[test]
+    fn a_write_of_a_small_store_fits_a_line() {
+        let op = Op::User(Arc::from(&[1; 24][..]));
+        let commands = vec![Command { session: SessionId::new(NODE, 3), rid: 1 << 20, op }];
+        let mut bytes = Vec::new();
+        encode(&Message::Accept { epoch: 100, stable: 1 << 20, first: 1 << 20, commands }, None, &mut bytes);
+        assert!(bytes.len() < 56, "{} bytes", bytes.len());
+    }
+}

@@ -1,0 +1,37 @@
+//! Groups over messages: among threads here, among processes in `tests/net_processes`.
+#![cfg(not(loom))]
+
+#[path = "net/bytes.rs"]
+mod bytes;
+#[path = "nodes/counter.rs"]
+mod counter;
+#[path = "net/death.rs"]
+mod death;
+#[path = "net/messages.rs"]
+mod messages;
+#[path = "net/threads.rs"]
+mod threads;
+
+use std::time::Duration;
+
+use corecast_replica::StateMachine;
+use corecast_replica::net::{Config, Group, Node, Spread};
+
+/// Long enough for anything that happens at all.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// All ways to spread what is decided; the tree has its root at the first acceptor, and relays.
+fn spreads(nodes: usize) -> Vec<Spread> {
+    let parent = |node: usize| match node {
+        1 => None,
+        0 | 2 => Some(1),
+        other => Some(other - 1),
+    };
+    vec![Spread::Sequential, Spread::Tree((0..nodes).map(parent).collect()), Spread::Ring]
+}
+
+/// All nodes of a group.
+fn group<S: StateMachine + Default>(config: &Config, nodes: usize) -> Vec<Node<S>> {
+    let group = Group::create(config).expect("there is memory");
+    (0..nodes).map(|slot| group.join(slot, S::default()).expect("it is free")).collect()
+}
