@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use super::report::RedisRow;
+use super::rivals::bound::end_with_parent;
 use super::rivals::server::Server;
 use super::rivals::sockets::redis_words;
 use crate::stats::median;
@@ -61,7 +62,7 @@ fn run(server: &Server, pipeline: usize, is_quick: bool) -> Result<Rates, Failur
     command.args(["-P", &pipeline.to_string(), "-n", &requests.to_string()]);
     let absent =
         |error| Failure::Refused(format!("cannot start redis-benchmark: {error}; apt-get install redis-tools"));
-    let told = command.stdin(Stdio::null()).output().map_err(absent)?;
+    let told = end_with_parent(&mut command).stdin(Stdio::null()).output().map_err(absent)?;
     let text = String::from_utf8_lossy(&told.stdout).into_owned();
     let rates = rates(&text);
     if rates.len() == COMMANDS.len() {

@@ -1,16 +1,16 @@
 //! Stratum 4: 1Paxos on more replicas than there are CPUs here, simulated on machine models.
 //!
 //! A member is on a CPU of its own. A command takes each node the time of its receives and sends; the node with most of it
-//! limits the throughput. The acceptor sends to its children in the tree, each of them to its own. The answer takes the request,
-//! the accept, and the way down the tree to the client's node. The costs between two CPUs are those of the model.
+//! limits the throughput. The sum is the library's ([`corecast::replica::placement`]), which plans with it. The costs between two
+//! CPUs are those of the model.
 //!
 //! The same sum with this machine's costs has to predict what was measured here, or nothing of it is to be believed of the wall
 //! clock: a prediction that is off by more than a quarter says so.
 
 use corecast::base::CpuSet;
 use corecast::machine::{Machine, model_file};
-use corecast::plan::shape::{SHAPES, Sequential, Shape};
-use corecast::plan::{Effort, Operation, Problem, Request, Tree, simulate};
+use corecast::plan::{Problem, SHAPES, Shape};
+use corecast::replica::placement::{Load, PlacementPlan};
 
 use super::report::{PredictionRow, ReplicaCell, SimulatedRow};
 use super::series::forms;
@@ -27,6 +27,8 @@ const MODELS: [&str; 4] = [
 ];
 /// Replicas. 28 is the most of the paper.
 const REPLICAS: [usize; 5] = [8, 16, 28, 48, 64];
+/// The name of the tree of one level.
+const SEQUENTIAL: &str = "sequential";
 /// The name of the tree that the planner finds.
 pub(super) const AUTO: &str = "auto";
 /// The simulation's figures may differ from those measured by this part.
@@ -49,60 +51,27 @@ fn on_machine(machine: &Machine, replicas: usize) -> Result<Vec<SimulatedRow>, F
     // Spread over the machine, as replicas are.
     let cpus: CpuSet = (0..replicas).map(|rank| all.as_slice()[rank * all.as_slice().len() / replicas]).collect();
     let problem = Problem::new(machine, &cpus).map_err(Failure::refused)?;
-    let sequential = Paxos::over(&problem, &Sequential.build(&problem, Some(0))).busiest;
-    let row = |tree: &Tree, name: &str| {
-        let paxos = Paxos::over(&problem, tree);
-        SimulatedRow {
-            machine: machine.name.clone(),
-            replicas,
-            tree: name.to_owned(),
-            unit: machine.unit.to_string(),
-            busiest: paxos.busiest,
-            response: paxos.response,
-            over_sequential: sequential / paxos.busiest,
-        }
+    let plan = PlacementPlan::separate(&problem);
+    let row = |load: Load, name: &str| SimulatedRow {
+        machine: machine.name.clone(),
+        replicas,
+        tree: name.to_owned(),
+        unit: machine.unit.to_string(),
+        busiest: load.busiest,
+        response: load.response,
+        over_sequential: load.throughput_over(&plan.direct),
     };
-    let mut rows: Vec<SimulatedRow> =
-        SHAPES.iter().map(|shape| row(&shape.build(&problem, Some(0)), shape.name())).collect();
-    let request = Request::new(Operation::Broadcast).effort(Effort::Quick).root(Some(0));
-    let planned = request.plan(&problem).map_err(Failure::refused)?;
-    rows.push(row(&planned.tree, AUTO));
-    Ok(rows)
-}
-
-/// 1Paxos with the acceptor at the root of a tree.
-struct Paxos {
-    busiest: f64,
-    response: f64,
-}
-
-impl Paxos {
-    /// The leader is the member after the root, where there are three, and the client's node is the last.
-    fn over(problem: &Problem, tree: &Tree) -> Self {
-        let acceptor = tree.root();
-        let leader = (acceptor + 1) % problem.len();
-        // Any node may be the client's; the last to be told has the longest answer.
-        let client = problem.len() - 1;
-        let sends = |node: usize| -> f64 {
-            let sent = tree.children(node).iter().enumerate();
-            sent.map(|(nth, &child)| problem.nth_send(node, child, nth)).sum()
+    let shape = |shape: &&'static dyn Shape| {
+        // The one level has the roles that suit it best, the trees those of the plan.
+        let load = match shape.name() {
+            SEQUENTIAL => plan.direct,
+            _ => Load::over(&problem, plan.roles, &shape.build(&problem, Some(plan.roles.acceptor))),
         };
-        let mut busy: Vec<f64> = (0..problem.len()).map(sends).collect();
-        for (parent, child) in edges(tree) {
-            busy[child] += problem.receive(parent, child);
-        }
-        // The accept; the request is the client's.
-        busy[leader] += problem.send(leader, acceptor);
-        busy[acceptor] += problem.receive(leader, acceptor);
-        let asked = if client == leader { 0.0 } else { problem.message(client, leader) };
-        let told = simulate::broadcast(problem, tree);
-        let response = asked + problem.message(leader, acceptor) + told;
-        Self { busiest: busy.into_iter().fold(0.0, f64::max), response }
-    }
-}
-
-fn edges(tree: &Tree) -> impl Iterator<Item = (usize, usize)> + '_ {
-    (0..tree.len()).flat_map(|parent| tree.children(parent).iter().map(move |&child| (parent, child)))
+        row(load, shape.name())
+    };
+    let mut rows: Vec<SimulatedRow> = SHAPES.iter().map(shape).collect();
+    rows.push(row(plan.planned, AUTO));
+    Ok(rows)
 }
 
 /// Writes of two replicas on this machine's costs, beside the cell that measured them.
@@ -154,7 +123,8 @@ mod tests {
         let rows = on_machine(&machine, 28).expect("28 of 32 CPUs");
         let of = |tree: &str| rows.iter().find(|row| row.tree == tree).expect("a row");
         assert_eq!(of("sequential").over_sequential, 1.0);
-        assert!(of("binary").over_sequential > 1.0 && of(AUTO).over_sequential > 1.0, "{rows:?}");
+        let best = rows.iter().map(|row| row.over_sequential).fold(0.0, f64::max);
+        assert!(of("binary").over_sequential > 1.0 && of(AUTO).over_sequential >= 0.97 * best, "{rows:?}");
         assert!(rows.iter().all(|row| row.response > 0.0 && row.busiest > 0.0));
     }
 }

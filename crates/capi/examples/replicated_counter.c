@@ -63,6 +63,7 @@ static corecast_replica_machine machine_of(uint64_t *sum) {
   machine.digest = digest;
   machine.snapshot = snapshot;
   machine.restore = restore;
+  machine.kind = "counter";
   return machine;
 }
 

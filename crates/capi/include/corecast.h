@@ -716,7 +716,8 @@ typedef void (*corecast_replica_snapshot)(const void *state, corecast_replica_ou
 typedef int (*corecast_replica_restore)(void *state, const void *snapshot, size_t len);
 
 // A deterministic state machine: the same operations in the same order give the same state and the same results. Clock values
-// and random numbers have to arrive inside the operation. Set `size` to sizeof(corecast_replica_machine), and all else.
+// and random numbers have to arrive inside the operation. Set `size` to sizeof(corecast_replica_machine), and all else but
+// `kind`, which may be NULL.
 //
 // The functions are called by threads of the library, too. `apply` and `restore` have the state to themselves; `query`,
 // `digest` and `snapshot` may run in several threads at a time. None of them throws, jumps, or calls anything with the
@@ -736,6 +737,10 @@ typedef struct {
   corecast_replica_snapshot snapshot;
   // Reads it.
   corecast_replica_restore restore;
+  // A text that names the kind of state, such as "counter 2": a replica joins only a group whose creator gave the same one,
+  // and gets CORECAST_MISMATCH elsewhere. So programs with different states, or versions of them, are told apart. NULL stands
+  // for "". Not used after the call.
+  const char *kind;
 } corecast_replica_machine;
 
 // How a replica and its group are. Nodes are numbers that no other node of the group ever has.
@@ -1513,9 +1518,9 @@ corecast_status corecast_member_allreduce_with_timeout_ns(corecast_member *membe
                                                           const corecast_combination *combination,
                                                           uint64_t timeout_ns);
 
-// Makes this member the coordinator of proposals of up to `longest_bytes`, at most 496, which are the same for all members;
-// all others call corecast_commit_participant_open meanwhile. Proposals of up to 48 bytes travel in one cache line.
-// CORECAST_TOO_LARGE for more than 496; CORECAST_SYSTEM if the group's memory is used up.
+// Makes this member the coordinator of proposals of up to `longest_bytes`, which are the same for all members; all others
+// call corecast_commit_participant_open meanwhile. Proposals of up to 56 bytes travel in one cache line, those of up to 504 in
+// one message. If longer ones are possible, two of the longest take room in the group's memory; CORECAST_SYSTEM if it has none.
 corecast_status corecast_commit_coordinator_open(corecast_member *member,
                                                  size_t longest_bytes,
                                                  corecast_commit_coordinator **coordinator);
@@ -1532,8 +1537,8 @@ corecast_status corecast_commit_coordinator_commit(corecast_commit_coordinator *
                                                    uint64_t timeout_ns,
                                                    bool *is_committed);
 
-// Makes this member a participant in what the member of rank `coordinator` proposes, of up to `longest_bytes`, at most 496,
-// which are the same for all members. CORECAST_TOO_LARGE for more; CORECAST_SYSTEM if the group's memory is used up.
+// Makes this member a participant in what the member of rank `coordinator` proposes, of up to `longest_bytes`, which are the
+// same for all members. CORECAST_SYSTEM if the group's memory has no room, as for the coordinator.
 corecast_status corecast_commit_participant_open(corecast_member *member,
                                                  uint32_t coordinator,
                                                  size_t longest_bytes,
@@ -1816,7 +1821,8 @@ corecast_status corecast_replica_create_named(const char *directory,
 
 // Joins the group with this name. `restore` gives the state the contents that the group's has. CORECAST_NOT_FOUND if there
 // is none, CORECAST_TAKEN if all its slots are taken, CORECAST_TIMEOUT if no member took this node in, CORECAST_DIED if all
-// members are gone, CORECAST_MISMATCH if it is of another version, holds another state, or `restore` refused it.
+// members are gone, CORECAST_MISMATCH if it is of another version, holds another state (`machine.kind`), or `restore`
+// refused it.
 corecast_status corecast_replica_attach(const char *directory,
                                         const char *name,
                                         const corecast_replica_config *config,

@@ -111,7 +111,7 @@ impl From<GroupError> for Failure {
             GroupError::Timeout { .. } => Status::Timeout,
             GroupError::Forked => Status::Forked,
             GroupError::Memory(_) => Status::System,
-            GroupError::TooLarge { .. } => Status::TooLarge,
+            GroupError::TooLarge { .. } | GroupError::TooLong { .. } => Status::TooLarge,
             GroupError::Corrupt => Status::Corrupt,
             _ => Status::InvalidArgument,
         };

@@ -1,6 +1,6 @@
 //! The form in which a group carries out an operation of some size: what is taken, what it should cost, and what a race found.
 
-use corecast::collective::{AllreduceForm, Choice};
+use corecast::collective::Choice;
 use corecast::plan::{Operation, Plan};
 use serde::Serialize;
 
@@ -86,18 +86,16 @@ impl Form {
 
     fn of_allreduce(bytes: usize, choice: &Choice) -> Self {
         let (form, race) = (choice.allreduce(bytes), choice.allreduce_race(bytes));
-        let predicted = |asked: AllreduceForm| {
-            let found = choice.allreduce_predicted.iter().find(|(form, _)| *form == asked);
-            found.map_or(f64::NAN, |(_, cost)| *cost)
-        };
-        let others = AllreduceForm::ALL.into_iter().filter(|other| *other != form);
+        let costs = &choice.allreduce_predicted;
+        let predicted = costs.iter().find(|(taken, _)| *taken == form).map_or(f64::NAN, |found| found.1);
+        let others = costs.iter().filter(|(other, _)| *other != form && other.carries(bytes));
         Self {
             op: Operation::Allreduce.name(),
             bytes,
             form: form.name().to_owned(),
             about: form.about().to_owned(),
-            predicted: predicted(form),
-            others: others.map(|other| OtherForm { form: other.name(), predicted: predicted(other) }).collect(),
+            predicted,
+            others: others.map(|(other, predicted)| OtherForm { form: other.name(), predicted: *predicted }).collect(),
             race: race.map(RaceJson::of),
             race_text: race.map_or_else(|| no_race(choice), ToString::to_string),
             raced_up_to_bytes: race.and_then(|_| corecast::collective::SizeClass::of(bytes).most_bytes()),

@@ -3,7 +3,7 @@
 //!
 //! - `command_line`, `command`: what the user can ask for, one file per subcommand; `manual`, `completions`: what follows
 //!   from that definition;
-//! - `machine_args`, `cpus_arg`: which machine and which of its CPUs; `bytes_arg`: how long, and how much;
+//! - `machine_args`, `cpus_arg`: which machine and which of its CPUs; `bytes_arg`, `number_arg`: how long, and how many;
 //! - `planner_args`, `cost_args`: who plans how hard, and which costs count; `bounding`, `comparison`: how good it is;
 //! - `service_plan`: plans made by a plan service;
 //! - `measuring`, `race_checks`, `drift`: measuring this machine, and checking the model by races; `meter` shows how far a long
@@ -47,6 +47,7 @@ mod measuring;
 mod members;
 pub mod meter;
 mod nesting;
+pub mod number_arg;
 pub mod output;
 pub mod own_program;
 pub mod planner_args;

@@ -171,6 +171,14 @@ pub enum Error {
         /// The size of the group.
         members: usize,
     },
+    /// The slice has more values than the commit was opened for. No participant has heard of it.
+    #[error("a proposal of {values} values, where its members agreed on at most {most}")]
+    TooLong {
+        /// The values of the proposal.
+        values: usize,
+        /// The most that the coordinator opened the commit for.
+        most: usize,
+    },
     /// The value does not fit in one message, so no limit can be set on the wait for it.
     #[error("a value of {bytes} bytes cannot be waited for with a limit, which takes at most {most}")]
     TooLarge {

@@ -22,7 +22,7 @@
 //! - [`Member::start`], [`Started`]: an operation started now and finished later, or within a limit; [`Missing`]: the
 //!   members that were late;
 //! - [`Call`], [`CallKind`]: the calls that an error names when members do not all call the same operation;
-//! - [`Coordinator`] and [`Participant`]: two-phase commit;
+//! - [`Coordinator`] and [`Participant`]: two-phase commit; [`Proposal`]: a value or a slice that is put to the vote;
 //! - [`AtomicStream`]: events from any member, delivered to all members in one order;
 //! - [`Barrier`]: the registry of barrier families;
 //! - [`op`]: operations to combine with, and their properties;
@@ -70,7 +70,7 @@ pub use group::{Builder, Group};
 pub use member::{Member, Shrunk, Start, Started};
 pub use missing::Missing;
 pub use operation::Order;
-pub use two_phase_commit::{Coordinator, Participant};
+pub use two_phase_commit::{Coordinator, Participant, Proposal};
 
 /// The largest group.
 pub const MAX_MEMBERS: usize = 4096;

@@ -1,6 +1,9 @@
 //! A channel each way between two neighbours in a tree.
 
-use corecast_channel::ump::any::{Receiver as AnyReceiver, Sender as AnySender};
+use std::any::TypeId;
+
+use corecast_channel::Plain;
+use corecast_channel::ump::any::{Receiver as AnyReceiver, Sender as AnySender, signature};
 use corecast_channel::ump::longest_message;
 
 use crate::error::Error;
@@ -23,4 +26,24 @@ pub(crate) struct Link {
 pub(crate) fn check_one_message<T>() -> Result<(), Error> {
     let (bytes, most) = (size_of::<T>(), LONGEST_MESSAGE);
     if bytes <= most { Ok(()) } else { Err(Error::TooLarge { bytes, most }) }
+}
+
+/// The type that was shown last and its signature, which takes some time to compute.
+#[derive(Debug)]
+pub(crate) struct LastType(TypeId, u64);
+
+impl Default for LastType {
+    fn default() -> Self {
+        Self(TypeId::of::<()>(), signature::<()>())
+    }
+}
+
+impl LastType {
+    #[inline(always)]
+    pub(crate) fn signature<T: Plain>(&mut self) -> u64 {
+        if self.0 != TypeId::of::<T>() {
+            *self = Self(TypeId::of::<T>(), signature::<T>());
+        }
+        self.1
+    }
 }

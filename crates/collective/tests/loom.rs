@@ -6,10 +6,10 @@
 
 #[path = "loom/calls.rs"]
 mod calls;
+#[path = "loom/proposals.rs"]
+mod proposals;
 #[path = "loom/values.rs"]
 mod values;
-
-use std::time::Duration;
 
 use corecast_base::CpuId;
 use corecast_base::sync::{Arc, AtomicU64, Ordering};
@@ -222,35 +222,6 @@ fn a_fault_wakes_sleepers() {
                     assert_eq!(me.barrier(), lost);
                 }
                 _ => assert_eq!(me.broadcast(0, &mut 1u16), lost),
-            }
-        });
-    });
-}
-
-/// All agree on a commit, and a member that applies it sees what another one wrote before it voted.
-#[test]
-fn a_commit_shows_what_was_written_before_the_votes() {
-    loom::model(|| {
-        let group = group(3, Barrier::Ticket, Wait::Spin);
-        let written = Arc::new(AtomicU64::new(0));
-        run(&group, move |me| match me.rank() {
-            0 => {
-                let mut coordinator = me.coordinator::<u64>().expect("nobody is lost");
-                assert_eq!(coordinator.commit(&1, Duration::MAX), Ok(true));
-                assert_eq!(written.load(Ordering::Relaxed), 1, "by the member that voted");
-            }
-            1 => {
-                let mut participant = me.participant::<u64>(0).expect("nobody is lost");
-                let vote = |_: &u64| {
-                    written.store(1, Ordering::Relaxed);
-                    true
-                };
-                assert_eq!(participant.serve(vote, |_, is_commit| assert!(is_commit)), Ok(true));
-            }
-            _ => {
-                let mut participant = me.participant::<u64>(0).expect("nobody is lost");
-                let apply = |_: &u64, is_commit| assert!(is_commit && written.load(Ordering::Relaxed) == 1);
-                assert_eq!(participant.serve(|_| true, apply), Ok(true));
             }
         });
     });

@@ -195,7 +195,7 @@ pub fn leaders(problem: &Problem, up: &Tree, down: &Tree, leaders: &[usize]) -> 
 #[must_use]
 #[track_caller]
 pub fn release_line(problem: &Problem, up: &Tree) -> Option<f64> {
-    released(problem).map(|release| reduction(problem, up) + release)
+    release(problem).map(|release| reduction(problem, up) + release)
 }
 
 /// The cost of one increment of a shared word by every member and one store to a line that all others read; `None` if
@@ -203,11 +203,13 @@ pub fn release_line(problem: &Problem, up: &Tree) -> Option<f64> {
 #[must_use]
 pub fn counter(problem: &Problem) -> Option<f64> {
     let counted = at(&problem.terms().fetch_add, problem.len())?;
-    released(problem).map(|release| counted + release)
+    release(problem).map(|release| counted + release)
 }
 
-/// From the store until all others have seen it.
-fn released(problem: &Problem) -> Option<f64> {
+/// The time from one store until all other members have seen it; `None` if [`crate::Terms::readers`] does not cover this many
+/// readers.
+#[must_use]
+pub fn release(problem: &Problem) -> Option<f64> {
     at(&problem.terms().readers, problem.len() - 1)
 }
 

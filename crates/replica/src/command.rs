@@ -1,6 +1,6 @@
 //! The entries of the log: operations of users, and of the group itself.
 
-use crate::NodeId;
+use crate::{Index, NodeId};
 
 /// A session: the node that opened it in the upper 26 bits, and a number that the node never used before in the lower 38.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -67,6 +67,8 @@ pub enum Op<B> {
         node: NodeId,
         /// A number that only this process has.
         boot: u64,
+        /// The count of commands that the node had applied when it asked: all below are in the state that it begins with.
+        applied: Index,
     },
     /// Puts a node out.
     Leave {

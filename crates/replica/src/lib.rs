@@ -1,6 +1,6 @@
 //! State machines kept identical in several threads or processes of one machine by 1Paxos.
 //!
-//! - [`Replicated`]: makes a group and joins one; [`Config`], [`Placement`]: its layout;
+//! - [`Replicated`]: makes a group and joins one; [`Config`], [`Placement`], [`Learning`]: its layout;
 //! - [`Node`]: a member with its replica, [`Session`]: requests that are done exactly once, [`Level`]: how fresh a read is,
 //!   [`Status`];
 //! - [`StateMachine`], [`Wire`]: the state, and how operations become bytes;
@@ -10,6 +10,7 @@
 //! - [`kv`]: key-value stores to replicate;
 //! - [`one_paxos`]: the protocol, as one function without threads, clocks or memory of its own;
 //! - [`system`]: the replicated part of the group itself;
+//! - [`placement`]: roles and the learn tree, planned from a machine's model;
 //! - [`segment`]: the shared memory of the nodes of one machine;
 //! - [`wal`], [`snapshot`]: files that survive power loss;
 //! - [`linearizability`], [`crash_point`]: for tests of what is built on this crate.
@@ -23,6 +24,7 @@ mod crc32c;
 mod directory;
 #[cfg(not(loom))]
 mod error;
+mod key_hasher;
 pub mod kv;
 pub mod linearizability;
 #[cfg(not(loom))]
@@ -31,6 +33,8 @@ pub mod net;
 mod node;
 mod node_id;
 pub mod one_paxos;
+#[cfg(not(loom))]
+pub mod placement;
 pub mod segment;
 #[cfg(not(loom))]
 mod shm;
@@ -46,7 +50,7 @@ pub use directory::FileError;
 pub use error::{ExecuteError, ForkedNode, OpenError, ReadError};
 #[cfg(not(loom))]
 pub use node::{
-    Checkpoint, CheckpointError, Config, Counters, Level, Node, Placement, Replicated, Rid, Session, Status,
+    Checkpoint, CheckpointError, Config, Counters, Learning, Level, Node, Placement, Replicated, Rid, Session, Status,
 };
 pub use node_id::{MAX_SLOTS, NodeId};
 pub use state_machine::{StateMachine, Wire};

@@ -2,5 +2,7 @@
 
 #[path = "nodes/counter.rs"]
 mod counter;
+#[path = "nodes/learning.rs"]
+mod learning;
 #[path = "nodes/threads.rs"]
 mod threads;

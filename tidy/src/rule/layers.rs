@@ -18,7 +18,17 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("corecast-channel", &["corecast-base"]),
     ("corecast-lock", &["corecast-base", "corecast-machine"]),
     ("corecast-collective", &["corecast-base", "corecast-machine", "corecast-plan", "corecast-channel"]),
-    ("corecast-replica", &["corecast-base", "corecast-collective", "corecast-channel", "corecast-lock"]),
+    (
+        "corecast-replica",
+        &[
+            "corecast-base",
+            "corecast-machine",
+            "corecast-plan",
+            "corecast-collective",
+            "corecast-channel",
+            "corecast-lock",
+        ],
+    ),
     (
         "corecast",
         &[

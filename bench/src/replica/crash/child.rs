@@ -101,6 +101,17 @@ impl Node {
         matches!(self.process.try_wait(), Ok(Some(_)) | Err(_))
     }
 
+    /// True if it ends by then: one that was killed just now may still be at it.
+    pub(super) fn ends_by(&mut self, until: Instant) -> bool {
+        while !self.has_ended() {
+            if Instant::now() >= until {
+                return false;
+            }
+            thread::sleep(Duration::from_millis(1));
+        }
+        true
+    }
+
     /// Takes note of what it has said, and returns the news.
     pub(super) fn hear(&mut self) -> Option<News> {
         while let Ok(line) = self.lines.try_recv() {

@@ -247,7 +247,7 @@ impl Episode<'_> {
             match node.answer(answer, until) {
                 Some(line) if line.starts_with("un") => self.faults.push(format!("{order}: {line}\n")),
                 Some(_) => {}
-                None => mute += usize::from(!node.has_ended()),
+                None => mute += usize::from(!node.ends_by(until)),
             }
         }
         if mute > 0 {

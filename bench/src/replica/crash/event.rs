@@ -6,7 +6,7 @@ use super::child::Roles;
 
 /// The places at which a process kills itself: see `corecast_replica::crash_point`. Those on the way of each command are
 /// passed many times.
-const PLACES: [(&str, u64); 15] = [
+const PLACES: [(&str, u64); 16] = [
     ("proposals-written", 2000),
     ("proposed", 2000),
     ("slot-written", 2000),
@@ -15,6 +15,7 @@ const PLACES: [(&str, u64); 15] = [
     ("visible-raised", 2000),
     ("applied", 2000),
     ("before-reply", 400),
+    ("chosen-half", 2),
     ("cell-filled", 2),
     ("configuration-won", 2),
     ("adopt-half", 2),

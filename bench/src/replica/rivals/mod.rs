@@ -1,8 +1,9 @@
 //! Stores that others have made: one file for each kind.
 //!
 //! - `maps`: of one process; `node_replication`: replicas of threads; `robust`, `lmdb`: in memory that processes share;
-//! - `sockets` with `server`: servers that clients ask over a socket.
+//! - `sockets` with `server`: servers that clients ask over a socket; `bound`: they end with the benchmark.
 
+pub(super) mod bound;
 #[cfg(feature = "lmdb")]
 pub(super) mod lmdb;
 pub(super) mod maps;

@@ -1,4 +1,5 @@
-//! A server of another project as a process: started with a socket in a folder of its own, and ended with the benchmark.
+//! A server of another project as a process: started with a socket in a folder of its own, and ended with the benchmark, also
+//! if that is killed.
 
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
@@ -9,6 +10,7 @@ use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 
+use super::bound::end_with_parent;
 use corecast_race::failure::Failure;
 
 /// How long a server may take until it listens.
@@ -34,7 +36,7 @@ impl Server {
         let socket = folder.path().join("socket");
         let mut command = Command::new(program);
         command.args(words(&socket)).current_dir(folder.path()).process_group(0);
-        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        end_with_parent(&mut command).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         let absent = |error| Failure::Refused(format!("cannot start {}: {error}; {package}", program.display()));
         let mut server = Self { process: command.spawn().map_err(absent)?, _folder: folder, socket };
         let until = Instant::now() + STARTING;

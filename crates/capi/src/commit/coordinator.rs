@@ -3,16 +3,13 @@
 //! A proposal is copied when it is put to the vote, and is C's again when the call returns. The coordinator has its member's
 //! place in the group until it is closed, which tells the participants that nothing more will be proposed.
 
-use std::fmt::Debug;
 use std::time::Duration;
 
-use corecast::Member as Place;
-use corecast::collective::{Coordinator, Error};
+use corecast::collective::Coordinator;
 
-use super::{check_longest, too_large};
+use super::too_large;
 use crate::member::Member;
 use crate::opened::Opened;
-use crate::sized::{LINE_BYTES, LINE_WORDS, MESSAGE_WORDS, pack};
 
 /// The member of a group that makes proposals, while all others are participants. One thread at a time uses it.
 ///
@@ -20,37 +17,21 @@ use crate::sized::{LINE_BYTES, LINE_WORDS, MESSAGE_WORDS, pack};
 /// taken for as long as the group lives.
 #[derive(Debug)]
 pub struct CommitCoordinator {
-    opened: Opened<Box<dyn Propose>>,
+    opened: Opened<Coordinator<'static, [u8]>>,
     longest_bytes: usize,
 }
 
-/// A coordinator of proposals of some size.
-trait Propose: Debug {
-    fn commit(&mut self, proposal: &[u8], limit: Duration) -> Result<bool, Error>;
-}
-
-impl<const WORDS: usize> Propose for Coordinator<'static, [u64; WORDS]> {
-    fn commit(&mut self, proposal: &[u8], limit: Duration) -> Result<bool, Error> {
-        Coordinator::commit(self, &pack(proposal).expect("the length was checked"), limit)
-    }
-}
-
-fn propose<const WORDS: usize>(place: &'static mut Place) -> Result<Box<dyn Propose>, Error> {
-    Ok(Box::new(place.coordinator::<[u64; WORDS]>()?))
-}
-
 c_functions! {
-    /// Makes this member the coordinator of proposals of up to `longest_bytes`, at most 496, which are the same for all members;
-    /// all others call corecast_commit_participant_open meanwhile. Proposals of up to 48 bytes travel in one cache line.
-    /// CORECAST_TOO_LARGE for more than 496; CORECAST_SYSTEM if the group's memory is used up.
+    /// Makes this member the coordinator of proposals of up to `longest_bytes`, which are the same for all members; all others
+    /// call corecast_commit_participant_open meanwhile. Proposals of up to 56 bytes travel in one cache line, those of up to 504 in
+    /// one message. If longer ones are possible, two of the longest take room in the group's memory; CORECAST_SYSTEM if it has none.
     safe fn corecast_commit_coordinator_open(
         member: &mut Member,
         longest_bytes: usize
     ) -> (coordinator: new CommitCoordinator) {
-        check_longest(longest_bytes)?;
-        let open = if longest_bytes <= LINE_BYTES { propose::<LINE_WORDS> } else { propose::<MESSAGE_WORDS> };
         // SAFETY: the reference to the member is kept only in the returned object.
-        CommitCoordinator { opened: unsafe { Opened::open(member, open) }?, longest_bytes }
+        let opened = unsafe { Opened::open(member, |place| place.slice_coordinator(longest_bytes)) }?;
+        CommitCoordinator { opened, longest_bytes }
     }
 
     /// Ends the coordinator, and the participants learn of it; NULL is none. Its member can call other operations again.

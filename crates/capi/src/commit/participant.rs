@@ -4,55 +4,30 @@
 //! participant has its member's place in the group until it is closed.
 
 use std::ffi::c_void;
-use std::fmt::Debug;
 
-use corecast::Member as Place;
-use corecast::collective::{Error, Participant};
+use corecast::collective::Participant;
 
-use super::check_longest;
 use crate::argument::required;
 use crate::error::Failure;
 use crate::member::Member;
 use crate::opened::Opened;
-use crate::sized::{LINE_BYTES, LINE_WORDS, MESSAGE_WORDS, unpack};
 use crate::status::Status;
 
 /// A member of a group that votes on what the coordinator proposes. One thread at a time uses it.
 #[derive(Debug)]
-pub struct CommitParticipant(Opened<Box<dyn Serve>>);
-
-/// A participant in commits of proposals of some size.
-trait Serve: Debug {
-    fn serve(&mut self, vote: &mut dyn FnMut(&[u8]) -> bool, apply: &mut dyn FnMut(&[u8], bool))
-    -> Result<bool, Error>;
-}
-
-impl<const WORDS: usize> Serve for Participant<'static, [u64; WORDS]> {
-    fn serve(
-        &mut self,
-        vote: &mut dyn FnMut(&[u8]) -> bool,
-        apply: &mut dyn FnMut(&[u8], bool),
-    ) -> Result<bool, Error> {
-        Participant::serve(self, |proposal| vote(unpack(proposal)), |proposal, is| apply(unpack(proposal), is))
-    }
-}
-
-fn serve<const WORDS: usize>(place: &'static mut Place, coordinator: usize) -> Result<Box<dyn Serve>, Error> {
-    Ok(Box::new(place.participant::<[u64; WORDS]>(coordinator)?))
-}
+pub struct CommitParticipant(Opened<Participant<'static, [u8]>>);
 
 c_functions! {
-    /// Makes this member a participant in what the member of rank `coordinator` proposes, of up to `longest_bytes`, at most 496,
-    /// which are the same for all members. CORECAST_TOO_LARGE for more; CORECAST_SYSTEM if the group's memory is used up.
+    /// Makes this member a participant in what the member of rank `coordinator` proposes, of up to `longest_bytes`, which are the
+    /// same for all members. CORECAST_SYSTEM if the group's memory has no room, as for the coordinator.
     safe fn corecast_commit_participant_open(
         member: &mut Member,
         coordinator: u32,
         longest_bytes: usize
     ) -> (participant: new CommitParticipant) {
-        check_longest(longest_bytes)?;
-        let open = if longest_bytes <= LINE_BYTES { serve::<LINE_WORDS> } else { serve::<MESSAGE_WORDS> };
+        let open = |place: &'static mut corecast::Member| place.slice_participant(coordinator as usize, longest_bytes);
         // SAFETY: the reference to the member is kept only in the returned object.
-        CommitParticipant(unsafe { Opened::open(member, |place| open(place, coordinator as usize)) }?)
+        CommitParticipant(unsafe { Opened::open(member, open) }?)
     }
 
     /// Ends the participant; NULL is none. Proposals made afterwards are not committed. Its member can call other

@@ -4,14 +4,15 @@
 //! value keeps the bytes, and hands them to C at its first use. From then on nothing reaches the old value.
 
 use std::cell::Cell;
-use std::ffi::{c_int, c_void};
+use std::ffi::{c_char, c_int, c_void};
 use std::io;
+use std::mem::offset_of;
 use std::panic::resume_unwind;
 use std::sync::OnceLock;
 
-use corecast::replica::{Index, StateMachine};
+use corecast::replica::{Config, Index, Node, OpenError, StateMachine};
 
-use crate::argument::{Parameters, required};
+use crate::argument::{Parameters, optional_text, required};
 use crate::error::Failure;
 use crate::status::Status;
 
@@ -62,7 +63,8 @@ pub type ReplicaRestore =
     Option<unsafe extern "C" fn(state: *mut c_void, snapshot: *const c_void, len: usize) -> c_int>;
 
 /// A deterministic state machine: the same operations in the same order give the same state and the same results. Clock values
-/// and random numbers have to arrive inside the operation. Set `size` to sizeof(corecast_replica_machine), and all else.
+/// and random numbers have to arrive inside the operation. Set `size` to sizeof(corecast_replica_machine), and all else but
+/// `kind`, which may be NULL.
 ///
 /// The functions are called by threads of the library, too. `apply` and `restore` have the state to themselves; `query`,
 /// `digest` and `snapshot` may run in several threads at a time. None of them throws, jumps, or calls anything with the
@@ -84,13 +86,46 @@ pub struct ReplicaMachine {
     pub snapshot: ReplicaSnapshot,
     /// Reads it.
     pub restore: ReplicaRestore,
+    /// A text that names the kind of state, such as "counter 2": a replica joins only a group whose creator gave the same one,
+    /// and gets CORECAST_MISMATCH elsewhere. So programs with different states, or versions of them, are told apart. NULL stands
+    /// for "". Not used after the call.
+    pub kind: *const c_char,
 }
 
-// SAFETY: laid out as C does, without padding, the size first; functions and a pointer may have any bytes until they are used.
-unsafe impl Parameters for ReplicaMachine {}
+// SAFETY: laid out as C does, without padding, the size first; functions and pointers may have any bytes until they are used.
+unsafe impl Parameters for ReplicaMachine {
+    const FIRST_BYTES: usize = offset_of!(ReplicaMachine, kind);
+}
+
+/// A state machine of C's, and the name of its kind.
+#[derive(Debug)]
+pub(crate) struct Described {
+    calls: Calls,
+    kind: String,
+}
+
+impl Described {
+    /// Makes or attaches a replica with these functions, in a group of this kind.
+    pub(crate) fn open(
+        &self,
+        config: Config,
+        open: impl FnOnce(&Config, Calls) -> Result<Node<Machine>, OpenError>,
+    ) -> Result<Node<Machine>, OpenError> {
+        ATTACHING.set(Some(self.calls));
+        let opened = open(&config.kind(&*self.kind), self.calls);
+        ATTACHING.set(None);
+        opened
+    }
+}
 
 impl ReplicaMachine {
-    pub(crate) fn check(self) -> Result<Calls, Failure> {
+    pub(crate) fn check(self) -> Result<Described, Failure> {
+        // SAFETY: C passes a text, or NULL.
+        let kind = unsafe { optional_text(self.kind, "machine.kind") }?.unwrap_or_default().to_owned();
+        Ok(Described { calls: self.calls()?, kind })
+    }
+
+    fn calls(self) -> Result<Calls, Failure> {
         Ok(Calls {
             state: self.state,
             apply: required(self.apply, "machine.apply")?,
@@ -156,14 +191,6 @@ impl Machine {
     /// C's state as it is.
     pub(crate) fn new(calls: Calls) -> Self {
         Self { calls, snapshot: None, is_restored: OnceLock::new() }
-    }
-
-    /// Makes or attaches a replica with these functions.
-    pub(crate) fn attaching<R>(calls: Calls, attach: impl FnOnce() -> R) -> R {
-        ATTACHING.set(Some(calls));
-        let attached = attach();
-        ATTACHING.set(None);
-        attached
     }
 
     fn of_snapshot(calls: Calls, from: &mut dyn io::Read) -> io::Result<Self> {

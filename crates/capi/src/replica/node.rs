@@ -171,7 +171,7 @@ c_functions! {
         config: parameters ReplicaConfig,
         machine: parameters ReplicaMachine
     ) -> (replica: new Replica) {
-        attached(Machine::attaching(machine, || Replicated::create(&config, Machine::new(machine)))?)?
+        attached(machine.open(config, |config, calls| Replicated::create(config, Machine::new(calls)))?)?
     }
 
     /// Makes a group with a name, which other processes of this user give to corecast_replica_attach. Names and directories are
@@ -183,13 +183,14 @@ c_functions! {
         machine: parameters ReplicaMachine
     ) -> (replica: new Replica) {
         let directory: SocketDir = socket_dir(directory);
-        let create = || Replicated::create_named(&config, &directory, name, Machine::new(machine));
-        attached(Machine::attaching(machine, create)?)?
+        let create = |config: &Config, calls| Replicated::create_named(config, &directory, name, Machine::new(calls));
+        attached(machine.open(config, create)?)?
     }
 
     /// Joins the group with this name. `restore` gives the state the contents that the group's has. CORECAST_NOT_FOUND if there
     /// is none, CORECAST_TAKEN if all its slots are taken, CORECAST_TIMEOUT if no member took this node in, CORECAST_DIED if all
-    /// members are gone, CORECAST_MISMATCH if it is of another version, holds another state, or `restore` refused it.
+    /// members are gone, CORECAST_MISMATCH if it is of another version, holds another state (`machine.kind`), or `restore`
+    /// refused it.
     unsafe fn corecast_replica_attach(
         directory: text?,
         name: text,
@@ -197,7 +198,7 @@ c_functions! {
         machine: parameters ReplicaMachine
     ) -> (replica: new Replica) {
         let directory: SocketDir = socket_dir(directory);
-        attached(Machine::attaching(machine, || Replicated::attach(&config, &directory, name))?)?
+        attached(machine.open(config, |config, _| Replicated::attach(config, &directory, name))?)?
     }
 
     /// The same with the group behind a descriptor, which stays the caller's and may be closed afterwards.
@@ -207,7 +208,7 @@ c_functions! {
         machine: parameters ReplicaMachine
     ) -> (replica: new Replica) {
         let fd = duplicate(fd)?;
-        attached(Machine::attaching(machine, || Replicated::attach_fd(&config, fd))?)?
+        attached(machine.open(config, |config, _| Replicated::attach_fd(config, fd))?)?
     }
 
     /// A new descriptor of the group, to be sent to one other process, which gives it to corecast_replica_attach_fd. Close it

@@ -103,6 +103,7 @@ fn machine(sum: &'static Sum) -> ReplicaMachine {
         digest: Some(digest),
         snapshot: Some(snapshot),
         restore: Some(restore),
+        kind: c"sum".as_ptr(),
     }
 }
 
@@ -334,6 +335,35 @@ fn functions_that_fail_are_told() {
     assert_eq!(poisoned, Status::Poisoned, "{}", words());
     corecast_replica_session_close(owned(session));
     close(group);
+}
+
+/// Programs with other states find out when they join, and not by operations that mean something else.
+#[test]
+fn kinds_of_state_are_told_apart() {
+    let first = output(|to| create(&config(), &machine(sum()), to));
+    let fd = shared(first);
+    let attach = |machine: ReplicaMachine| status(|to| attach_fd(fd.as_raw_fd(), &machine, to));
+    for kind in [c"product".as_ptr(), c"".as_ptr(), std::ptr::null()] {
+        assert_eq!(attach(ReplicaMachine { kind, ..machine(sum()) }), Status::Mismatch);
+        assert!(words().contains("it replicates another state"), "{}", words());
+    }
+    // A program of a version that knew no kinds.
+    let size = std::mem::offset_of!(ReplicaMachine, kind);
+    assert_eq!(attach(ReplicaMachine { size, ..machine(sum()) }), Status::Mismatch);
+    let second = output(|to| attach_fd(fd.as_raw_fd(), &machine(sum()), to));
+    assert_eq!(status_of(second).members, 2);
+    close([first, second]);
+}
+
+/// Of two programs of such a version, and of those that pass NULL, both have the kind "".
+#[test]
+fn no_kind_is_a_kind() {
+    let size = std::mem::offset_of!(ReplicaMachine, kind);
+    let first = output(|to| create(&config(), &ReplicaMachine { size, ..machine(sum()) }, to));
+    let fd = shared(first);
+    let nameless = ReplicaMachine { kind: std::ptr::null(), ..machine(sum()) };
+    let second = output(|to| attach_fd(fd.as_raw_fd(), &nameless, to));
+    close([first, second]);
 }
 
 #[test]

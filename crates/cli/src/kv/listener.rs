@@ -15,6 +15,8 @@ use corecast::rendezvous::SocketDir;
 use rustix::fs::{FlockOperation, Mode, fchmod, flock};
 use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, bind, connect, listen, socket_with};
 
+/// The longest path of a socket, as the system has it.
+const PATH_BYTES: usize = 107;
 /// Clients that may wait to be taken.
 const BACKLOG: i32 = 1024;
 
@@ -25,6 +27,10 @@ pub(crate) enum ListenError {
     Taken(PathBuf),
     #[error("{} is there and is not a socket: it is not replaced", .0.display())]
     NoSocket(PathBuf),
+    #[error("{} is no path of a socket: it is longer than {} bytes", .0.display(), PATH_BYTES)]
+    Long(PathBuf),
+    #[error("{} has no folder: {} is not there", .0.display(), folder_of(.0).display())]
+    NoFolder(PathBuf),
     #[error("{} is not a folder that only this user may enter", .0.display())]
     Foreign(PathBuf),
     #[error(transparent)]
@@ -48,6 +54,12 @@ impl BoundListener {
     /// `may_be_link`: a link that leads to nobody is replaced, too.
     pub(crate) fn bind(path: &Path, may_be_link: bool) -> Result<Self, ListenError> {
         let failed = |error| ListenError::Io { path: path.to_owned(), error };
+        if path.as_os_str().len() > PATH_BYTES {
+            return Err(ListenError::Long(path.to_owned()));
+        }
+        if !folder_of(path).is_dir() {
+            return Err(ListenError::NoFolder(path.to_owned()));
+        }
         let _lock = lock(path).map_err(failed)?;
         remove_dead(path, may_be_link)?;
         let listener = bind_private(path).map_err(failed)?;
@@ -205,9 +217,15 @@ mod tests {
         drop(other);
         fs::write(&path, "text").expect("written");
         assert!(matches!(BoundListener::bind(&path, false), Err(ListenError::NoSocket(_))));
-        assert!(matches!(BoundListener::bind(&folder.path().join("none/s"), false), Err(ListenError::Io { .. })));
-        let long = folder.path().join("x".repeat(120));
-        assert!(matches!(BoundListener::bind(&long, false), Err(ListenError::Io { .. })));
+        assert!(matches!(BoundListener::bind(&folder.path().join("none/s"), false), Err(ListenError::NoFolder(_))));
+        for (len, is_taken) in [(107, true), (108, false)] {
+            let path = folder.path().join("x".repeat(len - folder.path().as_os_str().len() - 1));
+            let bound = BoundListener::bind(&path, false);
+            assert!(
+                bound.is_ok() == is_taken && (is_taken || matches!(bound, Err(ListenError::Long(_)))),
+                "{len} bytes"
+            );
+        }
     }
 
     #[test]

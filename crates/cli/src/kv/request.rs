@@ -121,6 +121,10 @@ impl RequestReader {
         }
         match decode_range(rest) {
             Ok(Some((RangeFrame::BulkString((start, end)), len))) if end - start <= MAX_ARGUMENT_BYTES => {
+                // Arguments that come in one by one were never announced without their bytes.
+                if self.read + len > MAX_REQUEST_BYTES {
+                    return Err(ProtocolError::LongRequest);
+                }
                 self.arguments.push(self.read + start..self.read + end);
                 self.read += len;
                 self.missing -= 1;
@@ -340,6 +344,17 @@ mod tests {
         }
         many.extend_from_slice(format!("${MAX_ARGUMENT_BYTES}\r\n").as_bytes());
         assert_eq!(read_all(&many).1, Err(ProtocolError::LongRequest));
+    }
+
+    #[test]
+    fn many_arguments_are_together_no_longer_than_a_request() {
+        let argument = [b"$1017\r\n".as_slice(), &[b'a'; 1017], b"\r\n"].concat();
+        let mut bytes = b"*1048576\r\n".to_vec();
+        (0..MAX_REQUEST_BYTES / argument.len()).for_each(|_| bytes.extend_from_slice(&argument));
+        let mut reader = RequestReader::default();
+        assert!(matches!(reader.read(&bytes), Ok(None)), "it may become a request");
+        bytes.extend_from_slice(&argument);
+        assert_eq!(reader.read(&bytes).err(), Some(ProtocolError::LongRequest));
     }
 
     #[test]

@@ -140,6 +140,77 @@ fn garbage_is_told_and_ends_the_connection() {
     }
 }
 
+/// The server closes the connection before it has read all of it, so sending may fail; no client but this one notices.
+#[test]
+fn endless_bytes_are_cut_off() {
+    let served = Served::new(10);
+    let whole_request = "*3\r\n$3\r\nSET\r\n$1\r\nk\r\n$1\r\nv\r\n";
+    for (begin, piece) in [
+        ("", "a".repeat(1 << 20)),
+        ("", "*1\r\n".repeat(100_000)),
+        ("", "*1".repeat(1 << 19)),
+        ("*1\r\n$", "1".repeat(1 << 20)),
+        ("*1048576\r\n", format!("$1017\r\n{}\r\n", "v".repeat(1017)).repeat(1 << 10)),
+        (whole_request, "$".repeat(1 << 20)),
+    ] {
+        let mut stream = served.connect();
+        let sent = stream.write_all(begin.as_bytes());
+        let sent = sent.and_then(|()| (0..1024).try_for_each(|_| stream.write_all(piece.as_bytes())));
+        assert!(sent.is_err(), "a gibibyte of {:?} was taken", &piece[..4]);
+        let mut told = Vec::new();
+        let read = stream.read_to_end(&mut told);
+        let told = String::from_utf8(told).expect("text");
+        let told = told.strip_prefix("+OK\r\n").unwrap_or(&told);
+        assert!(read.is_err() || told.is_empty() || told.starts_with("-ERR Protocol error: "), "{told}");
+    }
+    assert_eq!(served.exchange(b"PING\n"), "+PONG\r\n");
+}
+
+/// Parts of requests in any order: each reply is one of the protocol, and the server goes on.
+#[test]
+fn random_parts_of_requests_are_answered_by_whole_replies() {
+    const PARTS: [&str; 24] = [
+        "*1\r\n",
+        "*2\r\n",
+        "*3\r\n",
+        "*-1\r\n",
+        "*1048576\r\n",
+        "$1\r\n",
+        "$3\r\n",
+        "$0\r\n",
+        "$-1\r\n",
+        "$1073741824\r\n",
+        "SET\r\n",
+        "GET\r\n",
+        "k\r\n",
+        "12\r\n",
+        "\r\n",
+        "\n",
+        "\r",
+        "'",
+        "\"",
+        "\\x",
+        "INCR n\n",
+        "GET k\n",
+        "MGET k n\n",
+        "\0",
+    ];
+    let served = Served::new(10);
+    let seed = 18;
+    let mut random = fastrand::Rng::with_seed(seed);
+    for round in 0..500 {
+        let bytes: String = (0..random.usize(..30)).map(|_| PARTS[random.usize(..PARTS.len())]).collect();
+        let told = served.exchange(bytes.as_bytes());
+        let mut rest = told.as_bytes();
+        while !rest.is_empty() {
+            let reply = redis_protocol::resp2::decode::decode(rest);
+            let Ok(Some((_, len))) = reply else { panic!("seed {seed}, round {round}: {bytes:?} is told {told:?}") };
+            rest = &rest[len..];
+        }
+    }
+    assert_eq!(served.exchange(b"PING\n"), "+PONG\r\n");
+}
+
 #[test]
 fn half_a_request_is_not_carried_out() {
     let served = Served::new(10);

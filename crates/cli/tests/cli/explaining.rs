@@ -120,3 +120,72 @@ fn a_race_needs_the_cpus_of_its_members_only() {
     program.run(&race).failed(2, &format!("CPU 4000 of model {model} cannot be used here"));
     program.run(&[&race[..], &["--members", &usable.len().to_string()]].concat()).succeeded();
 }
+
+/// A machine of two clusters of four, and replicas on all of it.
+#[test]
+fn replicas_are_explained_with_their_roles_and_the_tree() {
+    let program = Program::new();
+    let model = program.model(0..8);
+    let text = program.run(&["explain", "replica", "--machine", &model]).succeeded().stdout;
+    for words in [
+        "8 members: CPU ",
+        " leads, CPU ",
+        " accepts",
+        "the learn tree: ",
+        "told one by one",
+        "over the tree",
+        "from one line",
+    ] {
+        assert!(text.contains(words), "'{words}' is not in {text}");
+    }
+    let json = program.json(&["explain", "replica", "--machine", &model, "--members", "6", "--json"]);
+    assert_eq!(json["members"], serde_json::json!([0, 1, 2, 4, 5, 6]), "spread over the machine");
+    let (separate, fused) = (&json["separate"], &json["fused"]);
+    assert_ne!(separate["leader"], separate["acceptor"]);
+    assert_eq!(fused["leader"], fused["acceptor"]);
+    let parents = separate["parents"].as_array().expect("an array");
+    let acceptor = separate["acceptor"].as_u64().expect("a rank") as usize;
+    assert!(parents.len() == 6 && parents[acceptor].is_null(), "{separate}");
+    assert_eq!(parents.iter().filter(|parent| parent.is_null()).count(), 1);
+    let over = |load: &str| separate[load]["over_direct"].as_f64().expect("a number");
+    assert!(over("tree") >= 0.97 && over("direct") == 1.0, "{separate}");
+    assert_eq!((&separate["shared_line_measured"], &json["race"]), (&false.into(), &Value::Null));
+    let learning = json["learning"].as_str().expect("a word");
+    assert!(["direct", "tree"].contains(&learning) && json["why"].is_string());
+}
+
+#[test]
+fn replicas_of_a_published_machine_gain_by_the_tree() {
+    let path = corecast_testing::machines::model("paper-barcelona-8x4-32").display().to_string();
+    let json = Program::new().json(&["explain", "replica", "--machine", &path, "--members", "28", "--json"]);
+    assert!(json["separate"]["tree"]["over_direct"].as_f64().expect("a number") >= 2.5, "{json}");
+    assert_eq!(json["learning"], "tree");
+}
+
+#[test]
+fn replicas_that_share_cpus_learn_directly() {
+    let program = Program::new();
+    let model = program.model(0..8);
+    let json = program.json(&["explain", "replica", "--machine", &model, "--members", "16", "--json"]);
+    assert_eq!((json["members"].as_array().expect("an array").len(), &json["learning"]), (16, &"direct".into()));
+    program.run(&["explain", "replica", "--machine", &model, "--members", "0"]).failed(2, "1 to 1023 members, not 0");
+    program.run(&["explain", "replica", "--machine", &model, "--members", "1024"]).failed(2, "not 1024");
+}
+
+/// The winner depends on the machine; the figures that it is judged by are always there.
+#[test]
+fn replicas_race_and_the_race_says_how_sure_it_is() {
+    let program = Program::new();
+    let json = program.json(&["explain", "replica", "--race", "--members", "2", "--json"]);
+    let skipped = json["race"]["skipped"].as_str().expect("a reason");
+    assert!(skipped.contains("one level") && json["race"]["winner"].is_null(), "{json}");
+    let json = program.json(&["explain", "replica", "--race", "--members", "6", "--json"]);
+    let race = &json["race"];
+    if race["skipped"].is_string() {
+        return corecast_testing::skipped("a race of replicas", &race["skipped"]);
+    }
+    assert!(race["direct_ns"].as_f64().expect("a number") > 0.0 && race["tree_ns"].as_f64().expect("a number") > 0.0);
+    let p = race["p"].as_f64().expect("a number");
+    assert_eq!(race["winner"].is_null(), p >= 0.05, "{race}");
+    assert_eq!((&race["rounds"], race["rounds_of_tree"].as_u64().expect("a count") <= 15), (&15.into(), true));
+}

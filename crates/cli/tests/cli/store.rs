@@ -7,7 +7,8 @@ use std::path::PathBuf;
 use std::process::{Child, ChildStderr, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open};
 use serde_json::{Value, json};
 
 use crate::program::{Program, Run};
@@ -181,9 +182,48 @@ fn names_and_sockets_in_use_are_refused() {
     serve("t", &["--replicas", "0"]).failed(2, "--replicas");
     serve("t", &["--replicas", "1024"]).failed(2, "--replicas");
     serve("t", &["--fsync", "always"]).failed(2, "--data");
-    serve("t", &["--data", &file]).failed(1, "the process of replica 0 ended before it was ready");
+    serve("t", &["--data", &file]).failed(2, "is not a folder");
+    serve("t", &["--data", &format!("{file}/below")]).failed(1, "the process of replica 0 ended before it was ready");
     run(&program, &["kv", "replica", "t", "--slot", "0"]).failed(2, "standard input is no listening socket");
     store.stop();
+}
+
+/// Bad arguments end with 2, and with words that name the argument and what was expected, before a server is asked.
+#[test]
+fn wrong_arguments_are_named() {
+    let program = Program::new();
+    let kv = |arguments: &[&str]| run(&program, &[&["kv"], arguments].concat());
+    let long = "x".repeat(1025);
+    let expected = "expected a whole number from";
+    let cases: [(&[&str], [&str; 2]); 21] = [
+        (&["frobnicate"], ["'frobnicate'", "unrecognized subcommand"]),
+        (&["serve"], ["<NAME>", "required"]),
+        (&["serve", ""], ["bad name \"\"", "empty"]),
+        (&["serve", "s", "--replicas", "x"], ["'x' for '--replicas <N>'", expected]),
+        (&["serve", "s", "--replicas", "1024"], ["'1024' for '--replicas <N>'", expected]),
+        (&["serve", "s", "--max-clients", "0"], ["'0' for '--max-clients <N>'", expected]),
+        (&["serve", "s", "--bulk", "100"], ["'100' for '--bulk <BYTES>'", "65536..=1073741824"]),
+        (&["serve", "s", "--placement", "other"], ["'other' for '--placement <PLACEMENT>'", "separate, fused"]),
+        (
+            &["serve", "s", "--data", "d", "--fsync", "often"],
+            ["'often' for '--fsync <FSYNC>'", "always, everysec, never"],
+        ),
+        (&["serve", "s", "--resp", "none/sock"], ["none/sock", "none is not there"]),
+        (&["serve", "s", "--resp", &long], [&long[..50], "longer than 107 bytes"]),
+        (&["replica", "s", "--slot", "1023"], ["'1023' for '--slot <N>'", expected]),
+        (&["get", "s", ""], ["'' for '<KEY>'", "a key has 1 to 1024 bytes, not 0"]),
+        (&["set", "s", &long, "v"], ["for '<KEY>'", "a key has 1 to 1024 bytes, not 1025"]),
+        (&["delete", "s", "a", ""], ["'' for '<KEYS>...'", "a key has 1 to 1024 bytes, not 0"]),
+        (&["watch", "s", ""], ["'' for '<KEY>'", "a key has 1 to 1024 bytes, not 0"]),
+        (&["watch", "s", "k", "--count", "0"], ["'0' for '--count <N>'", expected]),
+        (&["watch", "s", "k", "--every", "x"], ["'x' for '--every <TIME>'", "from 1ms to 3600s"]),
+        (&["bench", "s", "--gets", "101"], ["'101' for '--gets <PERCENT>'", "expected a whole number from 0 to 100"]),
+        (&["get", "a@b", "k"], ["bad name \"a@b\"", "only letters, digits"]),
+        (&["get", "./none.sock", "k"], ["./none.sock", "no store is served at"]),
+    ];
+    for (arguments, words) in cases {
+        words.into_iter().for_each(|words| _ = kv(arguments).failed(2, words));
+    }
 }
 
 #[test]
@@ -247,6 +287,22 @@ fn killed_processes_come_back_and_nothing_is_lost() {
         assert_eq!(store.ask(&format!("GET k{key}")).expect("answered"), format!("$3|{}.{}|", at / 3, at % 3));
     }
     store.stop();
+}
+
+/// Nobody else would ever stop them.
+#[test]
+fn processes_end_with_the_one_that_started_them() {
+    let program = Program::new();
+    let mut store = Store::serve(&program, &[]);
+    let end_of = |pid: &u32| pidfd_open(Pid::from_raw(*pid as i32).expect("a process"), PidfdFlags::empty());
+    let ends: Vec<_> = store.pids.iter().map(|pid| end_of(pid).expect("it runs")).collect();
+    store.child.kill().expect("it still runs");
+    store.child.wait().expect("it ends");
+    let patience = Timespec { tv_sec: PATIENCE.as_secs() as i64, tv_nsec: 0 };
+    for end in &ends {
+        let ended = poll(&mut [PollFd::new(end, PollFlags::IN)], Some(&patience)).expect("a process is watched");
+        assert_eq!(ended, 1, "a replica goes on");
+    }
 }
 
 /// A leader that is stopped does not keep clients from being served.

@@ -8,6 +8,7 @@ use std::str::FromStr;
 use corecast_plan::{Operation, Plan, Problem};
 
 use super::Races;
+use super::clusters::{Clusters, read_lines};
 use crate::operation::{all_read, slice_exchange};
 
 /// A way in which an allreduce goes.
@@ -16,21 +17,31 @@ use crate::operation::{all_read, slice_exchange};
 pub enum AllreduceForm {
     /// Every member shows its values to all others, which read them in place.
     Direct,
+    /// Members that share a cache show a leader their values, leaders exchange theirs by recursive doubling, and each shows its
+    /// members the result. For single values only.
+    Clusters,
     /// The values are reduced up one tree, and the result is broadcast down another.
     Trees,
 }
 
 impl AllreduceForm {
     /// All of them.
-    pub const ALL: [Self; 2] = [Self::Direct, Self::Trees];
+    pub const ALL: [Self; 3] = [Self::Direct, Self::Clusters, Self::Trees];
 
     /// Its name.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Self::Direct => "direct",
+            Self::Clusters => "clusters",
             Self::Trees => "trees",
         }
+    }
+
+    /// Whether it carries an allreduce of this many bytes: of a single value up to 512, of a slice beyond.
+    #[must_use]
+    pub fn carries(self, bytes: usize) -> bool {
+        self != Self::Clusters || SizeClass::of(bytes).is_of_values()
     }
 
     /// The steps of it, in a line.
@@ -38,32 +49,56 @@ impl AllreduceForm {
     pub fn about(self) -> &'static str {
         match self {
             Self::Direct => "every member shows its values, and all others read them in place",
+            Self::Clusters => {
+                "leaders of clusters read their members' values, exchange by recursive doubling, and show the result"
+            }
             Self::Trees => "a reduction up one tree and a broadcast down another",
         }
     }
 
     /// Its predicted cost for values of one line among the members of `problem`, by the machine model: that of the member
-    /// that ends last. `reduce` and `broadcast` are the trees.
-    pub(crate) fn predicted(self, problem: &Problem, reduce: &Plan, broadcast: &Plan) -> f64 {
+    /// that ends last. `reduce` and `broadcast` are the trees. `None` if there are no clusters for it.
+    pub(crate) fn predicted(
+        self,
+        problem: &Problem,
+        [reduce, broadcast]: [&Plan; 2],
+        clusters: Option<&Clusters>,
+    ) -> Option<f64> {
         match self {
-            Self::Direct => (0..problem.len()).map(|reader| read_all(problem, reader)).fold(0.0, f64::max),
+            Self::Direct => Some((0..problem.len()).map(|reader| read_all(problem, reader)).fold(0.0, f64::max)),
+            Self::Clusters => clusters.map(|clusters| clusters.predicted),
             Self::Trees => {
                 let up = Operation::Reduce.cost(problem, reduce.up());
                 // The broadcast begins where the reduction ends, over edges planned from another root perhaps.
-                up + Operation::Broadcast.cost(problem, &broadcast.tree)
+                Some(up + Operation::Broadcast.cost(problem, &broadcast.tree))
             }
         }
     }
 }
 
-/// One member reads a line of each other: the dearest message, and for each further one as long as it keeps the reader busy.
+/// The forms of an allreduce that some members could take, before any race.
+pub(crate) struct AllreduceForms {
+    pub(crate) predicted: Vec<(AllreduceForm, f64)>,
+    pub(crate) clusters: Option<Clusters>,
+    pub(crate) direct: DirectSizes,
+}
+
+impl AllreduceForms {
+    /// For the members of `problem` with these trees, the one of reductions first.
+    pub(crate) fn of(problem: &Problem, trees: [&Plan; 2], is_crowded: bool, are_trees_asked_for: bool) -> Self {
+        let may_use = !is_crowded && !are_trees_asked_for;
+        let clusters = may_use.then(|| Clusters::of(problem)).flatten();
+        let cost = |form: AllreduceForm| Some((form, form.predicted(problem, trees, clusters.as_ref())?));
+        let predicted: Vec<_> = AllreduceForm::ALL.into_iter().filter_map(cost).collect();
+        let direct = DirectSizes::unraced(problem.len(), is_crowded, are_trees_asked_for, &predicted);
+        Self { predicted, clusters, direct }
+    }
+}
+
+/// One member reads a line of each other.
 fn read_all(problem: &Problem, reader: usize) -> f64 {
-    let others = || (0..problem.len()).filter(move |&other| other != reader);
-    let Some(last) = others().max_by(|&a, &b| problem.message(a, reader).total_cmp(&problem.message(b, reader))) else {
-        return 0.0;
-    };
-    let busy: f64 = others().filter(|&other| other != last).map(|other| problem.occupancy(other, reader)).sum();
-    problem.message(last, reader) + busy
+    let others: Vec<usize> = (0..problem.len()).filter(|&other| other != reader).collect();
+    read_lines(problem, reader, &others)
 }
 
 impl fmt::Display for AllreduceForm {
@@ -123,19 +158,33 @@ impl fmt::Display for SizeClass {
     }
 }
 
-/// For each size class whether values and slices go the direct way: one bit each.
+/// For each size class whether values and slices are shown to others, and how values are.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct DirectSizes {
+    /// One bit each. Members whose values are of other types find out in the slots in which values are shown, so all that are
+    /// shown go one way.
     values: u8,
     slices: u8,
+    /// True if values that are shown go by clusters.
+    is_by_clusters: bool,
 }
 
 impl DirectSizes {
-    /// By the number of members alone; values take the trees that were asked for, if any.
-    pub(crate) fn unraced(members: usize, is_crowded: bool, are_trees_asked_for: bool) -> Self {
+    /// By the number of members, and for many of them by the predicted costs of the forms that are to be had; values take the trees
+    /// that were asked for, if any.
+    pub(crate) fn unraced(
+        members: usize,
+        is_crowded: bool,
+        are_trees_asked_for: bool,
+        predicted: &[(AllreduceForm, f64)],
+    ) -> Self {
         let all = |is_so| if is_so { u8::MAX } else { 0 };
-        let values = !are_trees_asked_for && all_read::suits(members, is_crowded);
-        Self { values: all(values), slices: all(slice_exchange::suits(members, is_crowded)) }
+        let is_few = all_read::suits(members, is_crowded);
+        let cost = |asked| predicted.iter().find(|(form, _)| *form == asked).map_or(f64::INFINITY, |found| found.1);
+        let is_by_clusters = !is_few && cost(AllreduceForm::Clusters) < cost(AllreduceForm::Trees);
+        let values = !are_trees_asked_for && (is_few || is_by_clusters);
+        let slices = all(slice_exchange::suits(members, is_crowded));
+        Self { values: all(values), slices, is_by_clusters }
     }
 
     /// The same where all slices go the direct way.
@@ -153,8 +202,23 @@ impl DirectSizes {
 
     /// A race is about the values that its class has: single ones up to 512 bytes, and slices beyond.
     pub(crate) fn set(&mut self, class: SizeClass, form: AllreduceForm) {
-        let (bits, bit) = (if class.is_of_values() { &mut self.values } else { &mut self.slices }, 1 << class.0);
-        *bits = if form == AllreduceForm::Direct { *bits | bit } else { *bits & !bit };
+        let (is_of_values, bit) = (class.is_of_values(), 1 << class.0);
+        let bits = if is_of_values { &mut self.values } else { &mut self.slices };
+        *bits = if form == AllreduceForm::Trees { *bits & !bit } else { *bits | bit };
+        if is_of_values && form != AllreduceForm::Trees {
+            self.is_by_clusters = form == AllreduceForm::Clusters;
+        }
+    }
+
+    /// Sets how the values go that are shown.
+    pub(crate) fn show(&mut self, form: AllreduceForm) {
+        self.is_by_clusters = form == AllreduceForm::Clusters;
+    }
+
+    /// The form of the values that are shown.
+    #[inline(always)]
+    pub(crate) const fn shown(self) -> AllreduceForm {
+        if self.is_by_clusters { AllreduceForm::Clusters } else { AllreduceForm::Direct }
     }
 
     #[inline(always)]
@@ -167,7 +231,7 @@ impl DirectSizes {
         self.slices >> SizeClass::of(bytes).0 & 1 == 1
     }
 
-    /// True if values of some size go the direct way.
+    /// True if values of some size are shown.
     pub(crate) const fn has_values(self) -> bool {
         self.values != 0
     }
@@ -179,8 +243,9 @@ impl DirectSizes {
 
     /// The form for values of this class: of single ones where it has such, of slices beyond.
     pub(crate) fn form_of(self, class: SizeClass) -> AllreduceForm {
-        let bits = if class.is_of_values() { self.values } else { self.slices };
-        if bits >> class.0 & 1 == 1 { AllreduceForm::Direct } else { AllreduceForm::Trees }
+        let (bits, shown) =
+            if class.is_of_values() { (self.values, self.shown()) } else { (self.slices, AllreduceForm::Direct) };
+        if bits >> class.0 & 1 == 1 { shown } else { AllreduceForm::Trees }
     }
 
     /// The form for values of this many bytes.
@@ -214,11 +279,12 @@ mod tests {
 
     #[test]
     fn few_members_go_the_direct_way_until_a_race_says_otherwise() {
-        let mut sizes = DirectSizes::unraced(8, false, false);
+        let unraced = |members, is_crowded| DirectSizes::unraced(members, is_crowded, false, &[]);
+        let mut sizes = unraced(8, false);
         assert!([8, 4096, 1 << 20].iter().all(|&bytes| sizes.form(bytes) == AllreduceForm::Direct));
-        assert_eq!(DirectSizes::unraced(9, false, false), DirectSizes::default());
-        assert_eq!(DirectSizes::unraced(1, false, false), DirectSizes::default());
-        let crowd = DirectSizes::unraced(8, true, false);
+        assert_eq!(unraced(9, false), DirectSizes::default());
+        assert_eq!(unraced(1, false), DirectSizes::default());
+        let crowd = unraced(8, true);
         assert!(crowd.has_value(8) && !crowd.has_slices() && crowd.form(4096) == AllreduceForm::Trees);
         sizes.set(SizeClass::of(4096), AllreduceForm::Trees);
         sizes.set(SizeClass::of(8), AllreduceForm::Trees);
@@ -230,10 +296,34 @@ mod tests {
     }
 
     #[test]
-    fn both_forms_have_a_predicted_cost() {
-        let choice = chosen(8, &Trees::Cheapest, false);
-        let (problem, reduce, broadcast) = (crate::choice::tests::problem(8), &choice.reduce, &choice.broadcast);
-        let [direct, trees] = AllreduceForm::ALL.map(|form| form.predicted(&problem, reduce, broadcast));
-        assert!(direct > 0.0 && trees >= reduce.predicted + broadcast.predicted - 1e-9, "{direct} {trees}");
+    fn all_forms_have_a_predicted_cost_that_decides_for_many() {
+        let choice = chosen(12, &Trees::Cheapest, false);
+        let costs = &choice.allreduce_predicted;
+        assert_eq!(costs.iter().map(|(form, _)| *form).collect::<Vec<_>>(), AllreduceForm::ALL);
+        assert!(costs.iter().all(|(_, cost)| *cost > 0.0), "{costs:?}");
+        let least = choice.reduce.predicted + choice.broadcast.predicted;
+        assert!(costs[2].1 >= least - 1e-9, "{costs:?}");
+        let expected = if costs[1].1 < costs[2].1 { AllreduceForm::Clusters } else { AllreduceForm::Trees };
+        assert_eq!((choice.allreduce(8), choice.allreduce(1 << 20)), (expected, AllreduceForm::Trees));
+        let asked = chosen(12, &Trees::Shape("binary".to_owned()), false);
+        assert_eq!(asked.allreduce(8), AllreduceForm::Trees);
+        let crowd = chosen(12, &Trees::Cheapest, true).allreduce_predicted;
+        assert!(crowd.iter().all(|(form, _)| *form != AllreduceForm::Clusters), "they would switch threads");
+    }
+
+    #[test]
+    fn clusters_win_for_many_by_cost_or_by_a_race() {
+        let predicted = [(AllreduceForm::Clusters, 2.0), (AllreduceForm::Trees, 3.0)];
+        let mut sizes = DirectSizes::unraced(40, false, false, &predicted);
+        assert_eq!([8, 504].map(|bytes| sizes.form(bytes)), [AllreduceForm::Clusters; 2]);
+        assert_eq!(sizes.form(4096), AllreduceForm::Trees, "a slice");
+        sizes.set(SizeClass::of(504), AllreduceForm::Trees);
+        assert_eq!([8, 504].map(|bytes| sizes.form(bytes).name()), ["clusters", "trees"]);
+        sizes.set(SizeClass::of(8), AllreduceForm::Direct);
+        assert_eq!(
+            [8, 56].map(|bytes| sizes.form(bytes)),
+            [AllreduceForm::Direct; 2],
+            "all that is shown goes one way"
+        );
     }
 }

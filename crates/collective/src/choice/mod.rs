@@ -1,6 +1,7 @@
 //! The one place where a group chooses trees and a barrier, and gives its reasons.
 
 mod candidates;
+mod clusters;
 mod forms;
 mod inputs;
 mod races;
@@ -17,8 +18,9 @@ use crate::operation::in_place;
 #[cfg(all(test, not(loom)))]
 pub(crate) use candidates::TREE_CONTROL;
 pub(crate) use candidates::{CONTROLS, CandidateCounts, Candidates, MOST, PlannedBarrier, edges, is_same};
-pub(crate) use forms::DirectSizes;
+pub(crate) use clusters::Clusters;
 pub use forms::{AllreduceForm, SizeClass};
+pub(crate) use forms::{AllreduceForms, DirectSizes};
 pub(crate) use inputs::{PlanInputs, Settings};
 pub(crate) use races::{CandidateResult, Verdict};
 pub use races::{Entry, Race, Races};
@@ -64,8 +66,10 @@ pub struct Choice {
     pub barrier: Barrier,
     /// The predicted cost of the barrier by the machine model, in the unit of `meeting`.
     pub predicted: f64,
-    /// The predicted cost of each form of an allreduce of one line, in the unit of `meeting`.
-    pub allreduce_predicted: [(AllreduceForm, f64); 2],
+    /// The predicted cost of each form of an allreduce of one line that these members could take, in the unit of `meeting`.
+    pub allreduce_predicted: Vec<(AllreduceForm, f64)>,
+    /// The clusters by which allreduces can go; `None` if they are of no use to these members.
+    pub(crate) clusters: Option<Clusters>,
     /// The sizes of values that are shown to all by an allreduce.
     pub(crate) direct: DirectSizes,
     /// The races that decided, if there were any.
@@ -88,10 +92,22 @@ impl Choice {
         let ((meeting, barrier, why), broadcast, reduce) = planning.all(barrier)?;
         let why = searcher.news().into_iter().fold(why, |why, news| format!("{why}; {news}"));
         let PlannedBarrier { barrier, meeting, predicted } = PlannedBarrier::new(problem, barrier, meeting);
-        let allreduce_predicted = Self::forms_predicted(problem, &reduce, &broadcast);
-        let direct = DirectSizes::unraced(problem.len(), is_crowded, !matches!(trees, Trees::Cheapest));
-        let races = None;
-        Ok(Self { broadcast, reduce, meeting, is_crowded, barrier, predicted, allreduce_predicted, direct, races, why })
+        let are_asked_for = !matches!(trees, Trees::Cheapest);
+        let forms = AllreduceForms::of(problem, [&reduce, &broadcast], is_crowded, are_asked_for);
+        let AllreduceForms { predicted: allreduce_predicted, clusters, direct } = forms;
+        Ok(Self {
+            broadcast,
+            reduce,
+            meeting,
+            is_crowded,
+            barrier,
+            predicted,
+            allreduce_predicted,
+            clusters,
+            direct,
+            races: None,
+            why,
+        })
     }
 }
 
@@ -116,10 +132,6 @@ impl Choice {
         let is_other = in_place::suits(members) && self.is_open() && self.direct.has_values();
         let direct = is_other.then(|| self.direct.with_all_slices())?;
         Some(self.races.as_ref().map_or(direct, |races| direct.raced(races)))
-    }
-
-    pub(crate) fn forms_predicted(problem: &Problem, reduce: &Plan, broadcast: &Plan) -> [(AllreduceForm, f64); 2] {
-        AllreduceForm::ALL.map(|form| (form, form.predicted(problem, reduce, broadcast)))
     }
 
     /// The form of an allreduce of this many bytes: of a single value up to 512 bytes, of a slice beyond.

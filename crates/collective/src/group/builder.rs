@@ -147,7 +147,7 @@ impl<'a> Builder<'a> {
     /// have joined; 4 MiB by default. The same amount is set aside for survivors that [shrink](crate::Member::shrink) the
     /// group. Long slices travel in chunks if these take no more than half of the remaining room, and in messages
     /// otherwise; chunks take 64 KiB for each member and direction, and 128 KiB for each of few members that show each
-    /// other their slices. Groups of threads need no such setting.
+    /// other their slices. A commit of long proposals takes twice the longest. Groups of threads need no such setting.
     #[must_use]
     pub fn room_bytes(mut self, bytes: usize) -> Self {
         self.room_bytes = bytes;

@@ -6,6 +6,7 @@ use crate::choice::{Choice, DirectSizes, PlanInputs, Races};
 use crate::core::Core;
 use crate::membership::Survivors;
 use crate::operation::all_read::AllRead;
+use crate::operation::cluster_read::ClusterRead;
 use crate::operation::exchange::Exchange;
 use crate::operation::in_place::InPlace;
 use crate::tree::TreeEdges;
@@ -26,6 +27,8 @@ pub(crate) struct Ends {
     pub(crate) direct: DirectSizes,
     /// Memory for allreduces of one value; `None` if the group has too many members for it, or trees were asked for.
     pub(crate) all_read: Option<AllRead>,
+    /// Memory for allreduces of one value by clusters; `None` if the group's choice has none.
+    pub(crate) clusters: Option<Box<ClusterRead>>,
     /// Memory for allreduces of slices; `None` until the first one, and where there is no room for it.
     pub(crate) exchange: Option<Box<Exchange>>,
     /// The members' windows for long slices; `None` if there are too many members for it, they are processes, or trees were asked

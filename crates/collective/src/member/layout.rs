@@ -2,7 +2,7 @@
 //!
 //! No member builds the ends of others, as dropping an end says that its member is gone. So every member, in any process,
 //! goes through the same steps in the same order: first the [`MemberTable`], one for each process, then the edges of broadcasts,
-//! those of reductions, the barrier, the slots for single values, and the memory set aside for survivors of a fault. The
+//! those of reductions, the barrier, the slots for single values shown to all or by clusters, and the memory set aside for survivors of a fault. The
 //! parts that follow from the choice alone, and are the same for all, are computed once, in [`Layout::of`].
 
 use corecast_base::ArenaError;
@@ -15,6 +15,7 @@ use crate::choice::{Choice, PlanInputs, Trees};
 use crate::core::Core;
 use crate::membership::{Site, Survivors};
 use crate::operation::all_read::AllRead;
+use crate::operation::cluster_read::ClusterRead;
 use crate::operation::in_place::InPlace;
 use crate::tree::TreeLayout;
 
@@ -57,6 +58,8 @@ impl<'a> Layout<'a> {
             ),
             _ => (None, None),
         };
+        let clusters = self.choice.clusters.as_ref().filter(|_| self.choice.is_open());
+        let clusters = clusters.map(|clusters| ClusterRead::lay_out(&clusters.groups, &mut site)).transpose()?;
         let Site { rank, table, mut arena } = site;
         let survivors = Survivors::lay_out(&mut arena, self.inputs.members())?;
         let bytes = arena.bytes();
@@ -70,6 +73,7 @@ impl<'a> Layout<'a> {
             barrier,
             direct: self.choice.direct,
             all_read,
+            clusters: clusters.map(Box::new),
             exchange: None,
             in_place,
             routes: std::sync::Arc::clone(&self.inputs.routes),

@@ -6,10 +6,12 @@ use corecast_channel::Plain;
 
 use super::ends::Ends;
 use crate::call::{Call, CallKind};
+use crate::choice::AllreduceForm;
 use crate::core::Core;
 use crate::error::Error;
 use crate::link::LONGEST_MESSAGE;
 use crate::operation::all_read::Reading;
+use crate::operation::cluster_read::Meeting;
 use crate::operation::exchange::Exchange;
 use crate::operation::heading::Heading;
 use crate::operation::in_place::{self, InPlaceProgress};
@@ -89,21 +91,32 @@ pub(super) fn reduce<T: Plain, F: FnMut(T, T) -> T>(
     Ok(Prepared { call: order.reduce(root), steps })
 }
 
-/// In a small group members show each other their values. Larger groups, and those with given trees, reduce and broadcast
-/// the result, which is computed once, at the root of the tree planned for reductions. Either way all get the same bits.
+/// In a small group members show each other their values, in some larger ones the leaders of clusters do, unless the order is by
+/// rank. Other groups, and those with given trees, reduce and broadcast the result, which is computed once, at the root of the tree
+/// planned for reductions. Every way all get the same bits.
 #[inline(always)]
 pub(super) fn allreduce<T: Plain, F: FnMut(T, T) -> T>(
     order: Order,
     value: T,
     mut combine: F,
 ) -> Prepared<impl Steps<T> + use<T, F>> {
-    let (mut reading, mut is_too_long) = (Reading::default(), false);
+    let (mut reading, mut meeting, mut is_too_long) = (Reading::default(), Meeting::of(value), false);
     let (mut combined, mut reduction, mut progress) = (value, Reduction::default(), Progress::default());
     let steps = move |ends: &mut Ends| {
-        let Ends { core, direct, all_read, broadcast: down, reduce: up, reduce_root: root, .. } = ends;
-        if let Some(all_read) = all_read.as_mut().filter(|_| !is_too_long && direct.has_values()) {
+        let Ends { core, direct, all_read, clusters, broadcast: down, reduce: up, reduce_root: root, .. } = ends;
+        if !is_too_long && direct.has_values() {
             let is_shown = direct.has_value(size_of::<T>());
-            if let Some(result) = all_read.go_on(core, &value, is_shown, &mut reading, &mut combine)? {
+            let result = match direct.shown() {
+                AllreduceForm::Clusters => match clusters.as_mut().filter(|_| order != Order::Rank) {
+                    Some(clusters) => clusters.go_on(core, is_shown, &mut meeting, &mut combine)?,
+                    None => None,
+                },
+                _ => match all_read {
+                    Some(all_read) => all_read.go_on(core, &value, is_shown, &mut reading, &mut combine)?,
+                    None => None,
+                },
+            };
+            if let Some(result) = result {
                 return Ok(result);
             }
             is_too_long = true;
@@ -162,7 +175,8 @@ pub(super) fn broadcast_slice<'a, T: Plain>(
         let Some(in_place) = in_place.as_mut().filter(|in_place| in_place.suits(bytes)) else {
             return operation::broadcast(core, edges, root, &mut slice, &mut progress);
         };
-        let agree = |core: &mut Core| operation::broadcast(core, edges, root, &mut Heading { len }, &mut progress);
+        let heading = &mut Heading { len, signature: edges.last.signature::<T>() };
+        let agree = |core: &mut Core| operation::broadcast(core, edges, root, heading, &mut progress);
         in_place::broadcast(core, in_place, root, slice.values, agree, &mut in_place_progress)
     };
     Ok(Prepared { call: Call::rooted(CallKind::BroadcastSlice, root), steps })
@@ -183,9 +197,8 @@ pub(super) fn reduce_slice<'a, T: Plain, F: FnMut(T, T) -> T>(
         let Some(in_place) = in_place.as_mut().filter(|in_place| in_place.suits(bytes)) else {
             return combine_all(core, edges, root, Order::Plan, &mut slice, &mut reduction, pairwise(&mut combine));
         };
-        let agree = |core: &mut Core| {
-            combine_all(core, edges, root, Order::Plan, &mut Heading { len }, &mut agreeing, |_, _| {})
-        };
+        let heading = &mut Heading { len, signature: edges.last.signature::<T>() };
+        let agree = |core: &mut Core| combine_all(core, edges, root, Order::Plan, heading, &mut agreeing, |_, _| {});
         in_place::reduce(core, in_place, Some(root), slice.values, &mut combine, agree, &mut in_place_progress)
     };
     Ok(Prepared { call: Call::rooted(CallKind::ReduceSlice, root), steps })

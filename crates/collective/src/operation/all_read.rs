@@ -27,18 +27,18 @@ use corecast_base::sync::{AtomicU64, Ordering};
 use corecast_base::{ArenaError, PlaceSlice};
 use corecast_channel::{Bytes, BytesMut, Plain};
 
-use super::exchange::LastType;
 use super::reduce::{bracketed, pairwise};
 use crate::barrier::Ticket;
 use crate::core::Core;
 use crate::error::{Error, Loss};
+use crate::link::LastType;
 use crate::membership::Site;
 
 /// The largest number of members for which there is memory.
 pub(crate) const MOST_MEMBERS: usize = 16;
 /// The largest number of members that read each other's values before a race, if each has a CPU. No available machine could
 /// try more than two.
-const MOST_UNRACED: usize = 8;
+const MOST_UNRACED: usize = if cfg!(loom) { 2 } else { 8 };
 /// The longest value that is shown: that of one message of an edge.
 const VALUE_BYTES: usize = if cfg!(loom) { 8 } else { 504 };
 

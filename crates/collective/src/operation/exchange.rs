@@ -15,15 +15,13 @@
 //!
 //! Every access is atomic, so that a misbehaving process can cause wrong values and nothing worse.
 
-use std::any::TypeId;
-
 use corecast_base::sync::{AtomicU64, Ordering};
 use corecast_base::{Arena, ArenaError, CacheLine, PlaceSlice};
-use corecast_channel::ump::any::signature;
 use corecast_channel::{Bytes, BytesMut, Plain};
 
 use crate::core::Core;
 use crate::error::{Error, Loss};
+use crate::link::LastType;
 
 /// The bytes of a chunk. With half as many, two members with 64 KiB to 1 MiB took 1.4 times as long, and with an eighth 2.0
 /// times; twice as many gained nothing.
@@ -60,26 +58,6 @@ pub(crate) struct Exchange {
     /// The number of the current chunk, which is the same at all members.
     number: u64,
     last: LastType,
-}
-
-/// The type that was shown last and its signature, which takes some time to compute.
-#[derive(Debug)]
-pub(crate) struct LastType(TypeId, u64);
-
-impl Default for LastType {
-    fn default() -> Self {
-        Self(TypeId::of::<()>(), signature::<()>())
-    }
-}
-
-impl LastType {
-    #[inline(always)]
-    pub(crate) fn signature<T: Plain>(&mut self) -> u64 {
-        if self.0 != TypeId::of::<T>() {
-            *self = Self(TypeId::of::<T>(), signature::<T>());
-        }
-        self.1
-    }
 }
 
 impl Exchange {

@@ -7,18 +7,26 @@ use crate::tree::TreeEdges;
 
 use super::Message;
 
-/// The number of values that follow, and the number of the first of their chunks, if they travel in chunks. It is an array,
-/// as no part of a slice and hardly any user's value is one.
-type Length = [u64; 2];
+/// The number of values that follow, the signature of their type, and the number of the first of their chunks, if they travel in
+/// chunks. It is an array, as no part of a slice and hardly any user's value is one.
+type Length = [u64; 3];
 
-pub(super) fn send(core: &mut Core, link: &mut Link, len: usize, first_chunk: u64) -> Result<(), Error> {
-    core.send::<Length>(link, &[len as u64, first_chunk])
+pub(super) fn send(
+    core: &mut Core,
+    link: &mut Link,
+    (len, signature): (usize, u64),
+    first_chunk: u64,
+) -> Result<(), Error> {
+    core.send::<Length>(link, &[len as u64, signature, first_chunk])
 }
 
 /// Receives from a neighbour the number of values it is about to send; returns the number of their first chunk. Makes the group
-/// fail if the number of values is not `len`.
-pub(super) fn recv(core: &mut Core, link: &mut Link, len: usize) -> Result<u64, Error> {
-    let [found, first] = core.recv::<Length>(link)?;
+/// fail if the number of values, or their type, is another one.
+pub(super) fn recv(core: &mut Core, link: &mut Link, (len, signature): (usize, u64)) -> Result<u64, Error> {
+    let [found, theirs, first] = core.recv::<Length>(link)?;
+    if theirs != signature {
+        return Err(core.fail(link.rank, Loss::Mismatched));
+    }
     if found != len as u64 {
         return Err(core.fail(link.rank, Loss::OtherLength));
     }
@@ -29,6 +37,8 @@ pub(super) fn recv(core: &mut Core, link: &mut Link, len: usize) -> Result<u64, 
 pub(crate) struct Heading {
     /// The number of its values.
     pub(crate) len: usize,
+    /// The signature of their type.
+    pub(crate) signature: u64,
 }
 
 impl Message for Heading {
@@ -40,7 +50,7 @@ impl Message for Heading {
     }
 
     fn recv(&mut self, core: &mut Core, edges: &mut TreeEdges, _step: usize, link: usize) -> Result<(), Error> {
-        recv(core, &mut edges.links[link], self.len).map(drop)
+        recv(core, &mut edges.links[link], (self.len, self.signature)).map(drop)
     }
 
     fn combine(
@@ -64,7 +74,7 @@ impl Message for Heading {
     ) -> Result<(), Error> {
         while let Some(link) = edges.links.get_mut(*sent) {
             if to(*sent) {
-                send(core, link, self.len, 0)?;
+                send(core, link, (self.len, self.signature), 0)?;
             }
             *sent += 1;
         }

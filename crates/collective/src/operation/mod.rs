@@ -10,6 +10,7 @@
 //! - [`in_place`]: threads read each other's long slices where they lie.
 
 pub(crate) mod all_read;
+pub(crate) mod cluster_read;
 pub(crate) mod exchange;
 pub(crate) mod gather;
 pub(crate) mod heading;

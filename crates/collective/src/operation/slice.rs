@@ -26,6 +26,8 @@ pub(crate) struct Slice<'a, T> {
     /// The number of values that stay together; they fit into one message.
     run: usize,
     parts: Parts,
+    /// The signature of their type, known from the first step on.
+    signature: u64,
     /// Room for some of a neighbour's values, to combine them.
     theirs: Vec<T>,
 }
@@ -36,12 +38,9 @@ pub(crate) struct Slice<'a, T> {
 struct Parts {
     /// True if the values travel in chunks along the edges at hand, which is known from the second step on.
     is_long: bool,
-    /// The steps before the values: one for the length; and for chunks, which carry no type, one for a message of no
-    /// values, which does.
-    heading: usize,
     /// The values of a part.
     len: usize,
-    /// The number of steps: those of the heading, and one for each part.
+    /// The number of steps: one for the length, and one for each part.
     steps: usize,
 }
 
@@ -52,29 +51,25 @@ impl<'a, T: Plain> Slice<'a, T> {
 
     /// Values of which `run` at a time stay together.
     pub(crate) fn in_runs(values: &'a mut [T], run: usize) -> Self {
-        Self { values, run, parts: Parts::default(), theirs: Vec::new() }
+        Self { values, run, parts: Parts::default(), signature: 0, theirs: Vec::new() }
     }
 
     fn parts(&self, is_long: bool) -> Parts {
         let len = whole_runs(if is_long { CHUNK_BYTES / size_of::<T>() } else { part_len::<T>() }, self.run);
-        let heading = 1 + usize::from(is_long);
-        Parts { is_long, heading, len, steps: heading + self.values.len().div_ceil(len) }
+        Parts { is_long, len, steps: 1 + self.values.len().div_ceil(len) }
     }
 
     /// The way of a step's values, and where they lie.
     fn way(&self, step: usize) -> Way {
-        let Parts { is_long, heading, len, .. } = self.parts;
-        let Some(part) = step.checked_sub(heading) else {
-            return if step == 0 { Way::Length } else { Way::Edge(0..0) };
-        };
+        let Parts { is_long, len, .. } = self.parts;
+        let Some(part) = step.checked_sub(1) else { return Way::Length };
         let place = part * len..self.values.len().min((part + 1) * len);
-        // No values are a message of the heading.
         if is_long { Way::Chunk(place) } else { Way::Edge(place) }
     }
 
     /// Receives from a neighbour the number of values it is about to send, and the number of their first chunk.
     fn expect_length(&self, core: &mut Core, edges: &mut TreeEdges, link: usize) -> Result<(), Error> {
-        let first = heading::recv(core, &mut edges.links[link], self.values.len())?;
+        let first = heading::recv(core, &mut edges.links[link], (self.values.len(), self.signature))?;
         if let Some(chunks) = &mut edges.chunks {
             chunks.expect(link, first);
         }
@@ -101,6 +96,9 @@ impl<T: Plain> Message for Slice<'_, T> {
             edges.chunks = core.lay_out(|arena| Chunks::lay_out(edges, rank, arena))?.map(Box::new);
         }
         let is_long = may_be_long && edges.chunks.is_some();
+        if step == 0 {
+            self.signature = edges.last.signature::<T>();
+        }
         if step == 0 || is_long != self.parts.is_long {
             self.parts = self.parts(is_long);
         }
@@ -157,7 +155,7 @@ impl<T: Plain> Message for Slice<'_, T> {
             if to(*sent) {
                 match &way {
                     Way::Edge(place) => send_part(core, link, &self.values[place.clone()])?,
-                    _ => heading::send(core, link, self.values.len(), first_chunk)?,
+                    _ => heading::send(core, link, (self.values.len(), self.signature), first_chunk)?,
                 }
             }
             *sent += 1;

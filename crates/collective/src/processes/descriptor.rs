@@ -18,7 +18,7 @@ use serde_json::value::RawValue;
 
 use crate::MAX_MEMBERS;
 use crate::barrier::{Barrier, Setup};
-use crate::choice::{Choice, DirectSizes, PlanInputs, Races, Settings, Trees};
+use crate::choice::{AllreduceForms, Choice, DirectSizes, PlanInputs, Races, Settings, Trees};
 use crate::group::RaceStore;
 use crate::member::GroupPlan;
 use crate::race::RacesJson;
@@ -172,9 +172,11 @@ fn choice(text: &Text, problem: &Problem) -> Result<Choice, Malformed> {
     let known = text.known.as_ref().map(|known| known.races().ok_or("the result of an earlier race is impossible"));
     let (broadcast, reduce) = (plan(&text.broadcast, Operation::Broadcast)?, plan(&text.reduce, Operation::Reduce)?);
     let races: Option<Races> = known.transpose()?;
-    let direct = DirectSizes::unraced(problem.len(), text.crowded, text.asked.shape.is_some());
+    let AllreduceForms { predicted: allreduce_predicted, clusters, direct } =
+        AllreduceForms::of(problem, [&reduce, &broadcast], text.crowded, text.asked.shape.is_some());
     Ok(Choice {
-        allreduce_predicted: Choice::forms_predicted(problem, &reduce, &broadcast),
+        allreduce_predicted,
+        clusters,
         direct: races.iter().fold(direct, DirectSizes::raced),
         broadcast,
         reduce,

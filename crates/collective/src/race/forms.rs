@@ -1,4 +1,4 @@
-//! The race between the forms of an allreduce, for each size class: shown to all, or along trees.
+//! The race between the forms of an allreduce, for each size class: shown to all, by clusters, or along trees.
 //!
 //! Members take the form that they race for this one operation as if it had been chosen, so they time the very operation that
 //! users call. The form that is taken without a race is the control. Classes up to 512 bytes race with single values, the
@@ -55,12 +55,7 @@ impl Member {
         class: SizeClass,
         mut run: impl FnMut(&mut Self) -> Result<(), Error>,
     ) -> Result<Race<AllreduceForm>, Error> {
-        let Ends { direct, choice, .. } = self.ends();
-        let control = direct.form_of(class);
-        let challenger = AllreduceForm::ALL.into_iter().find(|&form| form != control).expect("there are two");
-        let predicted =
-            |form| choice.allreduce_predicted.iter().find(|(other, _)| *other == form).map_or(0.0, |it| it.1);
-        let racers = vec![(control, predicted(control)), (challenger, predicted(challenger))];
+        let racers = self.ends().forms_to_race(class);
         let rounds = self.rounds_of(1, racers.len(), LONGEST_NS, |me, candidate| {
             let before = me.ends().direct;
             me.ends_mut().direct.set(class, racers[candidate].0);
@@ -70,7 +65,13 @@ impl Member {
             time
         });
         let race = Race::of(racers, rounds?, 0);
-        self.ends_mut().direct.set(class, race.winner);
+        let direct = &mut self.ends_mut().direct;
+        // The entries are in the order of their times.
+        let shown = race.entries.iter().map(|entry| entry.racer).find(|&form| form != AllreduceForm::Trees);
+        if let Some(shown) = shown.filter(|_| class.is_of_values()) {
+            direct.show(shown);
+        }
+        direct.set(class, race.winner);
         Ok(race)
     }
 }
@@ -85,12 +86,31 @@ fn operations(class: SizeClass) -> u32 {
 }
 
 impl Ends {
-    /// True if there is memory for both forms.
+    /// True if there is memory for more than one form.
     fn may_race_forms(&self, class: SizeClass) -> bool {
         if class.is_of_values() {
-            self.all_read.is_some()
+            self.all_read.is_some() || self.clusters.is_some()
         } else {
             !self.core.arena.is_shared() && self.direct.has_slices()
         }
+    }
+
+    /// The forms that race in a class with their predicted costs, first the one that is taken without a race. In the first class these
+    /// are all; as all values that are shown go one way, in others only that one, beside trees.
+    fn forms_to_race(&self, class: SizeClass) -> Vec<(AllreduceForm, f64)> {
+        let control = self.direct.form_of(class);
+        let is_first = class.most_bytes() == Some(8);
+        let is_here = |form: AllreduceForm| match form {
+            AllreduceForm::Trees => true,
+            _ if !class.is_of_values() => form == AllreduceForm::Direct,
+            AllreduceForm::Direct => self.all_read.is_some() && (is_first || self.direct.shown() == form),
+            AllreduceForm::Clusters => self.clusters.is_some() && (is_first || self.direct.shown() == form),
+        };
+        let predicted = |form| {
+            let costs = &self.choice.allreduce_predicted;
+            costs.iter().find(|(other, _)| *other == form).map_or(0.0, |found| found.1)
+        };
+        let others = AllreduceForm::ALL.into_iter().filter(|&form| form != control && is_here(form));
+        [control].into_iter().chain(others).map(|form| (form, predicted(form))).collect()
     }
 }

@@ -12,7 +12,7 @@ use corecast_channel::ump::any::rings as any_rings;
 use corecast_plan::{Problem, Schedule, Tree};
 
 use super::Chunks;
-use crate::link::{EDGE_SLOTS, Link};
+use crate::link::{EDGE_SLOTS, LastType, Link};
 use crate::membership::Site;
 
 /// The members behind a link: for a child the places of its subtree, for the parent all others.
@@ -90,7 +90,15 @@ impl TreeLayout {
             behind.push(Behind::AllBut(numbering.subtrees[own].clone()));
         }
         let (own_place, numbering) = (numbering.places[own], Arc::clone(numbering));
-        Ok(TreeEdges { own_place, numbering, links, behind, missing: Vec::new(), chunks: None })
+        Ok(TreeEdges {
+            own_place,
+            numbering,
+            links,
+            behind,
+            missing: Vec::new(),
+            last: LastType::default(),
+            chunks: None,
+        })
     }
 }
 
@@ -105,6 +113,8 @@ pub(crate) struct TreeEdges {
     behind: Vec<Behind>,
     /// Room for a list of links, kept so that no operation allocates one.
     pub(crate) missing: Vec<usize>,
+    /// The type of the last slice.
+    pub(crate) last: LastType,
     /// The chunks in which long slices travel along the edges; `None` until the first one, and if the memory has no room
     /// for them.
     pub(crate) chunks: Option<Box<Chunks>>,

@@ -10,6 +10,7 @@ mod broadcast;
 mod calls;
 mod debug_lines;
 mod failure;
+mod long_proposals;
 mod long_slices;
 mod mismatch;
 mod race;

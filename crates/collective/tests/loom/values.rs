@@ -3,7 +3,7 @@
 use corecast_base::CpuId;
 use corecast_base::sync::{Arc, AtomicU64, Ordering};
 use corecast_base::wait::Wait;
-use corecast_collective::{Barrier, Group};
+use corecast_collective::{AllreduceForm, Barrier, Group};
 use corecast_machine::{Cpu, Machine, Topology};
 use corecast_plan::Effort;
 
@@ -92,6 +92,36 @@ fn parts_of_a_slice_combined_by_three() {
             let mut values = [1u32, 2, 3, 4].map(|value| value << (8 * me.rank()));
             me.allreduce_slice(&mut values, |a, b| a + b).expect("nobody is lost");
             assert_eq!(values, [0x10101, 0x20202, 0x30303, 0x40404]);
+        });
+    });
+}
+
+/// The leader of two reads the value of one, exchanges with the leader of nobody else, and shows the result. Slots are written
+/// over, those of leaders in the third round.
+#[test]
+fn values_combined_by_clusters_of_three() {
+    briefly(|| {
+        let group = group(3, Barrier::Ticket, Wait::Spin);
+        assert_eq!(group.choice().allreduce(8), AllreduceForm::Clusters);
+        run(&group, |me| {
+            for round in 0..3u64 {
+                let value = round << (8 * me.rank());
+                assert_eq!(me.allreduce(value, |a, b| a + b), Ok(0x10101 * round));
+            }
+        });
+    });
+}
+
+/// Each sees what every other one wrote before it showed its value.
+#[test]
+fn values_combined_by_clusters_show_what_was_written_before() {
+    briefly(|| {
+        let group = group(3, Barrier::Ticket, Wait::Spin);
+        let written = Arc::new([0, 1, 2].map(|_| AtomicU64::new(0)));
+        run(&group, move |me| {
+            written[me.rank()].store(1, Ordering::Relaxed);
+            assert_eq!(me.allreduce(1u64, |a, b| a + b), Ok(3));
+            assert!(written.iter().all(|word| word.load(Ordering::Relaxed) == 1));
         });
     });
 }

@@ -71,9 +71,10 @@ fn a_member_stopped_in_any_operation_is_waited_for() {
 fn survivors_of_a_commit_have_applied_the_same() {
     let seed = 0x5eed_0006;
     let mut random = fastrand::Rng::with_seed(seed);
-    for victim in (0..4).cycle().take(20) {
+    for (round, victim) in (0..4).cycle().take(20).enumerate() {
         let founding = founding(4, |builder| builder);
-        let mut actors = roles::start_all("commit and count", &founding);
+        let role = if round % 8 < 4 { "commit and count" } else { "commit any length and count" };
+        let mut actors = roles::start_all(role, &founding);
         actors.iter_mut().for_each(|actor| assert_eq!(actor.hear(), "begun"));
         std::thread::sleep(Duration::from_micros(random.u64(0..3000)));
         actors.remove(victim).kill();
@@ -81,6 +82,18 @@ fn survivors_of_a_commit_have_applied_the_same() {
         assert!(told[0].starts_with(&format!("member {victim} died, ")), "{told:?}, seed {seed:#x}");
         assert!(told.iter().all(|other| other == &told[0]), "{told:?}, seed {seed:#x}");
     }
+}
+
+#[test]
+fn long_proposals_need_one_length_and_room() {
+    let other_lengths = founding(3, |builder| builder);
+    expect_told(
+        roles::start_all("commit other lengths", &other_lengths),
+        "member 0 gave a slice of another length than its peers",
+        "of processes that open commits of 10,000 and of 10,001 bytes",
+    );
+    let narrow = founding(3, |builder| builder.room_bytes(1 << 20));
+    roles::start_all("commit without room", &narrow).into_iter().for_each(Actor::dismiss);
 }
 
 #[test]

@@ -76,6 +76,26 @@ fn play() {
             let error = rounds::counted_commit(&mut me, PATIENCE, &mut committed, &mut count_rounds());
             say(&format!("{}, {committed} committed", error.expect_err("one is lost")));
         }
+        "commit any length and count" => {
+            let mut committed = 0;
+            let mut me = invitation.join().expect("a free place");
+            let error = rounds::counted_long_commit(&mut me, &mut committed, &mut count_rounds());
+            say(&format!("{}, {committed} committed", error.expect_err("one is lost")));
+        }
+        "commit other lengths" => {
+            let mut me = invitation.join().expect("a free place");
+            let error = rounds::commit_of_other_lengths(&mut me).expect_err("they do not agree");
+            say(&error.to_string());
+        }
+        "commit without room" => {
+            let mut me = invitation.join().expect("a free place");
+            let opened = match me.rank() {
+                0 => me.slice_coordinator::<u8>(1 << 20).map(drop),
+                _ => me.slice_participant::<u8>(0, 1 << 20).map(drop),
+            };
+            assert!(matches!(opened, Err(Error::Memory(_))), "{opened:?}");
+            me.barrier().expect("nobody is lost");
+        }
         role if role.starts_with(CALL) => {
             let mut me = invitation.join().expect("a free place");
             mismatch::call_and_tell(&mut me, role.trim_start_matches(CALL));

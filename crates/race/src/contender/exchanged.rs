@@ -6,6 +6,7 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
+use corecast::base::CacheLine;
 use corecast::base::wait::Spinner;
 use corecast::collective::{AtomicStream, Coordinator, Member, Participant};
 
@@ -13,18 +14,13 @@ use super::bodies::{
     AtomicStreamEnd, CommitEnd, GatherEnd, Round, ScatterEnd, SliceTask, atomic_stream_body, commit_body, gather_body,
     scatter_body,
 };
-use super::{Setting, Unfit};
 use crate::failure::Failure;
 use crate::harness::Body;
 use crate::op::Op;
 
-/// The most words of a proposal.
-const MOST_PROPOSED: usize = 63;
-/// Refuses what a proposal has no room for.
-pub(super) fn check_length(setting: &Setting<'_>) -> Result<(), Unfit> {
-    let most = MOST_PROPOSED * size_of::<u64>();
-    let is_too_long = setting.op == Op::Commit && setting.bytes > most;
-    if is_too_long { Err(Unfit(format!("it carries up to {most} bytes"))) } else { Ok(()) }
+/// The memory that the operation takes in a group of processes beside what all take: two of the longest proposals.
+pub(super) fn room_bytes(op: Op, bytes: usize) -> usize {
+    if op == Op::Commit { 2 * bytes.next_multiple_of(size_of::<CacheLine<u64>>()) } else { 0 }
 }
 
 /// The body of a member.
@@ -32,14 +28,7 @@ pub(super) fn body(task: SliceTask, rank: usize, me: Member) -> Box<dyn Body> {
     match task.op {
         Op::Gather => gather_body(task, rank, Rooted { me, root: task.root }),
         Op::Scatter => scatter_body(task, rank, Rooted { me, root: task.root }),
-        Op::Commit => match task.words {
-            0..=1 => commit_body(task, rank, Committing::<1>::of(me, task.root)),
-            2..=4 => commit_body(task, rank, Committing::<4>::of(me, task.root)),
-            5..=7 => commit_body(task, rank, Committing::<7>::of(me, task.root)),
-            8..=16 => commit_body(task, rank, Committing::<16>::of(me, task.root)),
-            17..=32 => commit_body(task, rank, Committing::<32>::of(me, task.root)),
-            _ => commit_body(task, rank, Committing::<MOST_PROPOSED>::of(me, task.root)),
-        },
+        Op::Commit => commit_body(task, rank, Committing { me: Some(Box::leak(Box::new(me))), task, end: None }),
         _ => atomic_stream_body(task, rank, Streaming::of(me)),
     }
 }
@@ -82,53 +71,48 @@ impl ScatterEnd for Rooted {
     }
 }
 
-/// A member whose end is opened by its own thread, as all open theirs together. A proposal has this number of words.
-struct Committing<const WORDS: usize> {
+/// A member whose end is opened by its own thread, as all open theirs together.
+struct Committing {
     /// Until it is open.
     me: Option<&'static mut Member>,
-    root: usize,
-    end: Option<CommitSide<WORDS>>,
+    task: SliceTask,
+    end: Option<CommitSide>,
 }
 
-enum CommitSide<const WORDS: usize> {
-    Coordinator(Coordinator<'static, [u64; WORDS]>),
-    Participant(Box<Participant<'static, [u64; WORDS]>>),
+enum CommitSide {
+    Coordinator(Coordinator<'static, [u64]>),
+    Participant(Box<Participant<'static, [u64]>>),
 }
 
-impl<const WORDS: usize> Committing<WORDS> {
-    fn of(me: Member, root: usize) -> Self {
-        Self { me: Some(Box::leak(Box::new(me))), root, end: None }
-    }
-
+impl Committing {
     #[cold]
     fn open(&mut self) -> Result<(), Failure> {
         let me = self.me.take().ok_or_else(|| Failure::Refused("it could not be opened".to_owned()))?;
-        self.end = Some(if me.rank() == self.root {
-            CommitSide::Coordinator(me.coordinator().map_err(Failure::refused)?)
+        let SliceTask { root, words, .. } = self.task;
+        self.end = Some(if me.rank() == root {
+            CommitSide::Coordinator(me.slice_coordinator(words).map_err(Failure::refused)?)
         } else {
-            CommitSide::Participant(Box::new(me.participant(self.root).map_err(Failure::refused)?))
+            CommitSide::Participant(Box::new(me.slice_participant(root, words).map_err(Failure::refused)?))
         });
         Ok(())
     }
 }
 
-impl<const WORDS: usize> CommitEnd for Committing<WORDS> {
+impl CommitEnd for Committing {
     fn agree(&mut self, proposal: &mut [u64], is_for: bool) -> Result<bool, Failure> {
         if self.end.is_none() {
             self.open()?;
         }
         match self.end.as_mut().expect("it was opened") {
             CommitSide::Coordinator(coordinator) => {
-                let mut words = [0; WORDS];
-                words[..proposal.len()].copy_from_slice(proposal);
-                coordinator.commit(&words, Duration::MAX).map_err(Failure::refused)
+                coordinator.commit(proposal, Duration::MAX).map_err(Failure::refused)
             }
             CommitSide::Participant(participant) => {
                 let mut outcome = false;
                 let served = participant.serve(
                     |_| is_for,
                     |words, is_commit| {
-                        proposal.copy_from_slice(&words[..proposal.len()]);
+                        proposal.copy_from_slice(words);
                         outcome = is_commit;
                     },
                 );

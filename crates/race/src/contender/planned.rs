@@ -87,7 +87,6 @@ impl Contender for Planned {
     }
 
     fn build(&self, setting: &Setting<'_>, _abort: &Arc<Abort>) -> Result<Vec<Box<dyn Body>>, Unfit> {
-        exchanged::check_length(setting)?;
         let group = self.group(setting)?;
         let witness = Witness::new(group.size());
         let body = |rank| {
@@ -100,8 +99,8 @@ impl Contender for Planned {
     }
 
     fn found(&self, setting: &Setting<'_>, _arena: &mut Arena) -> Result<Vec<OwnedFd>, Unfit> {
-        exchanged::check_length(setting)?;
-        let founding = self.builder(setting)?.room_bytes(setting.participants() * ROOM_BYTES).found();
+        let room = setting.participants() * ROOM_BYTES + exchanged::room_bytes(setting.op, setting.bytes);
+        let founding = self.builder(setting)?.room_bytes(room).found();
         let shared = founding.map_err(|error| Unfit(error.to_string()))?.share();
         Ok(vec![shared.map_err(|error| Unfit(error.to_string()))?])
     }

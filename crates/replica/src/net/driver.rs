@@ -251,7 +251,7 @@ impl<S: StateMachine> Driver<S> {
 
     /// Hands all requests without a result in once more: to the new leader, or as the new leader.
     pub(super) fn resubmit(&mut self, inner: &Inner<S>) {
-        let mut requests = Vec::from_iter(self.submitted.iter().cloned());
+        let mut requests = self.submitted.in_order();
         requests.extend(self.barriers.under_way().map(barrier));
         if !requests.is_empty() {
             self.step(inner, Input::Requests(requests));

@@ -165,6 +165,8 @@ impl<S: StateMachine> Driver<S> {
     }
 
     fn joined(&mut self, node: NodeId) {
+        // The log may name its memory from here on, and it may die at any time.
+        self.shm.refresh_peers();
         self.members_changed();
         if node == self.shm.me {
             self.show_state(NodeState::Member);

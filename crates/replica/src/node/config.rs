@@ -1,11 +1,14 @@
 //! How a group is laid out, and how a node of it behaves.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use corecast_base::wait::Wait;
+use corecast_machine::Machine;
 
 use super::durable::Durability;
+use super::learning::Learning;
 use crate::error::OpenError;
 use crate::node_id::MAX_SLOTS;
 use crate::wal::Fsync;
@@ -27,9 +30,12 @@ pub struct Config {
     pub(crate) window: u64,
     pub(crate) bulk_bytes: u64,
     pub(crate) placement: Placement,
+    pub(crate) learning: Learning,
+    pub(crate) machine: Option<Arc<Machine>>,
     pub(crate) wait: Wait,
     pub(crate) patience: Duration,
     pub(crate) joining: Duration,
+    pub(crate) kind: String,
     pub(crate) durability: Option<Durability>,
     pub(crate) files: FilesOrigin,
 }
@@ -51,9 +57,12 @@ impl Default for Config {
             window: 16_384,
             bulk_bytes: 32 << 20,
             placement: Placement::Separate,
+            learning: Learning::Planned,
+            machine: None,
             wait: Wait::Adaptive,
             patience: Duration::from_millis(2),
             joining: Duration::from_secs(10),
+            kind: String::new(),
             durability: None,
             files: FilesOrigin::default(),
         }
@@ -91,6 +100,21 @@ impl Config {
         self
     }
 
+    /// How this node hears of decisions, and whom it tells.
+    #[must_use]
+    pub fn learning(mut self, learning: Learning) -> Self {
+        self.learning = learning;
+        self
+    }
+
+    /// The machine that the members run on, for [`Learning::Planned`]. A node counts as bound to a CPU if the thread that makes
+    /// it is.
+    #[must_use]
+    pub fn machine(mut self, machine: &Machine) -> Self {
+        self.machine = Some(Arc::new(machine.clone()));
+        self
+    }
+
     /// How threads of this node wait.
     #[must_use]
     pub fn wait(mut self, wait: Wait) -> Self {
@@ -109,6 +133,14 @@ impl Config {
     #[must_use]
     pub fn joining(mut self, limit: Duration) -> Self {
         self.joining = limit;
+        self
+    }
+
+    /// Names the kind of state, where its type does not tell all: one type may stand for several meanings of operations, or for
+    /// several versions. A node joins only if type and kind are those of the creator.
+    #[must_use]
+    pub fn kind(mut self, kind: impl Into<String>) -> Self {
+        self.kind = kind.into();
         self
     }
 

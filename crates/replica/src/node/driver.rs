@@ -18,6 +18,7 @@ use super::patience::Patience;
 use super::state_bytes::GroupState;
 use super::status::Counters;
 use super::submitted::Submitted;
+use crate::key_hasher::Keys;
 use crate::one_paxos::{Effect, Input, Node as OneNode};
 use crate::segment::{Body, BulkError, NodeState};
 use crate::shm::{Shm, View};
@@ -38,7 +39,7 @@ pub(super) struct Driver<S: StateMachine> {
     /// The number of times this node has asked for a state.
     pub(super) asked: u32,
     /// The sessions of this node.
-    pub(super) mailboxes: HashMap<SessionId, Arc<Mailbox>>,
+    pub(super) mailboxes: HashMap<SessionId, Arc<Mailbox>, Keys>,
     /// Requests of this node without a result.
     pub(super) submitted: Submitted<Body>,
     pub(super) patience: Patience,
@@ -53,6 +54,8 @@ pub(super) struct Driver<S: StateMachine> {
     pub(super) is_leaving: bool,
     /// Nodes that are about to join, as this leader found them: the count it had applied then, and when.
     pub(super) joiners: HashMap<NodeId, (Index, u64)>,
+    /// The members for which it has chosen how to learn.
+    pub(super) planned_for: Vec<NodeId>,
     /// When it last looked at nodes from which it expects nothing, and sent its requests once more, in ticks.
     pub(super) looked: u64,
     pub(super) resubmitted: u64,
@@ -84,7 +87,7 @@ impl<S: StateMachine> Driver<S> {
             config,
             boot,
             asked,
-            mailboxes: HashMap::new(),
+            mailboxes: HashMap::default(),
             submitted: Submitted::default(),
             patience,
             counters: Counters::default(),
@@ -94,6 +97,7 @@ impl<S: StateMachine> Driver<S> {
             damaged_at: None,
             is_leaving: false,
             joiners: HashMap::new(),
+            planned_for: Vec::new(),
             looked: 0,
             resubmitted: 0,
             bytes: Vec::new(),
@@ -216,9 +220,8 @@ impl<S: StateMachine> Driver<S> {
     /// Frees the bytes of operations that all members have applied, as they say themselves. The leader's count of that comes only
     /// with further commands, for which there may be no room.
     fn free_bulk(&mut self) {
-        let members = self.core.members().iter();
-        let least = members.map(|node| self.shm.segment(node).map_or(0, |segment| segment.applied())).min();
-        self.shm.bulk.free_below(least.unwrap_or(0).min(self.core.applied_count()));
+        let least = self.shm.least_applied(self.core.members());
+        self.shm.bulk.free_below(least.min(self.core.applied_count()));
     }
 
     /// Lets users wait at `bound` for nodes that are about to join.
@@ -232,6 +235,7 @@ impl<S: StateMachine> Driver<S> {
         let roles = *self.core.configuration();
         let members = self.system.members().iter();
         self.shm.pinned = members.chain([roles.leader, roles.acceptor, roles.source]).collect();
+        self.shm.relay.rewire(self.shm.me, self.system.members(), roles.acceptor);
     }
 
     fn has_reconfigured(&mut self, inner: &Inner<S>, former: NodeId) {
@@ -318,7 +322,7 @@ impl<S: StateMachine> Driver<S> {
 
     /// Hands all requests without a result in once more: to the new leader, or as the new leader.
     pub(super) fn resubmit(&mut self, inner: &Inner<S>) {
-        let requests: Vec<_> = self.submitted.iter().copied().collect();
+        let requests = self.submitted.in_order();
         if !requests.is_empty() {
             self.step(inner, Input::Requests(requests));
         }

@@ -103,7 +103,8 @@ impl<S: StateMachine> Driver<S> {
             let restore = |from: &mut dyn std::io::Read| state.machine.restore_anew(from);
             let taken = giving::take(&mut self.shm, until, &mut self.asked, &restore).map_err(OpenError::State)?;
             drop(state);
-            if !taken.0.members().contains(old) {
+            // A state older than what clients here have seen would show them an earlier time, and no session opened since.
+            if !taken.0.members().contains(old) && taken.0.applied() >= self.core.applied_count() {
                 return Ok(taken);
             }
             if Instant::now() >= until || inner.is_stopping() {
@@ -117,10 +118,10 @@ impl<S: StateMachine> Driver<S> {
     fn come_back(&mut self, inner: &Inner<S>) -> Result<(), OpenError> {
         let old = self.shm.me;
         let (system, machine) = self.take_state_without(inner, old)?;
-        let before = inner.control.claimed(usize::from(old.slot));
-        let inc = before.checked_add(1).ok_or(OpenError::NoSlot(self.config.slots))?;
-        inner.control.claim(usize::from(old.slot), before, inc).map_err(|_| OpenError::Lost)?;
-        let me = NodeId::new(old.slot, inc);
+        let before = inner.control.last_claim(usize::from(old.slot));
+        let by = before.next(inner.region.me().to_word()).ok_or(OpenError::NoSlot(self.config.slots))?;
+        inner.control.claim(usize::from(old.slot), before, by).map_err(|_| OpenError::Lost)?;
+        let me = NodeId::new(old.slot, by.inc);
         let (writer, memory): NewSegment = open::segment(&self.config, me)?;
         self.shm.move_to(me, writer, memory, self.boot);
         self.core = restored(&self.config, me, &mut self.shm, &system)?;
@@ -149,8 +150,7 @@ impl<S: StateMachine> Driver<S> {
             }
         }
         self.bytes = bytes;
-        let open: Vec<_> = self.submitted.iter().copied().collect();
-        for command in open {
+        for command in self.submitted.in_order() {
             self.submit(inner, command);
         }
     }
@@ -169,7 +169,10 @@ impl<S: StateMachine> Driver<S> {
     pub(super) fn ask_to_join(&mut self, inner: &Inner<S>) {
         let (node, boot) = (self.shm.me, self.boot);
         if !self.is_member() && !self.is_leaving {
-            self.request_for_group(inner, node, Op::Join { node, boot });
+            // An earlier asking knows of a smaller count, and takes room.
+            self.shm.answered(SessionId::SYSTEM, node.to_bits());
+            let applied = self.core.applied_count();
+            self.request_for_group(inner, node, Op::Join { node, boot, applied });
         }
     }
 }

@@ -6,6 +6,7 @@
 //! - [`Replicated`] (open): making and joining; [`Config`], [`Placement`];
 //! - [`Node`] (handle), [`Session`], [`Level`], [`Status`], [`Counters`]: what users have;
 //! - driver, apply, watch, giving, leaving, panicked: what the thread with the driver does;
+//! - [`Learning`]: who watches and wakes whom;
 //! - durable: the files of a replica that survives power loss;
 //! - inner, mailbox, outstanding, submitted, waiters, patience, ending, state_bytes: what they keep.
 
@@ -18,6 +19,7 @@ mod ending;
 mod giving;
 mod handle;
 mod inner;
+mod learning;
 mod leaving;
 mod level;
 mod mailbox;
@@ -44,6 +46,7 @@ pub(crate) use waiters::Waiters;
 pub use config::{Config, Placement};
 pub use cut::{Checkpoint, CheckpointError};
 pub use handle::Node;
+pub use learning::Learning;
 pub use level::Level;
 pub use open::Replicated;
 pub use outstanding::Rid;

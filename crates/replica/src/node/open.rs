@@ -7,20 +7,25 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use corecast_base::CpuId;
 use corecast_base::region::{Liveness, ParticipantId, RegionPlan, SealedMemory, SharedRegion};
 use corecast_base::rendezvous::{self, HostedRegion, SocketDir};
+use corecast_machine::pin;
 
 use super::config::{Config, FilesOrigin, Placement};
 use super::driver::Driver;
 use super::durable::{self, Disk};
 use super::handle::{Handle, Node};
 use super::inner::{Applied, Inner};
+use super::learning::Learning;
 use super::state_bytes::GroupState;
 use super::{giving, thread as node_thread};
 use crate::crash_point;
 use crate::error::OpenError;
 use crate::one_paxos::{Node as OneNode, Rules, Settings, Transport};
-use crate::segment::{ConfigurationWord, Control, NodeRecord, NodeState, SegmentLayout, SegmentWriter, create_segment};
+use crate::segment::{
+    Claim, ConfigurationWord, Control, NodeRecord, NodeState, SegmentLayout, SegmentWriter, create_segment,
+};
 use crate::shm::{Peers, Shm};
 use crate::system::{Members, System};
 use crate::{Configuration, NodeId, RoleChange, StateMachine};
@@ -70,10 +75,10 @@ impl<S: StateMachine> Replicated<S> {
     }
 }
 
-/// The contents of a group's region. Groups of other state machines have others.
+/// The contents of a group's region. Groups of other state machines, by type or by kind, have others.
 fn plan<S>(config: &Config) -> Result<RegionPlan, OpenError> {
     let mut hasher = DefaultHasher::new();
-    std::any::type_name::<S>().hash(&mut hasher);
+    (std::any::type_name::<S>(), &config.kind).hash(&mut hasher);
     let flags = u64::from(config.placement == Placement::Fused) | config.files.group << 1;
     let words = [config.slots as u64, config.window, config.bulk_bytes, flags, hasher.finish(), config.files.base];
     let plan = RegionPlan::new().add(ENTRY, KIND, words, Control::bytes(config.slots) as u64);
@@ -105,7 +110,8 @@ fn found<S: StateMachine>(config: &Config, name: Option<(&SocketDir, &str)>, ini
     let control = Control::create(&region, region.section(&entry), layout, config.wait);
     let control = control.map_err(|error| OpenError::Version(error.to_string()))?;
     let me = NodeId::new(0, 1);
-    control.claim(0, 0, me.inc).map_err(|_| OpenError::Version("two creators".to_owned()))?;
+    let by = Claim { inc: me.inc, participant: region.me().to_word() };
+    control.claim(0, Claim::NONE, by).map_err(|_| OpenError::Version("two creators".to_owned()))?;
     let mut place = Place::take(config, region, control, me)?;
     let first = Configuration {
         epoch: 0,
@@ -153,22 +159,16 @@ fn join<S: StateMachine>(
     if let Some(index) = control.poisoned() {
         return Err(OpenError::Poisoned(index));
     }
-    let mut place = loop {
-        let me = claim(&region, &control)?;
-        let place = Place::take(config, region.clone(), control.clone(), me)?;
-        // Another process may have taken this one for dead before it said who it is.
-        if control.claimed(usize::from(me.slot)) == me.inc {
-            break place;
-        }
-    };
-    let me = place.shm.me;
+    let me = claim(&region, &control)?;
+    crash_point::here("slot-claimed");
+    let mut place = Place::take(config, region, control, me)?;
     let taken = giving::take(&mut place.shm, until, &mut place.asked, &S::restore);
     let (system, machine) = taken.map_err(|error| {
         if error.kind() == std::io::ErrorKind::TimedOut { OpenError::Lost } else { OpenError::State(error) }
     })?;
     crash_point::here("state-taken");
-    place.shm.writer.ask(place.asked, None);
     place.shm.writer.set_applied(system.applied(), Some(system.prefix()));
+    place.shm.writer.ask(place.asked, None);
     let core = restored(config, me, &mut place.shm, &system)?;
     let node = place.start(config, core, system, machine, hosted)?;
     node.await_membership(until, config.joining)?;
@@ -208,25 +208,25 @@ fn settings(config: &Config, me: NodeId) -> Settings {
     }
 }
 
-/// A slot without a living node: one that nobody ever had, else one whose node is dead.
+/// A slot without a living node: one that nobody ever had, else one whose process is gone. A claim names its process, so it does
+/// not matter how far that one came.
 fn claim(region: &SharedRegion, control: &Control) -> Result<NodeId, OpenError> {
     let slots = control.layout().slots();
-    let is_alive = |slot: usize| {
-        let who = control.node(slot).and_then(|record| ParticipantId::from_word(record.participant));
-        who.is_none_or(|who| region.liveness(who) == Liveness::Alive)
+    let is_free = |last: Claim| {
+        let who = ParticipantId::from_word(last.participant);
+        who.is_some_and(|who| region.liveness(who) != Liveness::Alive)
     };
-    // One that was claimed by a process which has not said yet who it is. That process may be dead, too.
-    let is_in_claim = |slot: usize| control.node(slot).is_none_or(|record| record.inc != control.claimed(slot));
     let fresh = (0..slots).filter(|&slot| control.claimed(slot) == 0);
-    let taken = (0..slots).filter(|&slot| control.claimed(slot) != 0);
-    let left = taken.clone().filter(|&slot| !is_in_claim(slot) && !is_alive(slot));
-    let unclear = taken.filter(|&slot| control.node(slot).is_some() && is_in_claim(slot) && !is_alive(slot));
-    for slot in fresh.chain(left).chain(unclear) {
-        let before = control.claimed(slot);
-        // An incarnation is never used twice: a slot that has had them all is not used any more.
-        let Some(inc) = before.checked_add(1) else { continue };
-        if control.claim(slot, before, inc).is_ok() {
-            return Ok(NodeId::new(slot as u16, inc));
+    let left = (0..slots).filter(|&slot| is_free(control.last_claim(slot)));
+    for slot in fresh.chain(left) {
+        let before = control.last_claim(slot);
+        if before != Claim::NONE && !is_free(before) {
+            continue;
+        }
+        // A slot that has had all its incarnations is not used any more.
+        let Some(by) = before.next(region.me().to_word()) else { continue };
+        if control.claim(slot, before, by).is_ok() {
+            return Ok(NodeId::new(slot as u16, by.inc));
         }
     }
     Err(OpenError::NoSlot(slots))
@@ -257,7 +257,8 @@ impl Place {
         control.publish(usize::from(me.slot), &record);
         crash_point::here("segment-published");
         let peers = Peers::new(region.clone(), control.clone(), writer.reader(), record);
-        let shm = Shm::new(me, control, memory, writer, bulk, peers);
+        let mut shm = Shm::new(me, control, memory, writer, bulk, peers);
+        shm.set_cpu(own_cpu());
         Ok(Self { region, shm, boot, asked: 0 })
     }
 
@@ -275,6 +276,9 @@ impl Place {
         let (control, me) = (shm.control.clone(), shm.me);
         let largest = shm.bulk.max_bytes();
         let mut driver = Driver::new(core, system, shm, config.clone(), boot, asked);
+        if let Learning::Tree(tree) = &config.learning {
+            driver.learn_over(Some(tree.clone()));
+        }
         if let Some(durability) = &config.durability {
             let FilesOrigin { group, base } = config.files;
             driver.disk = Some(Disk::begin(durability, group, me.slot, base, (&machine, count))?);
@@ -286,6 +290,12 @@ impl Place {
         let thread = Mutex::new(Some(thread.map_err(OpenError::Thread)?));
         Ok(Node::new(Handle { inner, region, _hosted: hosted, thread }))
     }
+}
+
+/// The CPU that this thread, and so the thread of a node that it starts, is bound to.
+fn own_cpu() -> Option<CpuId> {
+    let cpus = pin::affinity().ok()?;
+    if let [cpu] = cpus.as_slice() { Some(*cpu) } else { None }
 }
 
 /// A number that only this node has.
@@ -302,4 +312,38 @@ pub(super) type NewSegment = (SegmentWriter, SealedMemory);
 pub(super) fn segment(config: &Config, me: NodeId) -> Result<NewSegment, OpenError> {
     let layout = SegmentLayout::new(config.slots, config.window, config.bulk_bytes);
     create_segment(layout, me).map_err(|error| OpenError::Segment { node: me.slot, cause: error.to_string() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::MAX_SLOTS;
+
+    #[test]
+    fn a_group_takes_1023_nodes_and_slots_of_the_dead_again() {
+        let config = Config::default().slots(MAX_SLOTS).window(256).bulk_bytes(4096);
+        let region = SharedRegion::memfd(&plan::<u8>(&config).expect("a plan")).expect("memory");
+        let entry = region.entry(ENTRY).expect("it was planned");
+        let layout = SegmentLayout::new(config.slots, config.window, config.bulk_bytes);
+        let control = Control::create(&region, region.section(&entry), layout, config.wait).expect("room");
+        for slot in 0..MAX_SLOTS {
+            assert_eq!(claim(&region, &control).expect("a free slot"), NodeId::new(slot as u16, 1));
+        }
+        let is_full = || matches!(claim(&region, &control), Err(OpenError::NoSlot(MAX_SLOTS)));
+        assert!(is_full(), "this process lives, though it said nothing more");
+        // A participant that is not there any more.
+        let dead = ParticipantId { index: 900, generation: 7 }.to_word();
+        control.claim(5, control.last_claim(5), Claim { inc: 2, participant: dead }).expect("nobody else");
+        control.claim(6, control.last_claim(6), Claim { inc: u16::MAX, participant: dead }).expect("nobody else");
+        assert_eq!(claim(&region, &control).expect("a slot of the dead"), NodeId::new(5, 3));
+        assert!(is_full(), "an incarnation is never used twice");
+    }
+
+    #[test]
+    fn more_slots_than_a_group_may_have_are_refused() {
+        for slots in [0, MAX_SLOTS + 1] {
+            let refused = Config::default().slots(slots).check().expect_err("not a number of slots");
+            assert_eq!(refused.to_string(), format!("a group of {slots} slots, expected 1 to 1023"));
+        }
+    }
 }

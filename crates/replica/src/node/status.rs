@@ -29,6 +29,10 @@ pub struct Counters {
     pub turns: u64,
     /// Times that it came back by a snapshot.
     pub rejoins: u64,
+    /// Counts of committed commands that it told its children in the learn tree.
+    pub relays: u64,
+    /// Times that its parent in the learn tree said nothing of what the acceptor had committed.
+    pub silences: u64,
 }
 
 impl Counters {
@@ -92,7 +96,11 @@ impl Status {
             members: driver.core.members().iter().collect(),
             is_member: driver.is_member(),
             ended: inner.ending.get().map(|end| describe(inner, end)),
-            counters: driver.counters,
+            counters: Counters {
+                relays: driver.shm.relay.relays,
+                silences: driver.shm.relay.silences,
+                ..driver.counters
+            },
         }
     }
 }

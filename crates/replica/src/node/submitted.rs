@@ -1,49 +1,47 @@
 //! Requests of a node's sessions that have no result yet.
 
-use std::collections::VecDeque;
+use std::collections::HashMap;
 
+use crate::key_hasher::Keys;
 use crate::{Command, SessionId};
 
-/// Requests without a result, oldest first.
+/// Requests without a result: a server has hundreds, and each is found by its number when its result comes.
 #[derive(Debug)]
-pub(crate) struct Submitted<B>(VecDeque<Command<B>>);
+pub(crate) struct Submitted<B>(HashMap<(SessionId, u32), Command<B>, Keys>);
 
 impl<B> Default for Submitted<B> {
     fn default() -> Self {
-        Self(VecDeque::new())
+        Self(HashMap::default())
     }
 }
 
 impl<B: Clone> Submitted<B> {
     /// Adds a request unless it is there, and returns it as it is there: its bytes may have moved.
     pub(crate) fn add(&mut self, command: Command<B>) -> Command<B> {
-        if let Some(known) = self.0.iter().find(|one| one.session == command.session && one.rid == command.rid) {
-            return known.clone();
-        }
-        self.0.push_back(command.clone());
-        command
+        self.0.entry((command.session, command.rid)).or_insert(command).clone()
     }
 
     /// All requests, to be changed.
     pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = &mut Command<B>> {
-        self.0.iter_mut()
+        self.0.values_mut()
     }
 
     pub(crate) fn remove(&mut self, session: SessionId, rid: u32) {
-        if let Some(at) = self.0.iter().position(|one| one.session == session && one.rid == rid) {
-            self.0.remove(at);
-        }
+        self.0.remove(&(session, rid));
     }
 
     /// Removes the requests of a session.
     pub(crate) fn drop_session(&mut self, session: SessionId) -> Vec<Command<B>> {
-        let (gone, kept): (Vec<_>, Vec<_>) = self.0.drain(..).partition(|one| one.session == session);
-        self.0 = kept.into();
+        let gone = Vec::from_iter(self.0.values().filter(|command| command.session == session).cloned());
+        self.0.retain(|key, _| key.0 != session);
         gone
     }
 
-    pub(crate) fn iter(&self) -> impl Iterator<Item = &Command<B>> {
-        self.0.iter()
+    /// All requests, those of a session in the order of their numbers.
+    pub(crate) fn in_order(&self) -> Vec<Command<B>> {
+        let mut all: Vec<_> = self.0.values().cloned().collect();
+        all.sort_unstable_by_key(|command| (command.session, command.rid));
+        all
     }
 
     pub(crate) fn is_empty(&self) -> bool {

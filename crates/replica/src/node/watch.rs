@@ -69,6 +69,7 @@ impl<S: StateMachine> Driver<S> {
             || self.core.has_outstanding()
             || !self.is_member()
             || self.is_leaving
+            || self.shm.relay.is_alone()
     }
 
     pub(super) fn is_member(&self) -> bool {
@@ -89,7 +90,10 @@ impl<S: StateMachine> Driver<S> {
             let sign = self.shm.segment(node).map_or(u64::MAX, |segment| segment.beat());
             let is_turn = !is_leader || turn == 0 || self.patience.is_turn(node, sign, turn, now);
             if is_turn {
-                self.step(inner, Input::Suspect { node, is_dead: true });
+                let has_gone_on =
+                    self.core.members().boot(node).is_some_and(|boot| self.shm.control.has_gone_on(node, boot));
+                let dead = Input::Suspect { node, is_dead: true };
+                self.step(inner, if has_gone_on { Input::GoneOn(node) } else { dead });
             }
         }
     }

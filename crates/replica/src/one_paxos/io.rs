@@ -95,6 +95,9 @@ pub enum Input<B> {
         /// True if it is certainly dead.
         is_dead: bool,
     },
+    /// The process of a member is alive, and goes on as another incarnation: the member is dead as far as roles and the log are
+    /// concerned, but its sessions are not. To be repeated while it lasts, as [`Suspect`](Self::Suspect).
+    GoneOn(NodeId),
     /// Messages: some time has passed; unanswered messages are sent again.
     Tick,
 }

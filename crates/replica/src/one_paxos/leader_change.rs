@@ -97,6 +97,7 @@ impl<B: Clone + PartialEq> Node<B> {
     fn begin_adopting(&mut self, effects: &mut Vec<Effect<B>>) {
         self.role = Role::Adopting;
         self.orders = Orders::new(self.configuration.stable);
+        self.progress.iter_mut().for_each(|member| member.is_heard = false);
         let configuration = self.configuration;
         if self.is_by_messages() {
             self.prepare(effects);
@@ -122,7 +123,7 @@ impl<B: Clone + PartialEq> Node<B> {
         let mut orders = Orders::new(if self.rules().respect_stable { stable } else { stable.min(self.applied) });
         self.take_over(adopted, &mut orders.proposals);
         self.fill_holes(&mut orders);
-        self.progress.iter_mut().for_each(|(_, applied)| *applied = orders.stable.max(*applied));
+        self.progress.iter_mut().for_each(|member| member.applied = orders.stable.max(member.applied));
         self.orders = orders;
         self.role = Role::Leading;
         self.raise_stable();

@@ -91,30 +91,43 @@ impl<B: Clone + PartialEq> Node<B> {
     #[track_caller]
     pub fn applied(&mut self, end: Index, effects: &mut Vec<Effect<B>>) {
         assert!(end <= self.learned_end, "only decided commands are applied");
-        let mut has_members_changed = false;
+        let (mut has_members_changed, mut joined) = (false, Vec::new());
         for index in self.applied..end {
             let Some(command) = self.learned.get(index) else { continue };
-            self.orders.has_applied(command);
             match &command.op {
-                Op::Join { node, boot } => has_members_changed |= self.members.join(*node, *boot).is_ok(),
+                Op::Join { node, boot, applied } if self.members.join(*node, *boot).is_ok() => {
+                    has_members_changed = true;
+                    joined.push((*node, self.orders.joining.get(node).map_or(*applied, |&heard| heard.max(*applied))));
+                }
                 Op::Leave { node, .. } => has_members_changed |= self.members.leave(*node),
                 _ => {}
             }
+            self.orders.has_applied(command);
         }
         let before = self.applied;
         self.applied = before.max(end);
+        if !self.rules().joiners_bound_stable {
+            joined.iter_mut().for_each(|(_, applied)| *applied = before);
+        }
         if has_members_changed {
-            self.members_changed(before, effects);
+            self.members_changed(&joined, effects);
         }
         self.has_moved(effects);
     }
 
     /// A member has applied what is below `applied`.
     pub(super) fn progressed(&mut self, node: NodeId, applied: Index, effects: &mut Vec<Effect<B>>) {
-        let Some(entry) = self.progress.iter_mut().find(|(other, _)| *other == node) else { return };
-        if applied > entry.1 {
-            entry.1 = applied;
+        if let Some(count) = self.orders.joining.get_mut(&node) {
+            *count = applied.max(*count);
+        }
+        let Some(entry) = self.progress.iter_mut().find(|entry| entry.node == node) else { return };
+        let (has_moved, is_first) = (applied > entry.applied, !entry.is_heard);
+        entry.applied = applied.max(entry.applied);
+        entry.is_heard = true;
+        if has_moved {
             self.slow.remove(&node);
+        }
+        if has_moved || is_first {
             self.has_moved(effects);
         }
     }
@@ -131,10 +144,11 @@ impl<B: Clone + PartialEq> Node<B> {
     }
 
     #[cold]
-    fn members_changed(&mut self, before: Index, effects: &mut Vec<Effect<B>>) {
-        self.list_progress(before);
+    fn members_changed(&mut self, joined: &[(NodeId, Index)], effects: &mut Vec<Effect<B>>) {
+        self.list_progress(joined);
         let members = &self.members;
         self.dead.retain(|&node| members.contains(node));
+        self.gone_on.retain(|&node| members.contains(node));
         self.slow.retain(|&node| members.contains(node));
         self.orders.leaving.retain(|&node| members.contains(node));
         if !members.contains(self.settings.me) && self.leads() {
@@ -150,14 +164,16 @@ impl<B: Clone + PartialEq> Node<B> {
         }
     }
 
-    /// The leader trims what all members have applied; its own count always bounds.
+    /// The leader trims what all members have applied, and all that are about to be: one that joins begins with an older state,
+    /// and may be left alone as soon as its `Join` is decided. The leader's own count always bounds.
     pub(super) fn raise_stable(&mut self) {
         if self.role == Role::Adopting {
             return;
         }
         // A leader that was deposed without knowing may have applied what others ordered.
         let own = self.applied.min(self.orders.next);
-        let least = self.progress.iter().map(|&(_, applied)| applied).fold(own, Index::min);
+        let joining = self.orders.joining.values().copied().filter(|_| self.rules().joiners_bound_stable);
+        let least = self.progress.iter().map(|member| member.applied).chain(joining).fold(own, Index::min);
         let least = least.saturating_sub(self.settings.window / KEPT_FOR_JOINERS);
         if least > self.orders.stable {
             self.orders.stable = least;

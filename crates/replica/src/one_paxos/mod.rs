@@ -45,3 +45,6 @@ pub use io::{Adopted, Effect, Input, Transport};
 pub use message::{Ballot, Entry, Message};
 pub use node::{Node, Settings};
 pub use rules::Rules;
+
+#[cfg(test)]
+mod tests;

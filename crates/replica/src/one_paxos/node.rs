@@ -43,6 +43,16 @@ pub(super) enum Role {
     Installing,
 }
 
+/// How far another member is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) struct Progress {
+    pub(super) node: NodeId,
+    /// It has applied what is below for sure.
+    pub(super) applied: Index,
+    /// True once it has said so: as it joined, or to this leader. Else it may be further by far.
+    pub(super) is_heard: bool,
+}
+
 /// One participant of 1Paxos. `B` is the body of an operation.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Node<B> {
@@ -68,12 +78,14 @@ pub struct Node<B> {
     /// The configuration that it has proposed and has no answer for.
     pub(super) proposal: Option<Configuration>,
     pub(super) orders: Orders<B>,
-    /// The counts of all other members, as far as known: what is below has been applied for sure.
-    pub(super) progress: Vec<(NodeId, Index)>,
+    /// All other members, as far as known.
+    pub(super) progress: Vec<Progress>,
     /// Where the runtime wants users to wait for nodes that are about to join.
     pub(super) held: Option<Index>,
     /// Members that are dead.
     pub(super) dead: BTreeSet<NodeId>,
+    /// Those of them whose process has gone on as another incarnation.
+    pub(super) gone_on: BTreeSet<NodeId>,
     /// Members that were suspected and have not moved since.
     pub(super) slow: BTreeSet<NodeId>,
 
@@ -128,6 +140,7 @@ impl<B: Clone + PartialEq> Node<B> {
             progress: Vec::new(),
             held: None,
             dead: BTreeSet::new(),
+            gone_on: BTreeSet::new(),
             slow: BTreeSet::new(),
             configuration_log: ConfigurationLog::default(),
             reported: 0,
@@ -137,7 +150,7 @@ impl<B: Clone + PartialEq> Node<B> {
             configuration,
             settings: Arc::new(settings),
         };
-        node.list_progress(0);
+        node.list_progress(&[]);
         if configuration.acceptor == node.settings.me {
             let rules = node.settings.rules;
             node.acceptor.take_role(&node.configuration, &rules);
@@ -156,7 +169,14 @@ impl<B: Clone + PartialEq> Node<B> {
             Input::Adopted(adopted) => self.adopt(adopted, effects),
             Input::ConfigurationWon(configuration) => self.won(configuration, effects),
             Input::ConfigurationSeen(configuration) => self.seen(configuration, effects),
-            Input::Suspect { node, is_dead } => self.suspect(node, is_dead, effects),
+            Input::Suspect { node, is_dead } => {
+                self.gone_on.retain(|&gone| gone != node || !is_dead);
+                self.suspect(node, is_dead, effects);
+            }
+            Input::GoneOn(node) => {
+                self.gone_on.extend(Some(node).filter(|&node| self.members.contains(node)));
+                self.suspect(node, true, effects);
+            }
             Input::Message { from, message } => self.receive(from, message, effects),
             Input::Tick => self.tick(effects),
         }
@@ -284,11 +304,16 @@ impl<B: Clone + PartialEq> Node<B> {
         debug_assert!(holds || self.settings.rules != Rules::ALL, "{invariant}");
     }
 
-    /// Makes the list of counts that of the other members; one that has joined since has applied what is below its `Join`.
-    pub(super) fn list_progress(&mut self, joined_after: Index) {
+    /// Makes the list of counts that of the other members. Those that have joined since are in `joined`, with the counts that
+    /// they had then; of any others nothing is known.
+    pub(super) fn list_progress(&mut self, joined: &[(NodeId, Index)]) {
         let known = std::mem::take(&mut self.progress);
-        let count = |node| known.iter().find(|(other, _)| *other == node).map_or(joined_after, |(_, count)| *count);
-        let others = self.members.iter().filter(|&node| node != self.settings.me);
-        self.progress = others.map(|node| (node, count(node))).collect();
+        let entry = |node| {
+            let before = known.iter().find(|entry| entry.node == node).copied();
+            let joined = joined.iter().find(|(joined, _)| *joined == node);
+            let joined = joined.map(|&(_, applied)| Progress { node, applied, is_heard: true });
+            before.or(joined).unwrap_or(Progress { node, applied: 0, is_heard: false })
+        };
+        self.progress = self.members.iter().filter(|&node| node != self.settings.me).map(entry).collect();
     }
 }

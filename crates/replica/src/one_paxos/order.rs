@@ -4,13 +4,14 @@
 //! those of the group: a full log with a dead member in it can still order its `Leave`. A member that falls behind by three
 //! quarters of the window is put out; while a running member is half as far behind, users wait.
 
-use std::collections::{BTreeSet, HashSet, VecDeque};
-use std::hash::{BuildHasherDefault, Hash, Hasher};
+use std::collections::{BTreeMap, BTreeSet, HashSet, VecDeque};
+use std::hash::{Hash, Hasher};
 
 use super::io::{Effect, Transport};
 use super::log::Log;
 use super::message::Message;
-use super::node::{Node, Role};
+use super::node::{Node, Progress, Role};
+use crate::key_hasher::Keys;
 use crate::{Command, Epoch, Index, LeaveReason, NodeId, Op, SessionId};
 
 /// The places at the end of the log for commands of the group, beside one for each member; at most a quarter of the log.
@@ -36,6 +37,8 @@ pub(super) struct Orders<B> {
     group: VecDeque<Command<B>>,
     /// Members whose `Leave` is ordered or waits.
     pub(super) leaving: BTreeSet<NodeId>,
+    /// Nodes whose `Join` has an index and was not applied, and the counts that they have applied.
+    pub(super) joining: BTreeMap<NodeId, Index>,
 }
 
 impl<B> Orders<B> {
@@ -48,6 +51,7 @@ impl<B> Orders<B> {
             users: VecDeque::new(),
             group: VecDeque::new(),
             leaving: BTreeSet::new(),
+            joining: BTreeMap::new(),
         }
     }
 
@@ -58,8 +62,10 @@ impl<B> Orders<B> {
     /// Notes the proposals that it took over as in flight, from an index on.
     pub(super) fn note_proposals_from(&mut self, first: Index) {
         for (_, command) in self.proposals.iter().filter(|&(index, _)| index >= first) {
-            if let Op::Leave { node, .. } = command.op {
-                self.leaving.insert(node);
+            match command.op {
+                Op::Leave { node, .. } => _ = self.leaving.insert(node),
+                Op::Join { node, applied, .. } => _ = self.joining.insert(node, applied),
+                _ => {}
             }
             self.in_flight.insert(command);
         }
@@ -68,8 +74,10 @@ impl<B> Orders<B> {
     #[inline]
     pub(super) fn has_applied(&mut self, command: &Command<B>) {
         self.in_flight.remove(command);
-        if let Op::Leave { node, .. } = command.op {
-            self.leaving.remove(&node);
+        match &command.op {
+            Op::Leave { node, .. } => _ = self.leaving.remove(node),
+            Op::Join { node, .. } => _ = self.joining.remove(node),
+            _ => {}
         }
     }
 
@@ -157,7 +165,7 @@ impl<B: Clone + PartialEq> Node<B> {
         let end = self.orders.stable + window;
         let reserved = self.reserved();
         let is_running = |node: &NodeId| !self.dead.contains(node) && !self.slow.contains(node);
-        let running = self.progress.iter().filter(|(node, _)| is_running(node)).map(|&(_, applied)| applied);
+        let running = self.progress.iter().filter(|member| is_running(&member.node)).map(|member| member.applied);
         let slowest = running.fold(self.applied, Index::min);
         let users = (end - reserved).min(slowest + window * 3 / 8).min(self.held.unwrap_or(Index::MAX));
         Room { users, group: end - reserved / 2, leaves: end }
@@ -175,7 +183,7 @@ impl<B: Clone + PartialEq> Node<B> {
     /// Other members that users wait for, or will before long: they are a quarter of the window behind or more.
     pub fn slow_members(&self) -> impl Iterator<Item = NodeId> + '_ {
         let bound = if self.leads() { self.orders.next.saturating_sub(self.settings.window / 4) } else { 0 };
-        self.progress.iter().filter(move |(_, applied)| *applied < bound).map(|&(node, _)| node)
+        self.progress.iter().filter(move |member| member.applied < bound).map(|member| member.node)
     }
 
     /// Orders what waits, as far as there is room.
@@ -206,10 +214,26 @@ impl<B: Clone + PartialEq> Node<B> {
             Op::Leave { node, .. } => node != acceptor && index < room.leaves,
             _ => index < room.group,
         };
-        if let Some(at) = self.orders.group.iter().position(is_ready) {
-            return self.orders.group.remove(at);
+        while let Some(at) = self.orders.group.iter().position(is_ready) {
+            let command = self.orders.group.remove(at)?;
+            if self.accepts(&command, index) {
+                return Some(command);
+            }
+            self.orders.has_applied(&command);
         }
         if index < room.users { self.orders.users.pop_front() } else { None }
+    }
+
+    /// False if a node is to be taken in that the log does not reach back to, or that would have to be put out before long. It
+    /// asks again when it has applied more, or has a newer state.
+    fn accepts(&mut self, command: &Command<B>, index: Index) -> bool {
+        let Op::Join { node, applied, .. } = command.op else { return true };
+        let is_far_behind = index.saturating_sub(applied) > self.settings.window / 2;
+        if self.rules().joiners_bound_stable && (applied < self.orders.stable || is_far_behind) {
+            return false;
+        }
+        self.orders.joining.insert(node, applied);
+        true
     }
 
     /// Before the acceptor leaves, another takes its role.
@@ -227,16 +251,20 @@ impl<B: Clone + PartialEq> Node<B> {
         let window = self.settings.window;
         let room = window - self.reserved() - window / KEPT_FOR_JOINERS;
         let (next, most) = (self.orders.next, room.min(window * 3 / 4));
-        let is_far_behind = |applied: Index| next.saturating_sub(applied) >= most;
-        if self.dead.is_empty() && !self.progress.iter().any(|&(_, applied)| is_far_behind(applied)) {
+        // A member that has not said a word to this leader may be further than is known; if it stays mute, it is suspected.
+        let is_known = |member: &Progress| member.is_heard || self.slow.contains(&member.node);
+        let is_far_behind = |member: &Progress| next.saturating_sub(member.applied) >= most && is_known(member);
+        if self.dead.is_empty() && !self.progress.iter().any(is_far_behind) {
             return;
         }
-        let reason = |node: NodeId, applied| match () {
-            () if self.dead.contains(&node) => Some(LeaveReason::Dead),
-            () if is_far_behind(applied) => Some(LeaveReason::Lagging),
+        let reason = |member: &Progress| match () {
+            // Its clients are alive, and go on at the next incarnation.
+            () if self.gone_on.contains(&member.node) => Some(LeaveReason::Lagging),
+            () if self.dead.contains(&member.node) => Some(LeaveReason::Dead),
+            () if is_far_behind(member) => Some(LeaveReason::Lagging),
             () => None,
         };
-        let leaves = self.progress.iter().filter_map(|&(node, applied)| Some((node, reason(node, applied)?)));
+        let leaves = self.progress.iter().filter_map(|member| Some((member.node, reason(member)?)));
         for (node, reason) in Vec::from_iter(leaves) {
             self.orders.enqueue(Command { session: SessionId::SYSTEM, rid: 0, op: Op::Leave { node, reason } });
         }
@@ -295,7 +323,7 @@ pub(super) fn runs<T>(values: impl IntoIterator<Item = (Index, T)>) -> Vec<(Inde
 
 /// The requests and joins that a leader has taken and not applied.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-struct InFlight(HashSet<(SessionId, u32), BuildHasherDefault<KeyHasher>>);
+struct InFlight(HashSet<(SessionId, u32), Keys>);
 
 impl InFlight {
     /// True if it was not in flight.
@@ -325,27 +353,5 @@ impl InFlight {
 impl Hash for InFlight {
     fn hash<H: Hasher>(&self, state: &mut H) {
         state.write_usize(self.0.len());
-    }
-}
-
-/// Keys are made by the group's own nodes: one multiplication a word is enough.
-#[derive(Default)]
-struct KeyHasher(u64);
-
-impl Hasher for KeyHasher {
-    fn write(&mut self, bytes: &[u8]) {
-        bytes.iter().for_each(|&byte| self.write_u64(byte.into()));
-    }
-
-    fn write_u32(&mut self, word: u32) {
-        self.write_u64(word.into());
-    }
-
-    fn write_u64(&mut self, word: u64) {
-        self.0 = (self.0.rotate_left(25) ^ word).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-    }
-
-    fn finish(&self) -> u64 {
-        self.0 ^ self.0 >> 32
     }
 }

@@ -29,6 +29,8 @@ pub struct Rules {
     pub all_raise_visible: bool,
     /// F12: the visible count is raised by maximum, not by a plain store. Kept by the caller.
     pub raise_by_maximum: bool,
+    /// F13: from the order of a `Join` on, what the joiner has applied bounds the trimmed count.
+    pub joiners_bound_stable: bool,
 }
 
 impl Rules {
@@ -46,6 +48,7 @@ impl Rules {
         configuration_carries_stable: true,
         all_raise_visible: true,
         raise_by_maximum: true,
+        joiners_bound_stable: true,
     };
 }
 

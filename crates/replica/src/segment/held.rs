@@ -31,7 +31,7 @@ pub(super) fn write(words: &PlaceSlice<AtomicU64>, at: usize, held: Option<Held>
 /// `None` if the process holds none, is writing there now, or the words are nonsense.
 pub(super) fn read(words: &ReadWords, at: usize) -> Option<Held> {
     let Found::Whole { number, body: [fd, identity, sum] } = record::read::<3>(words, at) else { return None };
-    let (inc, fd) = (u16::try_from(number - 1).ok()?, u32::try_from(fd).ok()?);
+    let (inc, fd) = (u16::try_from(number.checked_sub(1)?).ok()?, u32::try_from(fd).ok()?);
     let is_sound = fd != NONE && inc != 0 && sum == u64::from(checksum(inc, fd, identity));
     is_sound.then_some(Held { inc, fd, identity })
 }

@@ -1,7 +1,7 @@
 //! Where the parts of a segment lie.
 //!
 //! ```text
-//! a line of 128 B each   header | beat | applied and prefix hash | state | accepted {commit, stable, promised}
+//! a line of 128 B each   header | beat | applied and prefix hash | state, CPU | accepted {commit, stable, promised}
 //!                        | proposals {tail, stable} | relayed | requests {tail, head} | gift | ask | cut
 //! then                   cells[64], 64 B | accepted ring[L] | proposal ring[L] | request ring, 64 B a slot
 //!                        | held[slots], 32 B | bulk arena
@@ -13,7 +13,7 @@ use super::slot::SLOT_WORDS;
 use crate::MAX_SLOTS;
 
 /// The version of the layout, of segments and of the control page.
-pub(super) const VERSION: u64 = 1;
+pub(super) const VERSION: u64 = 2;
 /// The words of a writer's line: 128 B, as the prefetcher fetches lines in pairs.
 pub(super) const LINE: usize = 16;
 /// The cells of a node: a cell is written anew after this many own proposals.
@@ -32,6 +32,8 @@ pub(super) const BEAT: usize = LINE;
 pub(super) const APPLIED: usize = 2 * LINE;
 pub(super) const HASH: usize = APPLIED + 1;
 pub(super) const STATE: usize = 3 * LINE;
+/// The CPU that the node is bound to, and one.
+pub(super) const CPU: usize = STATE + 1;
 pub(super) const COMMIT: usize = 4 * LINE;
 pub(super) const STABLE: usize = COMMIT + 1;
 pub(super) const PROMISED: usize = COMMIT + 2;

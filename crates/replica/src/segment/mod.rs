@@ -62,7 +62,7 @@ mod writer;
 pub use body::{Body, BulkPlace, INLINE_BYTES};
 pub use bulk::{BulkError, BulkWriter, MAX_BULK_BYTES};
 pub use cell::CellRead;
-pub use control::{ConfigurationWord, Control, NodeRecord};
+pub use control::{Claim, ConfigurationWord, Control, NodeRecord};
 pub use cut::Cut;
 pub use error::{ControlError, LayoutError};
 pub use gift::Gift;

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use corecast_base::CpuId;
 use corecast_base::sync::{Ordering, fence};
 
 use super::body::Body;
@@ -191,6 +192,13 @@ impl SegmentReader {
     #[must_use]
     pub fn state(&self) -> Option<NodeState> {
         NodeState::from_number(self.words.load(layout::STATE))
+    }
+
+    /// The CPU that the node is bound to, as it says; `None` if it may run on several.
+    #[must_use]
+    pub fn cpu(&self) -> Option<CpuId> {
+        let cpu = self.words.load(layout::CPU).checked_sub(1)?;
+        u32::try_from(cpu).ok().map(CpuId::new)
     }
 
     /// Appends the requests of this node's sessions from position `from` on to `to`, and returns the position after the last

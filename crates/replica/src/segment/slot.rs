@@ -113,7 +113,7 @@ fn encode_op(op: &Op<Body>) -> (u8, u16, [u64; 4]) {
         Op::OpenSession => (OPEN_SESSION, 0, [0; 4]),
         Op::CloseSession => (CLOSE_SESSION, 0, [0; 4]),
         Op::ExpireSession(session) => (EXPIRE_SESSION, 0, [session.0, 0, 0, 0]),
-        Op::Join { node, boot } => (JOIN, 0, [node_bits(node), boot, 0, 0]),
+        Op::Join { node, boot, applied } => (JOIN, 0, [node_bits(node), boot, applied, 0]),
         Op::Leave { node, reason } => (LEAVE, 0, [node_bits(node), reason as u64, 0, 0]),
         Op::Barrier(id) => (BARRIER, 0, [id, 0, 0, 0]),
     }
@@ -130,7 +130,7 @@ fn decode_op(kind: u8, len: u16, words: [u64; 4]) -> Option<Op<Body>> {
         OPEN_SESSION => Op::OpenSession,
         CLOSE_SESSION => Op::CloseSession,
         EXPIRE_SESSION => Op::ExpireSession(SessionId(a)),
-        JOIN => Op::Join { node: node()?, boot: b },
+        JOIN => Op::Join { node: node()?, boot: b, applied: c },
         LEAVE => Op::Leave { node: node()?, reason: LeaveReason::from_number(u8::try_from(b).ok()?)? },
         BARRIER => Op::Barrier(a),
         _ => return None,

@@ -52,7 +52,7 @@ fn commands() -> impl Strategy<Value = Command<Body>> {
         Just(Op::OpenSession),
         Just(Op::CloseSession),
         any::<u64>().prop_map(|session| Op::ExpireSession(SessionId(session))),
-        (node_ids(), any::<u64>()).prop_map(|(node, boot)| Op::Join { node, boot }),
+        (node_ids(), any::<u64>(), any::<u64>()).prop_map(|(node, boot, applied)| Op::Join { node, boot, applied }),
         (node_ids(), reason).prop_map(|(node, reason)| Op::Leave { node, reason }),
         any::<u64>().prop_map(Op::Barrier),
     ];
@@ -103,8 +103,55 @@ proptest! {
         let place = BulkPlace { node: NODE, len: random.u32(0..100), offset: random.u64(0..20) * 64, crc: random.u32(..) };
         prop_assert!(reader.bulk(&place, &mut Vec::new()).is_err());
         let _ = (reader.state(), reader.applied(), reader.applied_hash(), reader.commit(), reader.beat());
+        let _ = (reader.asks(), reader.promised(), reader.stable(), reader.relayed(), reader.proposal_stable());
+        prop_assert_eq!((reader.gift(), reader.cut()), (None, None));
         prop_assert!(SegmentReader::new(layout(), NODE, ReadWords::from(&words)).is_err());
     }
+}
+
+/// Each bit of a slot of each ring: the same command, or none. A stamp that says nothing but its version is none, either.
+#[test]
+fn each_bit_of_a_slot_counts() {
+    let (mut writer, words) = writer_in_words();
+    writer.write_accepted(1, 3, &[command(5)]);
+    writer.write_proposals(1, 3, &[command(5)]);
+    writer.push_request(&command(5)).expect("the ring is empty");
+    let reader = writer.reader();
+    let slots = [layout().accepted().slot(3), layout().proposals().slot(3), layout().request_ring().slot(0)];
+    let read = |ring: usize| match ring {
+        0 => reader.accepted(3),
+        1 => reader.proposal(3),
+        _ => {
+            let mut requests = Vec::new();
+            let _ = reader.requests(0, &mut requests);
+            requests.first().map_or(SlotRead::Absent, |&command| SlotRead::Command { epoch: 1, command })
+        }
+    };
+    for (ring, slot) in slots.into_iter().enumerate() {
+        let whole = read(ring);
+        assert!(is_command(whole, 1, command(5)), "ring {ring}: {whole:?}");
+        for bit in 0..512 {
+            words[slot + bit / 64].fetch_xor(1 << (bit % 64), Ordering::Relaxed);
+            let found = read(ring);
+            assert!(!is_any(found) || found == whole && (54..62).contains(&bit), "ring {ring}, bit {bit}: {found:?}");
+            words[slot + bit / 64].fetch_xor(1 << (bit % 64), Ordering::Relaxed);
+        }
+        let stamp = words[slot].swap(1 << 60, Ordering::Relaxed);
+        assert!(!is_any(read(ring)), "ring {ring}: a stamp without a number");
+        words[slot].store(stamp, Ordering::Relaxed);
+    }
+}
+
+/// No writer writes number 0: such words are a stranger's, in whatever record they stand.
+#[test]
+fn stamps_without_a_number_are_no_records() {
+    let (writer, words) = writer_in_words();
+    words.iter().for_each(|word| word.store(1 << 60, Ordering::Relaxed));
+    let reader = writer.reader();
+    assert_eq!((reader.held(0), reader.gift(), reader.cut(), reader.applied_hash()), (None, None, None, None));
+    assert!(!is_any(reader.accepted(0)) && !is_any(reader.proposal(0)));
+    assert!(!matches!(reader.cell(0, 0), CellRead::Configuration(_)));
+    assert!(SegmentReader::new(layout(), NODE, ReadWords::from(&words)).is_err());
 }
 
 #[test]
@@ -295,10 +342,18 @@ fn a_segment_is_checked_when_it_is_opened() {
     assert_eq!(open(SegmentLayout::with_requests(2, 4, 4, 1024), NODE), Err(LayoutError::Sizes));
     let larger = SegmentLayout::with_requests(2, 16, 4, 1024);
     assert!(matches!(open(larger, NODE), Err(LayoutError::Size { .. })));
-    for word in 0..5 {
-        words[word].fetch_xor(1 << 50, Ordering::Relaxed);
-        assert!(open(layout(), NODE).is_err() || word == 0, "word {word}");
-        words[word].fetch_xor(1 << 50, Ordering::Relaxed);
+    words[2].fetch_add(1, Ordering::Relaxed);
+    assert!(matches!(open(layout(), NODE), Err(LayoutError::Version { .. })), "another version is told from damage");
+    words[2].fetch_sub(1, Ordering::Relaxed);
+    for bit in 0..5 * 64 {
+        words[bit / 64].fetch_xor(1 << (bit % 64), Ordering::Relaxed);
+        // The eight bits that count how often the stamp was written mean nothing here.
+        assert_eq!(open(layout(), NODE).is_ok(), (54..62).contains(&bit), "bit {bit}");
+        words[bit / 64].fetch_xor(1 << (bit % 64), Ordering::Relaxed);
+    }
+    for len in [0, 1, 100, layout().words() - 1] {
+        let cut = SegmentReader::new(layout(), NODE, ReadWords::from(&PlaceSlice::zeroed(len))).map(drop);
+        assert_eq!(cut, Err(LayoutError::Size { words: len, expected: layout().words() }));
     }
     let fresh = PlaceSlice::zeroed(layout().words());
     let error = SegmentReader::new(layout(), NODE, ReadWords::from(&fresh)).map(drop);

@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use corecast_base::PlaceSlice;
 use corecast_base::sync::{AtomicU64, Ordering, fence};
+use corecast_base::{CpuId, PlaceSlice};
 
 use super::body::Body;
 use super::bulk::BulkWriter;
@@ -156,6 +156,12 @@ impl SegmentWriter {
         self.proposed += 1;
         cell::write(&self.words, self.layout.cell(number), configuration);
         number
+    }
+
+    /// Says which CPU this node is bound to, if it is.
+    pub fn set_cpu(&mut self, cpu: Option<CpuId>) {
+        // ORDERING: Relaxed, the word says everything
+        self.words[layout::CPU].store(cpu.map_or(0, |cpu| u64::from(cpu.get()) + 1), Ordering::Relaxed);
     }
 
     /// Relay: publishes that this node has seen the commands below `tail` committed.

@@ -26,7 +26,7 @@ impl Shm {
             Effect::Commit { end, stable, .. } => {
                 self.writer.commit(end, stable);
                 crash_point::here("committed");
-                self.peers.wake_others(self.me);
+                self.relay.wake_learners(&self.peers, self.me);
             }
             Effect::Erase { first, end } => self.writer.erase(first..end),
             Effect::RaiseVisible(count) => {
@@ -45,7 +45,13 @@ impl Shm {
 
     fn propose(&mut self, epoch: crate::Epoch, stable: Index, first: Index, commands: &[Command<Body>]) {
         self.writer.set_proposal_stable(stable);
-        self.writer.write_proposals(epoch, first, commands);
+        // U is written in the terms of an epoch that is still to come.
+        let half = if epoch > self.epoch { commands.len() / 2 } else { 0 };
+        self.writer.write_proposals(epoch, first, &commands[..half]);
+        if half > 0 {
+            crash_point::here("chosen-half");
+        }
+        self.writer.write_proposals(epoch, first + half as u64, &commands[half..]);
         crash_point::here("proposals-written");
         self.writer.set_proposal_tail(first + commands.len() as u64, stable);
         crash_point::here("proposed");
@@ -60,6 +66,7 @@ impl Shm {
             let new = ConfigurationWord::new(configuration.epoch, self.me, cell);
             if self.control.swap(old, new).is_ok() {
                 crash_point::here("configuration-won");
+                self.epoch = configuration.epoch;
                 self.peers.wake_others(self.me);
                 return Input::ConfigurationWon(*configuration);
             }

@@ -1,6 +1,7 @@
 //! The doings of other nodes since this one last looked, as inputs of the protocol.
 
 use super::Shm;
+use crate::crash_point;
 use crate::one_paxos::Input;
 use crate::segment::{Body, CellRead, RunRead, SlotRead};
 use crate::{Configuration, Index, NodeId};
@@ -41,6 +42,7 @@ impl Shm {
 
     /// Looks at all that others may have written.
     pub(crate) fn gather(&mut self, view: &View, inputs: &mut Vec<Input<Body>>) {
+        self.epoch = view.configuration.epoch;
         self.acceptor = view.configuration.acceptor;
         if self.control.configuration().epoch() != view.configuration.epoch {
             inputs.extend(self.newest_configuration().map(Input::ConfigurationSeen));
@@ -80,10 +82,24 @@ impl Shm {
 
     /// The learner's look at what the acceptor has committed.
     fn learn(&mut self, acceptor: NodeId, from: Index, inputs: &mut Vec<Input<Body>>) {
+        if self.peers.get(acceptor).is_none() {
+            // Its memory has to be found while somebody alive holds it.
+            self.refresh_peers();
+        }
+        if !self.relay.has_news(&self.peers, acceptor, from) {
+            return;
+        }
         let Some(acceptor) = self.peers.get(acceptor) else { return };
         let commit = acceptor.segment.commit();
         if commit <= from {
             return;
+        }
+        if self.relay.is_in_use() && commit > self.relay.relayed {
+            self.relay.relayed = commit;
+            self.relay.relays += 1;
+            self.writer.set_relayed(commit);
+            crash_point::here("relayed");
+            self.relay.wake_children(&self.peers);
         }
         let stable = acceptor.segment.stable();
         self.run.clear();
@@ -111,13 +127,12 @@ impl Shm {
         }
     }
 
-    /// The counts that members have applied since it last looked.
+    /// The counts that nodes have applied since it last looked. The first word of each incarnation is passed on in any case.
     pub(crate) fn hear_progress(&mut self, inputs: &mut Vec<Input<Body>>) {
         for peer in self.peers.iter_mut() {
             let (node, applied) = (peer.segment.node(), peer.segment.applied());
-            let known = self.progress.entry(node).or_insert(0);
-            if applied > *known {
-                *known = applied;
+            let is_news = self.progress.insert(node, applied).is_none_or(|known| applied > known);
+            if is_news {
                 inputs.push(Input::Progress { node, applied });
             }
         }

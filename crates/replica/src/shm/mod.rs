@@ -2,19 +2,23 @@
 //! others read.
 //!
 //! - `Peers`: the segments of all nodes, dead ones included;
+//! - `Relay`: whom it watches for decisions, and whom it wakes;
 //! - `Shm`: one node's end.
 
 mod effects;
 mod gather;
 mod peers;
+mod relay;
 mod requests;
 
 pub(crate) use gather::View;
 pub(crate) use peers::Peers;
+pub(crate) use relay::Relay;
 pub(crate) use requests::Requests;
 
 use std::collections::HashMap;
 
+use corecast_base::CpuId;
 use corecast_base::region::SealedMemory;
 
 use crate::segment::{Body, BulkError, BulkPlace, BulkWriter, Control, NodeState, SegmentReader, SegmentWriter};
@@ -25,7 +29,8 @@ use crate::{Command, Epoch, Index, NodeId};
 #[derive(Debug)]
 pub(crate) struct Shm {
     pub(crate) me: NodeId,
-    /// The acceptor of the newest configuration that the protocol knows.
+    /// The newest configuration that the protocol knows, and its acceptor.
+    epoch: Epoch,
     acceptor: NodeId,
     pub(crate) control: Control,
     pub(crate) writer: SegmentWriter,
@@ -34,6 +39,9 @@ pub(crate) struct Shm {
     /// Nodes whose segments are kept.
     pub(crate) pinned: Vec<NodeId>,
     pub(crate) requests: Requests,
+    pub(crate) relay: Relay,
+    /// The CPU that this node is bound to.
+    cpu: Option<CpuId>,
     /// The slot of a node whose log was found damaged.
     pub(crate) damaged: Option<u16>,
     /// The memory of the own segment, whose descriptor others open.
@@ -61,8 +69,25 @@ impl Shm {
         peers: Peers,
     ) -> Self {
         let (progress, run) = (HashMap::new(), Vec::new());
-        let (pinned, requests, damaged) = (Vec::new(), Requests::default(), None);
-        Self { me, acceptor: me, control, writer, bulk, peers, pinned, requests, damaged, memory, progress, run }
+        let (pinned, requests, relay, damaged) = (Vec::new(), Requests::default(), Relay::new(), None);
+        let (epoch, acceptor, cpu) = (0, me, None);
+        Self {
+            me,
+            epoch,
+            acceptor,
+            control,
+            writer,
+            bulk,
+            peers,
+            pinned,
+            requests,
+            relay,
+            cpu,
+            damaged,
+            memory,
+            progress,
+            run,
+        }
     }
 
     /// The segment of a node, the own one included.
@@ -113,6 +138,24 @@ impl Shm {
         joining.map(|one| (one.node(), one.applied())).collect()
     }
 
+    /// The least count that any node has applied which needs the log: a member, or one that has a state and is about to join.
+    pub(crate) fn least_applied(&self, members: &Members) -> Index {
+        let needs_log = |one: &SegmentReader| {
+            let has_state = one.asks().is_none() && one.applied() > 0;
+            has_state && one.state() != Some(NodeState::Left) && !self.peers.is_dead(one.node())
+        };
+        let others = self.peers.iter().map(|peer| &peer.segment);
+        let others = others.filter(|one| !members.contains(one.node()) && needs_log(one)).map(SegmentReader::applied);
+        let members = members.iter().map(|node| self.segment(node).map_or(0, SegmentReader::applied));
+        members.chain(others).min().unwrap_or(0)
+    }
+
+    /// Says which CPU this node is bound to, in this incarnation and later ones.
+    pub(crate) fn set_cpu(&mut self, cpu: Option<CpuId>) {
+        self.cpu = cpu;
+        self.writer.set_cpu(cpu);
+    }
+
     /// This node is another incarnation now, with a segment of its own.
     pub(crate) fn move_to(&mut self, me: NodeId, mut writer: SegmentWriter, memory: SealedMemory, boot: u64) {
         self.bulk = writer.take_bulk().expect("it is the first time");
@@ -123,6 +166,8 @@ impl Shm {
         self.memory = memory;
         self.requests = Requests::default();
         self.progress.clear();
+        self.relay.relayed = 0;
+        self.writer.set_cpu(self.cpu);
         self.peers.tell_held(&mut self.writer);
     }
 }

@@ -55,13 +55,21 @@ impl Peers {
         self.slots.iter_mut().filter_map(|slot| slot.last_mut())
     }
 
-    /// Whether a node's process lives; a node that nobody here has seen is dead.
+    /// True if nothing more is to be expected of a node: its process is dead, or goes on as another incarnation.
     pub(crate) fn is_dead(&self, node: NodeId) -> bool {
-        let Some(peer) = self.get(node) else { return self.control.claimed(usize::from(node.slot)) != node.inc };
-        // The same process may have come back as another incarnation, or another process in this slot.
-        let is_newest = self.control.claimed(usize::from(node.slot)) == node.inc;
-        let lives = peer.participant.is_some_and(|who| self.region.liveness(who) == Liveness::Alive);
-        !is_newest || !lives
+        let slot = usize::from(node.slot);
+        if self.control.claimed(slot) != node.inc {
+            return true;
+        }
+        let lives = |who: Option<ParticipantId>| who.is_some_and(|who| self.region.liveness(who) == Liveness::Alive);
+        match self.get(node) {
+            Some(peer) => !lives(peer.participant),
+            // Its memory could not be opened here. A process that has claimed the slot just now has no record yet.
+            None => {
+                let record = self.control.node(slot).filter(|record| record.inc == node.inc);
+                record.is_some_and(|record| !lives(ParticipantId::from_word(record.participant)))
+            }
+        }
     }
 
     /// Wakes a node.
@@ -71,8 +79,13 @@ impl Peers {
 
     /// Wakes all other nodes.
     pub(crate) fn wake_others(&self, me: NodeId) {
+        self.wake_where(|slot| slot != me.slot);
+    }
+
+    /// Wakes the nodes in these slots.
+    pub(crate) fn wake_where(&self, is_woken: impl Fn(u16) -> bool) {
         for (slot, peers) in self.slots.iter().enumerate() {
-            if !peers.is_empty() && slot != usize::from(me.slot) {
+            if !peers.is_empty() && is_woken(slot as u16) {
                 self.control.wake(slot);
             }
         }

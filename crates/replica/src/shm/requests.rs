@@ -1,37 +1,37 @@
 //! The requests of this node's sessions that another node leads to an answer.
 
-use std::collections::VecDeque;
+use std::collections::{HashSet, VecDeque};
 
 use crate::SessionId;
+use crate::key_hasher::Keys;
 
 /// The own request ring: which positions still wait.
 #[derive(Debug, Default)]
 pub(crate) struct Requests {
-    waiting: VecDeque<Waiting>,
+    /// Positions in use, and what lies there, oldest first.
+    places: VecDeque<(u64, Key)>,
+    /// Those without an answer. A request that was sent more than once needs all its places until then.
+    waiting: HashSet<Key, Keys>,
 }
 
-#[derive(Debug)]
-struct Waiting {
-    position: u64,
-    session: SessionId,
-    rid: u32,
-    is_answered: bool,
-}
+/// A request: its session and its number.
+type Key = (SessionId, u32);
 
 impl Requests {
     /// Notes a request at this position of the ring.
     pub(crate) fn pushed(&mut self, position: u64, session: SessionId, rid: u32) {
-        self.waiting.push_back(Waiting { position, session, rid, is_answered: false });
+        self.places.push_back((position, (session, rid)));
+        self.waiting.insert((session, rid));
     }
 
     /// Notes that a request needs no place any more. The position below which the ring may be written anew, if that moved.
     pub(crate) fn answered(&mut self, session: SessionId, rid: u32) -> Option<u64> {
-        for waiting in self.waiting.iter_mut().filter(|one| one.session == session && one.rid == rid) {
-            waiting.is_answered = true;
+        if !self.waiting.remove(&(session, rid)) {
+            return None;
         }
         let mut below = None;
-        while self.waiting.front().is_some_and(|one| one.is_answered) {
-            below = self.waiting.pop_front().map(|one| one.position + 1);
+        while self.places.front().is_some_and(|(_, key)| !self.waiting.contains(key)) {
+            below = self.places.pop_front().map(|(position, _)| position + 1);
         }
         below
     }

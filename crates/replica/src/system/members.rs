@@ -46,6 +46,12 @@ impl Members {
         members.map(|(&number, slot)| NodeId::new(number, slot.inc))
     }
 
+    /// The number of the process of a member.
+    #[must_use]
+    pub fn boot(&self, node: NodeId) -> Option<u64> {
+        self.slots.get(&node.slot).filter(|slot| slot.is_member && slot.inc == node.inc).map(|slot| slot.boot)
+    }
+
     /// The number of members.
     #[must_use]
     pub fn len(&self) -> usize {

@@ -125,7 +125,7 @@ impl<O> System<O> {
             Op::OpenSession => self.open_session(command.session),
             Op::CloseSession => self.end_session(command.session),
             Op::ExpireSession(session) => self.end_session(*session),
-            Op::Join { node, boot } => self.join(*node, *boot),
+            Op::Join { node, boot, .. } => self.join(*node, *boot),
             Op::Leave { node, reason } => self.leave(*node, *reason),
             Op::Barrier(id) => Outcome::Barrier(*id),
         }
@@ -240,7 +240,8 @@ mod tests {
         system.begin(0, &command(session, 0, Op::OpenSession));
         system.begin(1, &system_command(Op::Leave { node: NODES[1], reason: LeaveReason::Lagging }));
         let again = NodeId::new(1, 2);
-        let joined = system.begin(2, &system_command(Op::Join { node: again, boot: 1 })) == Outcome::Joined(again);
+        let joined =
+            system.begin(2, &system_command(Op::Join { node: again, boot: 1, applied: 2 })) == Outcome::Joined(again);
         assert!(joined && system.sessions().eq([session]), "the same process came back");
         system.begin(3, &system_command(Op::Leave { node: again, reason: LeaveReason::Dead }));
         assert_eq!(system.sessions().count(), 0);

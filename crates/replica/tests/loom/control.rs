@@ -1,8 +1,11 @@
 //! The control page, and what it promises about the segments.
 
+use std::sync::Arc;
+
 use corecast_base::Arena;
+use corecast_base::sync::{AtomicU64, Ordering};
 use corecast_base::wait::Wait;
-use corecast_replica::segment::{CellRead, ConfigurationWord, Control, ControlError, LayoutError};
+use corecast_replica::segment::{CellRead, Claim, ConfigurationWord, Control, ControlError, LayoutError, NodeRecord};
 use corecast_replica::{Configuration, Epoch, NodeId, RoleChange};
 use loom::thread;
 
@@ -165,8 +168,65 @@ fn one_of_two_creators_claims_a_slot() {
     loom::model(|| {
         let page = page();
         let theirs = page.clone();
-        let claiming = thread::spawn(move || theirs.claim(0, 0, 1).is_ok());
-        let is_mine = page.claim(0, 0, 1).is_ok();
+        let claiming = thread::spawn(move || theirs.claim(0, Claim::NONE, claim(1, 5)).is_ok());
+        let is_mine = page.claim(0, Claim::NONE, claim(1, 6)).is_ok();
         assert_ne!(is_mine, claiming.join().expect("the other ends"));
     });
+}
+
+/// A thread that sees a claim sees that its process has said to be alive before: a living claimant does not look dead.
+#[test]
+fn a_claim_brings_the_record_of_its_process() {
+    loom::model(|| {
+        let (page, is_alive) = (page(), Arc::new(AtomicU64::new(0)));
+        let (theirs, their_record) = (page.clone(), Arc::clone(&is_alive));
+        let claiming = thread::spawn(move || {
+            // ORDERING: Relaxed, the claim releases it: that is what this model is about
+            their_record.store(1, Ordering::Relaxed);
+            theirs.claim(0, Claim::NONE, claim(1, 5)).expect("nobody else");
+        });
+        if page.last_claim(0) != Claim::NONE {
+            // ORDERING: Relaxed, as above
+            assert_eq!(is_alive.load(Ordering::Relaxed), 1, "a living claimant looks dead");
+        }
+        claiming.join().expect("the claimant ends");
+    });
+}
+
+/// A claimant was killed before it published itself. Of two that find it dead one has the slot, and what it publishes is read
+/// whole or not at all; the dead one's incarnation is not used again.
+#[test]
+fn the_slot_of_a_claimant_that_died_has_one_heir() {
+    loom::model(|| {
+        let page = page();
+        page.claim(0, Claim::NONE, claim(1, 5)).expect("nobody else");
+        let inherit = |page: &Control, participant: u64| {
+            let last = page.last_claim(0);
+            let next = last.next(participant).expect("a few incarnations");
+            let is_dead = last.participant == 5;
+            let is_mine = is_dead && page.claim(0, last, next).is_ok();
+            if is_mine {
+                page.publish(0, &record(next));
+            }
+            is_mine
+        };
+        let theirs = page.clone();
+        let inheriting = thread::spawn(move || inherit(&theirs, 6));
+        let is_mine = inherit(&page, 7);
+        if let Some(found) = page.node(0) {
+            assert!(found == record(claim(2, 6)) || found == record(claim(2, 7)), "{found:?}");
+        }
+        assert_ne!(is_mine, inheriting.join().expect("the other ends"));
+        let heir = claim(2, if is_mine { 7 } else { 6 });
+        assert_eq!((page.last_claim(0), page.node(0)), (heir, Some(record(heir))));
+    });
+}
+
+fn claim(inc: u16, participant: u64) -> Claim {
+    Claim { inc, participant }
+}
+
+fn record(claim: Claim) -> NodeRecord {
+    let Claim { inc, participant } = claim;
+    NodeRecord { inc, participant, pid: participant as u32, fd: 3, identity: participant, boot: participant }
 }

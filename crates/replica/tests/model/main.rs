@@ -20,7 +20,7 @@ const SEPARATE: Transport = Transport::Shared { is_fused: false };
 const FUSED: Transport = Transport::Shared { is_fused: true };
 
 #[track_caller]
-fn is_safe(model: Protocol) {
+fn is_safe(model: Protocol) -> impl Checker<Protocol> {
     let (begun, text) = (Instant::now(), format!("{model:?}"));
     let checker = model.checker().spawn_dfs().join();
     eprintln!("{} states, {:?}: {text}", checker.unique_state_count(), begun.elapsed());
@@ -28,6 +28,7 @@ fn is_safe(model: Protocol) {
         let violation = path.last_state().world.monitor.violation().map(str::to_owned);
         panic!("{text}: {violation:?}: {:#?}", path.into_actions());
     }
+    checker
 }
 
 /// Finds what goes wrong without a rule; within larger bounds, also that nothing does with it.
@@ -71,6 +72,22 @@ fn shared_fused_is_safe() {
 fn shared_trimming_is_safe() {
     let model = Protocol { trims: true, suspicions: 1, expulsions: 1, ..Protocol::new(SEPARATE, Rules::ALL) };
     is_safe(bounds(Protocol { requests: 1, ..model.clone() }, Protocol { suspicions: 2, ..model }));
+}
+
+/// Founders take a node in, and die. It goes on with all that was decided.
+fn joining(transport: Transport, rules: Rules) -> Protocol {
+    let model = Protocol { nodes: 2, epochs: 2, crashes: 2, joins: 2, trims: true, ..Protocol::new(transport, rules) };
+    Protocol { suspicions: 2, suspecting: &[1, 2], ..model }
+}
+
+#[test]
+fn shared_joining_is_safe() {
+    for transport in [SEPARATE, FUSED] {
+        let model = joining(transport, Rules::ALL);
+        let short = Protocol { requests: 1, joins: 1, suspicions: 1, suspecting: &[2], ..model.clone() };
+        let checker = is_safe(bounds(short, model));
+        assert!(checker.discovery("alone").is_some(), "the joiner leads alone, and decides");
+    }
 }
 
 #[test]
@@ -180,4 +197,12 @@ fn f11() {
 fn f12() {
     let model = without(SEPARATE, |rules| rules.raise_by_maximum = false);
     is_found(Protocol { suspicions: 0, ..model });
+}
+
+#[test]
+fn f13() {
+    for transport in [SEPARATE, FUSED] {
+        let rules = Rules { joiners_bound_stable: false, ..Rules::ALL };
+        is_found(Protocol { joins: 1, suspicions: 0, ..joining(transport, rules) });
+    }
 }

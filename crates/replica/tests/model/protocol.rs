@@ -22,6 +22,8 @@ pub(crate) struct Protocol {
     pub(crate) restarts: u8,
     /// Members that are put out, though they are alive.
     pub(crate) expulsions: u8,
+    /// Times that a node which begins with the state of before all commands is asked to be taken in.
+    pub(crate) joins: u8,
     /// Orders of events that are not looked at, so that a search for one that goes wrong is short.
     pub(crate) is_left_out: fn(&World, &Action) -> bool,
     /// Leaders hear of what others have applied, and trim.
@@ -43,6 +45,7 @@ impl Protocol {
             crashes: 0,
             restarts: 0,
             expulsions: 0,
+            joins: 0,
             is_left_out: |_, _| false,
             trims: false,
             reorders: false,
@@ -59,6 +62,7 @@ pub(crate) struct State {
     crashes: u8,
     restarts: u8,
     expulsions: u8,
+    joins: u8,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -71,6 +75,8 @@ pub(crate) enum Action {
     Request(usize),
     Suspect(usize, NodeId),
     Expel(usize, NodeId),
+    /// A leader gets the request of the joiner.
+    Join(usize),
     Crash(usize),
     Restart(usize),
     Deliver(NodeId, NodeId, usize),
@@ -81,8 +87,13 @@ impl Model for Protocol {
     type Action = Action;
 
     fn init_states(&self) -> Vec<State> {
-        let world = World::new(self.nodes, self.transport, 8, self.rules);
-        vec![State { world, requests: 0, suspicions: 0, crashes: 0, restarts: 0, expulsions: 0 }]
+        let mut world = World::new(self.nodes, self.transport, 8, self.rules);
+        if self.joins > 0 {
+            let (settings, first) =
+                (Settings { me: self.joiner(), ..world.settings.clone() }, &world.processes[0].node);
+            world.add(Node::restored(settings, first.members().clone(), *first.configuration(), 0));
+        }
+        vec![State { world, requests: 0, suspicions: 0, crashes: 0, restarts: 0, expulsions: 0, joins: 0 }]
     }
 
     fn actions(&self, state: &State, actions: &mut Vec<Action>) {
@@ -108,7 +119,7 @@ impl Model for Protocol {
 
     fn next_state(&self, last: &State, action: Action) -> Option<State> {
         let mut state = last.clone();
-        let State { world, requests, suspicions, crashes, restarts, expulsions } = &mut state;
+        let State { world, requests, suspicions, crashes, restarts, expulsions, joins } = &mut state;
         match action {
             Action::Execute(at) => world.execute(at),
             Action::See(at) => step(world, at, world.memory.newer_configuration(&world.processes[at].node)),
@@ -129,6 +140,13 @@ impl Model for Protocol {
                 let op = Op::Leave { node, reason: LeaveReason::Lagging };
                 world.step(at, Input::Requests(vec![Command { session: SessionId::SYSTEM, rid: 0, op }]));
             }
+            Action::Join(at) => {
+                *joins += 1;
+                let node = self.joiner();
+                let applied = world.processes[world.at(node)].node.applied_count();
+                let op = Op::Join { node, boot: 2, applied };
+                world.step(at, Input::Requests(vec![Command { session: SessionId::SYSTEM, rid: 0, op }]));
+            }
             Action::Crash(at) => {
                 *crashes += 1;
                 world.kill(at);
@@ -144,11 +162,29 @@ impl Model for Protocol {
     }
 
     fn properties(&self) -> Vec<Property<Self>> {
-        vec![Property::always("right", |_, state: &State| state.world.is_right())]
+        vec![
+            Property::always("right", |_, state: &State| state.world.is_right()),
+            // A search for what goes wrong ends with it, and so does one without a joiner.
+            Property::sometimes("alone", |model: &Self, state: &State| {
+                model.joins == 0 || model.rules != Rules::ALL || model.joiner_is_alone(state)
+            }),
+        ]
     }
 }
 
 impl Protocol {
+    fn joiner(&self) -> NodeId {
+        NodeId::new(self.nodes, 1)
+    }
+
+    /// The joiner leads, all others are dead, and all requests were decided.
+    fn joiner_is_alone(&self, state: &State) -> bool {
+        let (last, others) = state.world.processes.split_last().expect("it is the last one");
+        let is_user = |command: &Command<Body>| matches!(command.op, Op::User(_));
+        let decided = state.world.monitor.decided().values().filter(|&command| is_user(command)).count();
+        last.node.orders() && others.iter().all(|other| !other.is_alive) && decided == usize::from(self.requests)
+    }
+
     fn actions_of(&self, state: &State, at: usize, actions: &mut Vec<Action>) {
         let world = &state.world;
         let node = &world.processes[at].node;
@@ -172,6 +208,9 @@ impl Protocol {
         let may_suspect = state.suspicions < self.suspicions && self.suspecting.contains(&at);
         if node.configuration().epoch < self.epochs && may_suspect {
             self.suspicions(node, at, actions);
+        }
+        if state.joins < self.joins && node.orders() && !node.members().contains(self.joiner()) {
+            actions.push(Action::Join(at));
         }
         if state.expulsions < self.expulsions && node.orders() {
             actions.push(Action::Expel(at, NodeId::new(self.nodes - 1, 1)));

@@ -2,8 +2,9 @@
 
 use std::time::Duration;
 
+use corecast_replica::kv::Store;
 use corecast_replica::wal::Fsync;
-use corecast_replica::{Config, ExecuteError, Level, Node, Placement, Replicated};
+use corecast_replica::{Config, ExecuteError, Level, Node, OpenError, Placement, Replicated};
 
 use crate::counter::Counter;
 
@@ -133,4 +134,20 @@ fn files_of_another_kind_are_refused() {
     let config = config(Placement::Separate).durable(folder.path(), Fsync::Always);
     let error = Replicated::create(&config, Counter::default()).expect_err("damaged");
     assert!(error.to_string().contains("expected the number of a group"), "{error}");
+}
+
+/// By the type of the state machine, and by the kind that the creator named.
+#[test]
+fn groups_of_other_state_are_refused() {
+    let mine = config(Placement::Separate).kind("counter");
+    let first = Replicated::create(&mine, Counter::default()).expect("there is memory");
+    let share = || first.share().expect("there is /proc");
+    let another = Replicated::<Store>::attach_fd(&mine, share()).expect_err("another type");
+    assert!(another.to_string().contains("it replicates another state"), "{another}");
+    for kind in ["", "Counter"] {
+        let another = Replicated::<Counter>::attach_fd(&mine.clone().kind(kind), share()).expect_err("another kind");
+        assert!(matches!(another, OpenError::Version(_)), "{another}");
+    }
+    let second = Replicated::<Counter>::attach_fd(&mine, share()).expect("the same kind");
+    assert_eq!(second.status().members.len(), 2);
 }

@@ -74,6 +74,25 @@ fn a_node_that_stands_still_never_stops_writers() {
     assert_eq!(node.status().members.len(), 3);
 }
 
+/// A reader that is stopped while it looks at its replica's state keeps that replica from applying, and nobody else.
+#[test]
+fn a_reader_that_is_stopped_inside_a_read_never_stops_writers() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let _first = roles::start("create", &folder, Placement::Separate);
+    let mut reader = roles::start("stay inside a read", &folder, Placement::Separate);
+    let node = attach(&folder, Placement::Separate);
+    let (mut session, mut sum) = (node.session().expect("a member"), 0);
+    assert_eq!(reader.hear(), "inside");
+    reader.stop();
+    // The log has 256 places.
+    add(&mut session, &mut sum, 2000);
+    assert_eq!(node.read(Level::Linearizable, &()).expect("fresh").0, 2000);
+    reader.signal(Signal::CONT);
+    reader.nod();
+    assert_eq!(reader.hear(), "outside");
+    write_until(&node, &mut session, &mut sum, || node.status().members.len() == 3);
+}
+
 #[test]
 fn another_process_takes_the_slot_of_a_dead_one() {
     let folder = tempfile::tempdir().expect("a temporary folder");
@@ -93,4 +112,21 @@ fn another_process_takes_the_slot_of_a_dead_one() {
     assert!(node.status().members.contains(&NodeId::new(0, 2)));
     drop(fillers);
     add(&mut session, &mut sum, 10);
+}
+
+#[test]
+fn slots_of_processes_that_died_while_they_joined_are_taken_again() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let first = roles::start("create", &folder, Placement::Separate);
+    // The group has 8 slots, of which each is claimed by a process that says nothing more, or no more than where its memory is.
+    for at in 1..8 {
+        roles::die_joining(if at % 2 == 0 { "segment-published" } else { "slot-claimed" }, &folder);
+    }
+    let second = roles::start("attach", &folder, Placement::Separate);
+    assert_eq!((&*first.said, &*second.said), ("joined as 0.1", "joined as 1.2"));
+    let node = attach(&folder, Placement::Separate);
+    assert_eq!(node.id(), NodeId::new(2, 2));
+    let (mut session, mut sum) = (node.session().expect("a member"), 0);
+    add(&mut session, &mut sum, 10);
+    assert_eq!(node.status().members.len(), 3);
 }

@@ -1,5 +1,6 @@
 //! Making a group and joining it by its name and by a descriptor; being refused; forked children.
 
+use corecast_base::rendezvous::SocketDir;
 use corecast_replica::{ExecuteError, Level, OpenError, Placement, ReadError, Replicated};
 use rustix::process::{Pid, WaitOptions, waitpid};
 
@@ -11,7 +12,7 @@ fn a_group_is_found_by_its_name_and_by_a_descriptor() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let _first = roles::start("create", &folder, Placement::Separate);
     let node = attach(&folder, Placement::Separate);
-    let _third = roles::start_by_fd(&node);
+    let _third = roles::start_by_fd("inherit", &node);
     let (mut session, mut sum) = (node.session().expect("a member"), 0);
     add(&mut session, &mut sum, 100);
     assert_eq!(node.status().members.len(), 3);
@@ -33,6 +34,50 @@ fn without_room_there_is_an_error() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let actor = roles::start("create in little memory", &folder, Placement::Separate);
     assert!(actor.said.starts_with("refused: "), "{}", actor.said);
+}
+
+/// The slot that it had claimed by then is free again, though its process lives.
+#[test]
+fn a_node_without_room_for_its_segment_is_told_and_may_try_again() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let _first = roles::start("create with large segments", &folder, Placement::Separate);
+    let mut second = roles::start("attach in little memory and again", &folder, Placement::Separate);
+    assert!(second.said.starts_with("refused: the segment of node 1 could not be used: "), "{}", second.said);
+    assert_eq!(second.hear(), "joined as 1.2", "the group has two slots");
+}
+
+#[test]
+fn another_user_is_refused_and_disturbs_nobody() {
+    if !rustix::process::geteuid().is_root() {
+        eprintln!("only root may become another user");
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let node = Replicated::create_named(&config(Placement::Separate), &sockets(&folder), NAME, Sum::default());
+    let node = node.expect("there is memory");
+    let (mut session, mut sum) = (node.session().expect("a member"), 0);
+    let by_name = roles::start("attach as another user", &folder, Placement::Separate);
+    assert!(by_name.said.starts_with("refused: "), "{}", by_name.said);
+    add(&mut session, &mut sum, 10);
+    let by_fd = roles::start_by_fd("inherit as another user", &node);
+    assert!(by_fd.said.starts_with("refused: "), "{}", by_fd.said);
+    add(&mut session, &mut sum, 10);
+    assert_eq!(node.status().members.len(), 1);
+}
+
+#[test]
+fn names_that_fit_no_socket_are_refused() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let config = config(Placement::Separate);
+    let deep = SocketDir::at(folder.path().join("d".repeat(200)));
+    for (dir, name) in
+        [(sockets(&folder), "n".repeat(200)), (deep, "sum".to_owned()), (sockets(&folder), String::new())]
+    {
+        let created = Replicated::create_named(&config, &dir, &name, Sum::default());
+        assert!(matches!(created, Err(OpenError::Rendezvous(_))), "{created:?}");
+        let attached = Replicated::<Sum>::attach(&config, &dir, &name);
+        assert!(matches!(attached, Err(OpenError::Rendezvous(_))), "{attached:?}");
+    }
 }
 
 #[test]

@@ -7,13 +7,15 @@
 mod death;
 mod forming;
 mod panics;
+mod relays;
 mod roles;
 mod sum;
 
 use std::time::{Duration, Instant};
 
 use corecast_base::rendezvous::SocketDir;
-use corecast_replica::{Config, Level, Node, Placement, Replicated, Session};
+use corecast_replica::placement::LearnTree;
+use corecast_replica::{Config, Learning, Level, Node, Placement, Replicated, Session};
 
 use crate::sum::Sum;
 
@@ -25,6 +27,12 @@ const NAME: &str = "sum";
 /// A small group: its log is short, so that nodes that stand still fall out of it.
 fn config(placement: Placement) -> Config {
     Config::default().slots(8).window(256).bulk_bytes(1 << 16).placement(placement).joining(PATIENCE)
+}
+
+/// The same, learning over the chain 0, 1, 2, 3: between any two of these all others relay.
+fn in_chain(config: Config) -> Config {
+    let chain = LearnTree::of_parents(&[None, Some(0), Some(1), Some(2)]).expect("a chain");
+    config.learning(Learning::Tree(chain))
 }
 
 fn sockets(folder: &tempfile::TempDir) -> SocketDir {

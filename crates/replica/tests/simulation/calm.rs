@@ -16,7 +16,7 @@ pub(crate) fn run(group: &mut Group) {
         deliver_all(group);
         rejoin(group);
         if is_over(group) {
-            return;
+            return assert_eq!(group.lost_session(), None, "sessions of living processes stay open: {}", report(group));
         }
     }
     assert!(is_blocked(group), "requests do not end: {}", report(group));
@@ -59,7 +59,7 @@ fn suspect(group: &mut Group, at: usize, round: usize) {
         let is_due = node != configuration.leader
             || group.node(at).rank().is_some_and(|rank| (round + 1) % (4 * (rank + 1)) == 0);
         if (is_dead || is_idle) && is_due && other != at {
-            group.step(at, Input::Suspect { node, is_dead });
+            group.step(at, group.suspicion(node, is_dead));
         }
     }
 }

@@ -16,6 +16,8 @@ pub(crate) struct Client {
     pub(crate) is_stopped: bool,
     /// The number of the process.
     pub(crate) boot: u64,
+    /// Sessions that its process has opened at earlier incarnations, and has not closed.
+    pub(crate) earlier: Vec<SessionId>,
 }
 
 #[derive(Debug)]
@@ -27,11 +29,11 @@ pub(crate) struct Group {
 }
 
 impl Group {
-    pub(crate) fn new(transport: Transport, seed: u64) -> Self {
+    pub(crate) fn new(transport: Transport, seed: u64, rules: Rules) -> Self {
         let mut rng = Rng::with_seed(seed);
         let count = *rng.choice(&[1, 2, 3, 3, 3, 4, 5]).expect("not empty");
         let window = *rng.choice(&[32, 32, 64]).expect("not empty");
-        let mut world = World::new(count, transport, window, Rules::ALL);
+        let mut world = World::new(count, transport, window, rules);
         let members = Members::founding(world.settings.founders.iter().map(|&node| (node, 1)));
         for process in &mut world.processes {
             process.system = Some(System::new(members.clone()));
@@ -90,7 +92,7 @@ impl Group {
 
     /// Starts one more request, if the session has room.
     pub(crate) fn begin_request(&mut self, at: usize) {
-        let Client { session, rid, .. } = self.clients[at];
+        let &Client { session, rid, .. } = &self.clients[at];
         let oldest = rid.saturating_sub(Command::<Body>::OUTSTANDING - 1).max(1);
         let has_room = rid == 0 || (oldest..=rid).all(|rid| self.is_done(at, rid) || rid + 15 > self.clients[at].rid);
         if self.is_member(at) && self.is_open(at) && has_room && self.outstanding(at).len() < 15 {
@@ -113,7 +115,7 @@ impl Group {
 
     /// Requests without an answer.
     pub(crate) fn outstanding(&self, at: usize) -> Vec<Command<Body>> {
-        let Client { session, rid, .. } = self.clients[at];
+        let &Client { session, rid, .. } = &self.clients[at];
         if !self.is_open(at) {
             return vec![Command { session, rid: 0, op: Op::OpenSession }];
         }
@@ -132,7 +134,8 @@ impl Group {
             let commands = self.outstanding(at);
             self.hand_in(at, commands);
         } else if !self.has_left(at) {
-            let op = Op::Join { node, boot: self.clients[at].boot };
+            let (boot, applied) = (self.clients[at].boot, self.node(at).applied_count());
+            let op = Op::Join { node, boot, applied };
             self.hand_in(at, vec![Command { session: SessionId::SYSTEM, rid: 0, op }]);
         }
     }
@@ -179,12 +182,15 @@ impl Group {
 
     /// True if a process is left that is up to date and that the group has not put out.
     pub(crate) fn has_survivor(&self) -> bool {
-        let leaves = |node: NodeId| {
-            let is_leave = |op: &Op<Body>| matches!(op, Op::Leave { node: left, .. } if *left == node);
-            self.world.monitor.decided().values().any(|command| is_leave(&command.op))
-        };
-        let survives = |at: usize| self.is_member(at) && !self.node(at).is_lagging() && !leaves(self.node(at).id());
-        self.alive().into_iter().any(survives)
+        self.alive().into_iter().any(|at| self.may_go_on(at))
+    }
+
+    /// True if a process can go on alone: the group has taken it in, and not put it out. Where memory is shared, it need not
+    /// have heard of it: all that it has to know outlives the others.
+    pub(crate) fn may_go_on(&self, at: usize) -> bool {
+        let node = self.node(at);
+        let knows_it = self.is_member(at) || self.world.is_shared();
+        self.world.monitor.is_member(node) && knows_it && !node.is_lagging()
     }
 
     /// Starts a process in the slot of one that is dead or was put out, from the snapshot of a member.
@@ -210,8 +216,34 @@ impl Group {
         let node = Node::restored(settings, members, *self.node(donor).configuration(), system.applied());
         self.world.kill(old);
         let at = self.world.add(node);
+        let mut client = Client::new(me, boot);
+        if is_same_process {
+            let Client { session, earlier, .. } = &self.clients[old];
+            let opened = Some(*session).filter(|_| self.is_open(old));
+            client.earlier = earlier.iter().copied().chain(opened).collect();
+        }
         self.world.processes[at].system = Some(system);
-        self.clients.push(Client::new(me, boot));
+        self.clients.push(client);
+    }
+
+    /// True if the process of a node lives on as a later incarnation.
+    pub(crate) fn has_gone_on(&self, node: NodeId) -> bool {
+        let at = self.world.at(node);
+        let is_later =
+            |later: usize| self.node(later).id().slot == node.slot && self.clients[later].boot == self.clients[at].boot;
+        (at + 1..self.clients.len()).any(is_later)
+    }
+
+    /// The word of a runtime about another node.
+    pub(crate) fn suspicion(&self, node: NodeId, is_dead: bool) -> Input<Body> {
+        if is_dead && self.has_gone_on(node) { Input::GoneOn(node) } else { Input::Suspect { node, is_dead } }
+    }
+
+    /// A session of a living process that has ended, though no client has closed it.
+    pub(crate) fn lost_session(&self) -> Option<SessionId> {
+        let is_lost = |at: usize, session: &SessionId| !self.system(at).sessions().any(|open| open == *session);
+        let lost = |at: usize| self.clients[at].earlier.iter().find(|session| is_lost(at, session)).copied();
+        self.alive().into_iter().filter(|&at| self.is_member(at)).find_map(lost)
     }
 
     fn running_in(&self, slot: u16) -> Option<usize> {
@@ -259,6 +291,6 @@ impl Group {
 
 impl Client {
     fn new(node: NodeId, boot: u64) -> Self {
-        Self { session: SessionId::new(node, 1), rid: 0, is_stopped: false, boot }
+        Self { session: SessionId::new(node, 1), rid: 0, is_stopped: false, boot, earlier: Vec::new() }
     }
 }

@@ -16,7 +16,7 @@ mod storm;
 use std::env;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use corecast_replica::one_paxos::Transport;
+use corecast_replica::one_paxos::{Rules, Transport};
 use group::Group;
 
 /// The seeds of each transport in a usual run.
@@ -26,18 +26,18 @@ fn number(name: &str) -> Option<u64> {
     env::var(name).ok().map(|text| text.parse().unwrap_or_else(|_| panic!("{name} is a number")))
 }
 
-fn run(transport: Transport, seed: u64) {
-    let mut group = Group::new(transport, seed);
+fn run(transport: Transport, seed: u64, rules: Rules) {
+    let mut group = Group::new(transport, seed, rules);
     storm::run(&mut group);
     calm::run(&mut group);
 }
 
 fn run_all(transport: Transport) {
     if let Some(seed) = number("CORECAST_SIMULATION_SEED") {
-        return run(transport, seed);
+        return run(transport, seed, Rules::ALL);
     }
     for seed in 0..number("CORECAST_SIMULATION_SEEDS").unwrap_or(SEEDS) {
-        if let Err(error) = catch_unwind(AssertUnwindSafe(|| run(transport, seed))) {
+        if let Err(error) = catch_unwind(AssertUnwindSafe(|| run(transport, seed, Rules::ALL))) {
             eprintln!("{transport:?}: CORECAST_SIMULATION_SEED={seed}");
             std::panic::resume_unwind(error);
         }
@@ -57,4 +57,18 @@ fn shared_fused() {
 #[test]
 fn messages() {
     run_all(Transport::Messages);
+}
+
+/// A joiner that does not bound the trimmed count is left with a hole in its log, and that is noticed.
+#[test]
+fn a_joiner_that_bounds_nothing_is_found() {
+    let rules = Rules { joiners_bound_stable: false, ..Rules::ALL };
+    let transport = Transport::Shared { is_fused: false };
+    let is_found = |seed| {
+        let error = catch_unwind(AssertUnwindSafe(|| run(transport, seed, rules))).err()?;
+        error.downcast::<String>().ok().filter(|text| text.contains("I8"))
+    };
+    let found = (0..SEEDS).find_map(|seed| Some((seed, is_found(seed)?)));
+    eprintln!("{found:?}");
+    assert!(found.is_some(), "nothing found with {SEEDS} seeds");
 }

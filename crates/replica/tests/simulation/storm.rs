@@ -50,7 +50,7 @@ fn suspect(group: &mut Group, at: usize) {
     let any = group.rng.choice(members).unwrap_or(configuration.leader);
     let node = group.rng.choice([configuration.leader, configuration.acceptor, any]).expect("three");
     let is_dead = !group.is_alive(node);
-    group.step(at, Input::Suspect { node, is_dead });
+    group.step(at, group.suspicion(node, is_dead));
 }
 
 fn stop_or_continue(group: &mut Group) {
@@ -63,8 +63,7 @@ fn stop_or_continue(group: &mut Group) {
 /// Kills a process. Shared: one is left. Messages: a majority of the founders is left, and while one of leader and acceptor is
 /// dead the protocol may wait for it.
 fn kill(group: &mut Group, at: usize) {
-    let is_last =
-        group.alive().iter().filter(|&&other| group.is_member(other) && !group.node(other).is_lagging()).count() < 2;
+    let is_last = !group.alive().into_iter().any(|other| other != at && group.may_go_on(other));
     let me = group.node(at).id();
     if is_last || (!group.world.is_shared() && !group.has_majority_without(Some(at))) {
         return;
@@ -77,8 +76,12 @@ fn kill(group: &mut Group, at: usize) {
 }
 
 fn restart(group: &mut Group) {
-    let candidates = (0..group.clients.len()).filter(|&at| !group.world.processes[at].is_alive || group.has_left(at));
-    let candidates = Vec::from_iter(candidates);
+    // One that is about to join may begin anew, too: then its `Join` comes late.
+    let (joins_anew, shared) = (group.rng.u8(..4) == 0, group.world.is_shared());
+    let is_candidate = |&at: &usize| {
+        !group.world.processes[at].is_alive || group.has_left(at) || (joins_anew && shared && !group.is_member(at))
+    };
+    let candidates = Vec::from_iter((0..group.clients.len()).filter(is_candidate));
     if let Some(at) = group.rng.choice(candidates) {
         let is_same_process = group.world.processes[at].is_alive;
         group.restart(at, is_same_process);

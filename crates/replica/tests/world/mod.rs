@@ -64,7 +64,7 @@ impl World {
             |&me: &NodeId| Process::new(Node::new(Settings { me, ..settings.clone() }, members.clone(), configuration));
         let processes = Vec::from_iter(founders.iter().map(process));
         let memory = Memory::new(configuration, founders, window);
-        Self { settings, processes, memory, links: Links::default(), monitor: Monitor::default() }
+        Self { settings, processes, memory, links: Links::default(), monitor: Monitor::new(members) }
     }
 
     pub(crate) fn is_shared(&self) -> bool {
@@ -85,6 +85,7 @@ impl World {
         let mut effects = Vec::new();
         self.processes[at].node.step(input, &mut effects);
         self.processes[at].pending.extend(effects);
+        self.monitor.check_lagging(&self.processes[at].node);
     }
 
     /// Executes the next effect of a node, and answers it.
@@ -147,6 +148,8 @@ impl World {
         self.processes[at].node.applied(end, &mut effects);
         self.processes[at].pending.extend(effects);
         self.memory.segments[at].applied = end;
+        let alive = self.processes.iter().filter(|process| process.is_alive);
+        alive.for_each(|process| self.monitor.check_lagging(&process.node));
     }
 
     /// Delivers a message that is under way.

@@ -2,12 +2,17 @@
 
 use std::collections::BTreeMap;
 
+use corecast_replica::one_paxos::Node;
+use corecast_replica::system::Members;
 use corecast_replica::{Command, Index, Op, SessionId};
 
 use super::{Body, Process};
 
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Monitor {
+    /// The members after the first `counted` commands.
+    members: Members,
+    counted: Index,
     /// The commands that any node has applied, dead ones included.
     decided: BTreeMap<Index, Command<Body>>,
     shown: Index,
@@ -19,6 +24,18 @@ pub(crate) struct Monitor {
 }
 
 impl Monitor {
+    pub(crate) fn new(members: Members) -> Self {
+        Self {
+            members,
+            counted: 0,
+            decided: BTreeMap::new(),
+            shown: 0,
+            runs: BTreeMap::new(),
+            prefixes: BTreeMap::new(),
+            violation: None,
+        }
+    }
+
     /// I1.
     pub(crate) fn applies(&mut self, at: usize, index: Index, command: &Command<Body>) {
         let decided = self.decided.entry(index).or_insert(*command);
@@ -26,6 +43,14 @@ impl Monitor {
             self.violation = Some(format!("I1: process {at} applies {command:?} at {index}, another {decided:?}"));
         }
         self.shown = self.shown.max(index + 1);
+        while let Some(command) = self.decided.get(&self.counted) {
+            match command.op {
+                Op::Join { node, boot, .. } => _ = self.members.join(node, boot),
+                Op::Leave { node, .. } => _ = self.members.leave(node),
+                _ => {}
+            }
+            self.counted += 1;
+        }
     }
 
     /// I10.
@@ -43,15 +68,24 @@ impl Monitor {
         }
     }
 
-    /// I8, for members by their own account that have not been put out.
+    /// I8, for all members: one that was taken in may not have heard of it yet.
     pub(crate) fn check_stable(&mut self, stable: Index, processes: &[Process]) {
-        for process in processes.iter().filter(|process| process.node.applied_count() < stable) {
-            let node = process.node.id();
-            let is_out = |command: &Command<Body>| matches!(command.op, Op::Leave { node: left, .. } if left == node);
-            if process.node.members().contains(node) && !self.decided.values().any(is_out) {
-                self.violation = Some(format!("I8: stable is {stable}, and {node} is behind"));
-            }
+        let behind = processes.iter().filter(|process| process.node.applied_count() < stable);
+        if let Some(process) = behind.into_iter().find(|process| self.is_member(&process.node)) {
+            self.violation = Some(format!("I8: stable is {stable}, and {} is behind", process.node.id()));
         }
+    }
+
+    /// I8, as a member sees it: the log has all that it needs, also if all others are dead.
+    pub(crate) fn check_lagging(&mut self, node: &Node<Body>) {
+        if node.is_lagging() && self.is_member(node) {
+            self.violation = Some(format!("I8: the log lacks what {} needs, and it is a member", node.id()));
+        }
+    }
+
+    /// True if a node is a member by the account of the node that has applied most.
+    pub(crate) fn is_member(&self, node: &Node<Body>) -> bool {
+        self.members.contains(node.id())
     }
 
     /// The count of commands whose effect was seen.

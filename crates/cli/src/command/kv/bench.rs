@@ -5,15 +5,14 @@ use std::sync::Barrier;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use clap::builder::RangedU64ValueParser;
 use serde::Serialize;
 
 use super::store_arg::StoreArg;
-use crate::bytes_arg;
 use crate::failure::Failure;
 use crate::interrupt::Interrupt;
 use crate::kv::client::{Client, ClientError};
 use crate::output::Output;
+use crate::{bytes_arg, number_arg};
 
 /// Options of `kv bench`.
 #[derive(Clone, Debug, clap::Args)]
@@ -21,22 +20,22 @@ pub(super) struct Arguments {
     #[command(flatten)]
     store: StoreArg,
     /// Use N clients, each with a connection and a thread of its own.
-    #[arg(long, value_name = "N", default_value_t = 10, value_parser = RangedU64ValueParser::<usize>::new().range(1..=1000))]
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = number_arg::within::<usize>(1..=1000))]
     clients: usize,
     /// Send N requests before the first reply is awaited.
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = RangedU64ValueParser::<usize>::new().range(1..=10_000))]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = number_arg::within::<usize>(1..=10_000))]
     pipeline: usize,
     /// Of 100 requests this many are gets, the others sets.
-    #[arg(long, value_name = "PERCENT", default_value_t = 80, value_parser = RangedU64ValueParser::<u64>::new().range(0..=100))]
+    #[arg(long, value_name = "PERCENT", default_value_t = 80, value_parser = number_arg::within::<u64>(0..=100))]
     gets: u64,
     /// Use N different keys, `bench:0` and so on, which stay in the store.
-    #[arg(long, value_name = "N", default_value_t = 10_000, value_parser = RangedU64ValueParser::<u64>::new().range(1..=1_000_000_000))]
+    #[arg(long, value_name = "N", default_value_t = 10_000, value_parser = number_arg::within::<u64>(1..=1_000_000_000))]
     keys: u64,
     /// Set values of this many bytes.
     #[arg(long, value_name = "BYTES", default_value = "16", value_parser = bytes_arg::within(0..=16 << 20))]
     bytes: usize,
     /// Go on for S seconds.
-    #[arg(long, value_name = "S", default_value_t = 3, value_parser = RangedU64ValueParser::<u64>::new().range(1..=3600))]
+    #[arg(long, value_name = "S", default_value_t = 3, value_parser = number_arg::within::<u64>(1..=3600))]
     seconds: u64,
 }
 

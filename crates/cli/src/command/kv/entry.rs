@@ -3,6 +3,8 @@
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
 
+use clap::builder::{OsStringValueParser, TypedValueParser};
+use corecast::replica::kv::MAX_KEY_BYTES;
 use redis_protocol::resp2::types::{OwnedFrame, Resp2Frame};
 use serde::Serialize;
 
@@ -18,6 +20,7 @@ pub(super) struct GetArguments {
     #[command(flatten)]
     store: StoreArg,
     /// The key.
+    #[arg(value_parser = key_parser())]
     key: OsString,
     /// Write the bytes of the value as they are, without a line break behind them.
     #[arg(long)]
@@ -30,6 +33,7 @@ pub(super) struct SetArguments {
     #[command(flatten)]
     store: StoreArg,
     /// The key.
+    #[arg(value_parser = key_parser())]
     key: OsString,
     /// Its new value.
     value: OsString,
@@ -50,7 +54,7 @@ pub(super) struct DeleteArguments {
     #[command(flatten)]
     store: StoreArg,
     /// The keys.
-    #[arg(required = true)]
+    #[arg(required = true, value_parser = key_parser())]
     keys: Vec<OsString>,
 }
 
@@ -77,6 +81,14 @@ impl Entry {
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         Self { key: text(key), value: value.map(text) }
     }
+}
+
+/// Reads a key.
+pub(super) fn key_parser() -> impl TypedValueParser<Value = OsString> {
+    OsStringValueParser::new().try_map(|key| match key.as_bytes().len() {
+        1..=MAX_KEY_BYTES => Ok(key),
+        bytes => Err(format!("a key has 1 to {MAX_KEY_BYTES} bytes, not {bytes}")),
+    })
 }
 
 /// A bulk string or nothing.

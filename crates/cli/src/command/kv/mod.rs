@@ -66,7 +66,9 @@ pub(super) fn run(arguments: &Arguments, output: &Output) -> Result<(), Failure>
 impl From<ListenError> for Failure {
     fn from(error: ListenError) -> Self {
         match error {
-            ListenError::Name(_) | ListenError::NoSocket(_) => Self::input(error),
+            ListenError::Name(_) | ListenError::NoSocket(_) | ListenError::Long(_) | ListenError::NoFolder(_) => {
+                Self::input(error)
+            }
             _ => Self::environment(error),
         }
     }

@@ -10,11 +10,12 @@ use corecast::replica::kv::Store;
 use corecast::replica::wal::Fsync;
 use corecast::replica::{Config, MAX_SLOTS, Node, OpenError, Placement, Replicated};
 use rustix::net::sockopt::socket_acceptconn;
+use rustix::process::{Signal, set_parent_process_death_signal};
 
 use super::store_options::{FsyncArg, PlacementArg, StoreOptions};
 use crate::failure::Failure;
-use crate::interrupt;
 use crate::kv::server::Server;
+use crate::{interrupt, number_arg};
 
 /// The word that a replica writes to standard output once it serves.
 pub(super) const READY: &str = "ready";
@@ -28,7 +29,7 @@ pub(super) struct Arguments {
     #[command(flatten)]
     store: StoreOptions,
     /// The slot of this process, from 0.
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = number_arg::within::<usize>(0..=1022))]
     slot: usize,
     /// Make the store unless it is there: no other process has it.
     #[arg(long)]
@@ -42,8 +43,11 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let (server, stopper) = Server::new(replica, vec![listener], arguments.store.max_clients).map_err(failed)?;
     let stopper = Mutex::new(Some(stopper));
     interrupt::on_first(move || drop(stopper.lock().map(|mut stopper| stopper.take())))?;
-    // `kv serve` may be gone: it is served all the same.
-    let _ = writeln!(io::stdout(), "{READY}").and_then(|()| io::stdout().flush());
+    // However `kv serve` ends, its processes end in good order: nobody else would ever stop them.
+    set_parent_process_death_signal(Some(Signal::TERM)).map_err(Failure::environment)?;
+    // It keeps the other end of the pipe until it has read this: an error says that it was gone before the line above.
+    let said = writeln!(io::stdout(), "{READY}").and_then(|()| io::stdout().flush());
+    said.map_err(|_| Failure::environment("`corecast kv serve`, which started this process, is gone"))?;
     server.run().map_err(failed)
 }
 

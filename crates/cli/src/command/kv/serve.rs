@@ -1,7 +1,8 @@
 //! `corecast kv serve`: starts the processes of a store, and those again that end.
 //!
 //! This process opens the socket and serves nobody; every replica's process inherits it, and so does one that is started in the
-//! place of a dead one. If this process is killed, the replicas go on.
+//! place of a dead one. If this process is killed, the replicas end in good order: the kernel tells them when the thread that
+//! started them ends.
 
 use std::io::{BufRead, BufReader};
 use std::os::fd::OwnedFd;
@@ -50,6 +51,7 @@ struct Place {
 }
 
 pub(super) fn run(arguments: &Arguments, output: &Output) -> Result<(), Failure> {
+    arguments.store.check()?;
     let place = arguments.listen()?;
     let (stop, stopper) = UnixStream::pair().map_err(Failure::environment)?;
     interrupt::on_first(move || {

@@ -3,9 +3,8 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use clap::builder::RangedU64ValueParser;
-
-use crate::bytes_arg;
+use crate::failure::Failure;
+use crate::{bytes_arg, number_arg, printable};
 
 /// The options.
 #[derive(Clone, Debug, clap::Args)]
@@ -13,7 +12,7 @@ pub(super) struct StoreOptions {
     /// The name of the store: letters, digits, dots, underscores and hyphens.
     pub(super) name: String,
     /// Keep N replicas, each in a process of its own.
-    #[arg(long, value_name = "N", default_value_t = 3, value_parser = RangedU64ValueParser::<usize>::new().range(1..=1023))]
+    #[arg(long, value_name = "N", default_value_t = 3, value_parser = number_arg::within::<usize>(1..=1023))]
     pub(super) replicas: usize,
     /// Where the acceptor is, which accepts the leader's proposals: in another process, or in the leader's.
     #[arg(long, value_enum, default_value_t)]
@@ -24,11 +23,12 @@ pub(super) struct StoreOptions {
     /// When the log is written through to the disk.
     #[arg(long, value_enum, requires = "data", default_value_t)]
     pub(super) fsync: FsyncArg,
-    /// Set aside BYTES in each process for values that were not applied everywhere; the longest operation has a quarter of it.
+    /// Set aside BYTES in each process for values that were not applied everywhere; an operation may have as many, and at most
+    /// 16 MiB and some.
     #[arg(long, value_name = "BYTES", default_value = "80Mi", value_parser = bytes_arg::within(64 << 10..=1 << 30))]
     pub(super) bulk: usize,
     /// Serve at most N clients at once in each process.
-    #[arg(long, value_name = "N", default_value_t = 1000, value_parser = RangedU64ValueParser::<usize>::new().range(1..=100_000))]
+    #[arg(long, value_name = "N", default_value_t = 1000, value_parser = number_arg::within::<usize>(1..=100_000))]
     pub(super) max_clients: usize,
 }
 
@@ -55,6 +55,17 @@ pub(super) enum FsyncArg {
 }
 
 impl StoreOptions {
+    /// Checks what the reader of the command line cannot know.
+    pub(super) fn check(&self) -> Result<(), Failure> {
+        match &self.data {
+            Some(data) if data.exists() && !data.is_dir() => Err(Failure::input(format!(
+                "--data {}: it is there and is not a folder",
+                printable::line(&data.to_string_lossy())
+            ))),
+            _ => Ok(()),
+        }
+    }
+
     /// The same as words of a command line.
     pub(super) fn words(&self) -> Vec<OsString> {
         let value_of = |value: &dyn ToString| OsString::from(value.to_string());

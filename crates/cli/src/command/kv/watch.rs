@@ -5,12 +5,12 @@ use std::os::unix::ffi::OsStrExt;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::Duration;
 
-use super::entry::{Entry, value_of};
+use super::entry::{Entry, key_parser, value_of};
 use super::store_arg::StoreArg;
 use crate::failure::Failure;
-use crate::interrupt;
 use crate::kv::client::{Client, ClientError};
 use crate::output::Output;
+use crate::{interrupt, number_arg};
 
 /// Options of `kv watch`.
 #[derive(Clone, Debug, clap::Args)]
@@ -18,12 +18,13 @@ pub(super) struct Arguments {
     #[command(flatten)]
     store: StoreArg,
     /// The key.
+    #[arg(value_parser = key_parser())]
     key: OsString,
     /// Look every TIME, such as 500ms or 2s; values that come and go between two looks are not seen.
     #[arg(long, value_name = "TIME", default_value = "200ms", value_parser = every)]
     every: Duration,
     /// End when N values have been printed.
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = number_arg::within::<u64>(1..=u64::MAX))]
     count: Option<u64>,
 }
 

@@ -48,7 +48,7 @@ fn drawn(plan: &Plan) -> String {
         }
         Scheme::Counter => return "everybody increments one word; the last to come releases all others\n".to_owned(),
         Scheme::ReleaseLine => {
-            let up = format!("{UP}\n{}", tree_text::draw(plan, plan.up()));
+            let up = format!("{UP}\n{}", tree_text::draw(&plan.cpus, plan.up()));
             return format!("{up}then the root writes one line that all others read\n");
         }
         Scheme::Leaders(leaders) => {
@@ -56,8 +56,8 @@ fn drawn(plan: &Plan) -> String {
         }
         _ => String::new(),
     };
-    let down = || format!("{DOWN}\n{}", tree_text::draw(plan, &plan.tree));
-    let up = || format!("{UP}\n{}", tree_text::draw(plan, plan.up()));
+    let down = || format!("{DOWN}\n{}", tree_text::draw(&plan.cpus, &plan.tree));
+    let up = || format!("{UP}\n{}", tree_text::draw(&plan.cpus, plan.up()));
     let trees = match (&plan.up, plan.operation) {
         (Some(tree), _) if *tree != plan.tree => format!("{}\n{}", up(), down()),
         (_, Operation::Reduce) => up(),

@@ -112,7 +112,7 @@ mod tests {
             Op::OpenSession,
             Op::CloseSession,
             Op::ExpireSession(SessionId::new(NODE, 77)),
-            Op::Join { node: NODE, boot: u64::MAX },
+            Op::Join { node: NODE, boot: u64::MAX, applied: 1 << 40 },
             Op::Leave { node: NODE, reason: LeaveReason::Lagging },
             Op::Barrier(1 << 40),
         ];

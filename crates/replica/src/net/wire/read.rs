@@ -123,7 +123,7 @@ impl<'a> Reader<'a> {
             OPEN => Op::OpenSession,
             CLOSE => Op::CloseSession,
             EXPIRE => Op::ExpireSession(self.session()?),
-            JOIN => Op::Join { node: self.node()?, boot: self.number()? },
+            JOIN => Op::Join { node: self.node()?, boot: self.number()?, applied: self.number()? },
             LEAVE => Op::Leave { node: self.node()?, reason: LeaveReason::from_number(self.byte()?)? },
             BARRIER => Op::Barrier(self.number()?),
             _ => return None,

@@ -105,10 +105,11 @@ impl Writer<'_> {
                 self.byte(EXPIRE);
                 self.session(*session);
             }
-            Op::Join { node, boot } => {
+            Op::Join { node, boot, applied } => {
                 self.byte(JOIN);
                 self.node(*node);
                 self.number(*boot);
+                self.number(*applied);
             }
             Op::Leave { node, reason } => {
                 self.byte(LEAVE);

@@ -7,11 +7,13 @@
 //! Any process of the group may write anything here. So what it says is checked, and what it cannot be checked for (an epoch
 //! that was never proposed, a count that is too large) stops the group or makes readers wait, and harms no segment.
 
+mod claim;
 mod configuration_word;
 mod node_record;
 #[cfg(not(loom))]
 mod region;
 
+pub use claim::Claim;
 pub use configuration_word::ConfigurationWord;
 pub use node_record::NodeRecord;
 
@@ -22,7 +24,7 @@ use corecast_base::{Arena, CacheLine, Place, PlaceSlice};
 use super::error::{ControlError, LayoutError};
 use super::layout::{LINE, SegmentLayout, VERSION};
 use super::words::ReadWords;
-use crate::{Epoch, Index};
+use crate::{Epoch, Index, NodeId};
 
 /// "ccreplct", as bytes in memory.
 const MAGIC: u64 = u64::from_le_bytes(*b"ccreplct");
@@ -179,23 +181,36 @@ impl Control {
     #[track_caller]
     pub fn claimed(&self, slot: usize) -> u16 {
         // ORDERING: Relaxed, the number is all there is to know
-        self.words[self.node_at(slot)].load(Ordering::Relaxed) as u16
+        Claim::from_bits(self.words[self.node_at(slot)].load(Ordering::Relaxed)).inc
     }
 
-    /// Takes the slot for incarnation `inc`, if `before` is still the last one. Of several creators one succeeds.
-    ///
-    /// # Errors
-    /// The incarnation that claimed it last.
+    /// The last claim of the slot. The region's record of the participant that it names can be read.
     ///
     /// # Panics
-    /// If the group has no such slot, or `inc` is not larger than `before`.
+    /// If the group has no such slot.
+    #[must_use]
     #[track_caller]
-    pub fn claim(&self, slot: usize, before: u16, inc: u16) -> Result<(), u16> {
-        assert!(inc > before, "incarnation {inc} of a slot comes after {before}");
+    pub fn last_claim(&self, slot: usize) -> Claim {
+        // ORDERING: Acquire, pairs with the Release in claim: a claim brings the record of its participant, which would else
+        // look dead [claim]
+        Claim::from_bits(self.words[self.node_at(slot)].load(Ordering::Acquire))
+    }
+
+    /// Takes the slot by this claim, if `before` is still the last one. Of several creators one succeeds.
+    ///
+    /// # Errors
+    /// The last claim.
+    ///
+    /// # Panics
+    /// If the group has no such slot, or the incarnation is not larger than that of `before`.
+    #[track_caller]
+    pub fn claim(&self, slot: usize, before: Claim, by: Claim) -> Result<(), Claim> {
+        assert!(by.inc > before.inc, "incarnation {} of a slot comes after {}", by.inc, before.inc);
         let word = &self.words[self.node_at(slot)];
-        // ORDERING: Relaxed, the number is all there is to know; the record is published by itself
-        let claimed = word.compare_exchange(before.into(), inc.into(), Ordering::Relaxed, Ordering::Relaxed);
-        claimed.map(drop).map_err(|last| last as u16)
+        // ORDERING: Release, pairs with the Acquire in last_claim: a claim brings the record of its participant [claim];
+        // Relaxed on failure, as the last claim is only shown
+        let claimed = word.compare_exchange(before.to_bits(), by.to_bits(), Ordering::Release, Ordering::Relaxed);
+        claimed.map(drop).map_err(Claim::from_bits)
     }
 
     /// Says where the segment of the node in `slot` is found, which this thread has [claimed](Self::claim).
@@ -212,6 +227,16 @@ impl Control {
     pub fn node(&self, slot: usize) -> Option<NodeRecord> {
         let is_there = slot < self.layout.slots();
         if is_there { node_record::read(&ReadWords::from(&self.words), self.node_at(slot) + 1) } else { None }
+    }
+
+    /// True if the process `boot`, which was `node`, may have gone on as another incarnation of its slot.
+    #[must_use]
+    pub fn has_gone_on(&self, node: NodeId, boot: u64) -> bool {
+        let slot = usize::from(node.slot);
+        let claimed = self.claimed(slot);
+        // Only a record tells which process has claimed the slot.
+        let record = self.node(slot).filter(|record| record.inc == claimed);
+        claimed != node.inc && record.is_none_or(|record| record.boot == boot)
     }
 
     /// The word on which the node in `slot` sleeps.

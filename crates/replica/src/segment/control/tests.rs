@@ -4,7 +4,6 @@ use corecast_base::region::{RegionPlan, SharedRegion};
 use corecast_base::wait::Waiter;
 
 use super::*;
-use crate::NodeId;
 
 fn layout() -> SegmentLayout {
     SegmentLayout::new(3, 1024, 4096)
@@ -23,6 +22,10 @@ fn word(epoch: Epoch) -> ConfigurationWord {
 
 fn record(inc: u16) -> NodeRecord {
     NodeRecord { inc, participant: 1 << 32 | 7, pid: 42, fd: 3, identity: u64::MAX, boot: 9 }
+}
+
+fn claim(inc: u16) -> Claim {
+    Claim { inc, participant: 3 << 32 | u64::from(inc) }
 }
 
 /// A page on the heap and two views of one in a region.
@@ -44,6 +47,24 @@ fn one_of_two_swaps_wins() {
         assert!(theirs.is_newest_after_fence(0));
         assert_eq!(theirs.swap(word(0), word(1)), Ok(()));
         assert_eq!((mine.configuration(), mine.is_newest_after_fence(0)), (word(1), false));
+    }
+}
+
+#[test]
+fn a_process_goes_on_in_its_slot_until_another_has_it() {
+    let (node, boot) = (NodeId::new(1, 1), record(1).boot);
+    for (mine, theirs) in pages() {
+        mine.claim(1, Claim::NONE, claim(1)).expect("it was free");
+        mine.publish(1, &record(1));
+        assert!(!theirs.has_gone_on(node, boot), "it is this incarnation");
+        mine.claim(1, claim(1), claim(2)).expect("nobody else is at it");
+        assert!(theirs.has_gone_on(node, boot), "nobody has said whose it is");
+        mine.publish(1, &record(2));
+        assert!(theirs.has_gone_on(node, boot));
+        assert!(!theirs.has_gone_on(node, boot + 1), "it was another process");
+        mine.claim(1, claim(2), claim(3)).expect("nobody else is at it");
+        mine.publish(1, &NodeRecord { boot: boot + 1, ..record(3) });
+        assert!(!theirs.has_gone_on(node, boot), "another process has the slot");
     }
 }
 
@@ -70,13 +91,16 @@ fn the_first_poison_stays() {
 #[test]
 fn a_slot_has_one_claimant() {
     for (mine, theirs) in pages() {
-        assert_eq!((mine.claimed(2), mine.node(2)), (0, None));
-        assert_eq!(mine.claim(2, 0, 1), Ok(()));
-        assert_eq!(theirs.claim(2, 0, 1), Err(1));
+        assert_eq!((mine.last_claim(2), mine.node(2)), (Claim::NONE, None));
+        assert_eq!(mine.claim(2, Claim::NONE, claim(1)), Ok(()));
+        assert_eq!(theirs.claim(2, Claim::NONE, claim(1)), Err(claim(1)));
+        let another = Claim { inc: 1, participant: 4 << 32 };
+        assert_eq!(theirs.claim(2, another, claim(2)), Err(claim(1)), "the same incarnation of somebody else");
         mine.publish(2, &record(1));
         assert_eq!((theirs.node(2), theirs.node(0), theirs.node(3)), (Some(record(1)), None, None));
-        assert_eq!(theirs.claim(2, 1, 7), Ok(()));
-        assert_eq!((mine.node(2), mine.claimed(2)), (Some(record(1)), 7), "the record comes after the claim");
+        assert_eq!(theirs.claim(2, claim(1), claim(7)), Ok(()));
+        assert_eq!((mine.last_claim(2), mine.claimed(2)), (claim(7), 7));
+        assert_eq!(mine.node(2), Some(record(1)), "the record comes after the claim");
         theirs.publish(2, &record(7));
         assert_eq!(mine.node(2), Some(record(7)));
     }

@@ -1,5 +1,11 @@
 //! `corecast explain`: the algorithms that a group on this machine would use, their alternatives, and the reasons.
+//!
+//! - replica: roles and learn tree of replicated state; learning_race: whether the tree is faster here.
 
+mod learning_race;
+mod replica;
+
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use corecast::collective::{Choice, Race};
 use corecast::machine::pin;
 use corecast::plan::{self, Effort, Operation, Plan, PlanError, Problem};
@@ -21,11 +27,11 @@ use crate::race_json::RaceJson;
 /// Options of `explain`.
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct Arguments {
-    /// The operation to explain [default: broadcast, reduce and barrier].
-    #[arg(value_parser = operation_parser())]
-    operation: Option<Operation>,
-    /// The same as an option.
-    #[arg(long, value_parser = operation_parser(), conflicts_with = "operation")]
+    /// The operation to explain [default: broadcast, reduce and barrier], or `replica` for replicated state.
+    #[arg(value_parser = subject_parser())]
+    subject: Option<Subject>,
+    /// An operation as an option.
+    #[arg(long, value_parser = operation_parser(), conflicts_with = "subject")]
     op: Option<Operation>,
     #[command(flatten)]
     machine: MachineArgs,
@@ -36,9 +42,28 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "BYTES", value_parser = bytes_arg::parse, default_value = "8")]
     bytes: usize,
     /// Let barriers and trees race on the members' CPUs, as `Builder::race` does, and say what came of it; an earlier result is
-    /// taken.
+    /// taken. For `replica`: let replicas that learn directly and over the tree race.
     #[arg(long)]
     race: bool,
+}
+
+/// The subject of an explanation.
+#[derive(Clone, Copy, Debug)]
+enum Subject {
+    Operation(Operation),
+    /// Roles and learn tree of replicated state.
+    Replica,
+}
+
+/// The name of that subject.
+const REPLICA: &str = "replica";
+
+fn subject_parser() -> impl TypedValueParser<Value = Subject> {
+    let names = Operation::ALL.map(Operation::name).into_iter().chain([REPLICA]);
+    PossibleValuesParser::new(names).try_map(|name| match name.as_str() {
+        REPLICA => Ok(Subject::Replica),
+        name => name.parse().map(Subject::Operation),
+    })
 }
 
 /// The operations that are explained where nothing else is asked for: those of a group.
@@ -46,13 +71,21 @@ const OF_A_GROUP: [Operation; 3] = [Operation::Broadcast, Operation::Reduce, Ope
 
 pub(super) fn run(arguments: &Arguments, output: &Output) -> Result<(), Failure> {
     let model = arguments.machine.model(output)?;
-    if arguments.race {
-        check_usable(&model, arguments.members)?;
+    if let Some(Subject::Replica) = arguments.subject {
+        return replica::run(&model, arguments.members, arguments.race, output);
     }
+    if arguments.race {
+        let cpus = model.machine.cpu_set().iter().take(arguments.members.unwrap_or(usize::MAX)).collect();
+        check_usable(&model, &cpus)?;
+    }
+    explain_group(&model, arguments, output)
+}
+
+/// The operations of a group.
+fn explain_group(model: &Model, arguments: &Arguments, output: &Output) -> Result<(), Failure> {
     let group = group(&model.machine, arguments)?;
     let problem = Problem::of_members(&model.machine, group.cpus())?;
-    let operations = arguments.op.or(arguments.operation).map_or(OF_A_GROUP.to_vec(), |op| vec![op]);
-    let explained = operations.into_iter().map(|op| Explained::of(op, &problem));
+    let explained = arguments.operations().into_iter().map(|op| Explained::of(op, &problem));
     let explained: Vec<Explained> = explained.collect::<Result<_, _>>()?;
     let forms = explained.iter().filter_map(|one| Form::of(one.timed.plan.operation, arguments.bytes, group.choice()));
     let forms: Vec<Form> = forms.collect();
@@ -78,10 +111,18 @@ pub(super) fn run(arguments: &Arguments, output: &Output) -> Result<(), Failure>
     output.text(text.trim_end())
 }
 
-/// Members race on the CPUs that they are dealt to, the first ones of the model, so these have to be ours to run on.
-fn check_usable(model: &Model, members: Option<usize>) -> Result<(), Failure> {
+impl Arguments {
+    fn operations(&self) -> Vec<Operation> {
+        match self.subject {
+            Some(Subject::Operation(op)) => vec![op],
+            Some(Subject::Replica) | None => self.op.map_or(OF_A_GROUP.to_vec(), |op| vec![op]),
+        }
+    }
+}
+
+/// Members race on the CPUs that they are dealt to, so these have to be ours to run on.
+fn check_usable(model: &Model, cpus: &CpuSet) -> Result<(), Failure> {
     let usable = pin::affinity().map_err(Failure::environment)?;
-    let cpus: CpuSet = model.machine.cpu_set().iter().take(members.unwrap_or(usize::MAX)).collect();
     let Some(&cpu) = cpus.difference(&usable).as_slice().first() else { return Ok(()) };
     let origin = &model.origin;
     let why = format!(

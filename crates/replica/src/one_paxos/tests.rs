@@ -1,0 +1,108 @@
+//! Tests of a leader's account of members and joiners.
+
+use super::{Effect, Input, Node, Rules, Settings, Transport};
+use crate::system::Members;
+use crate::{Command, Configuration, Index, LeaveReason, NodeId, Op, RoleChange, SessionId};
+
+const WINDOW: u64 = 32;
+const FUSED: Transport = Transport::Shared { is_fused: true };
+
+fn founder(slot: u16) -> NodeId {
+    NodeId::new(slot, 1)
+}
+
+/// The first of two members, which leads and accepts.
+fn leader() -> Node<u16> {
+    let me = founder(0);
+    let founders = vec![me, founder(1)];
+    let members = Members::founding(founders.iter().map(|&node| (node, 1)));
+    let settings = Settings { me, transport: FUSED, window: WINDOW, founders, rules: Rules::ALL };
+    let change = RoleChange::Acceptor;
+    let first = Configuration { epoch: 0, change, leader: me, acceptor: me, inst: 0, stable: 0, source: me, hi: 0 };
+    Node::new(settings, members, first)
+}
+
+/// Gives the node an input, carries out what it wants, and returns the commands that it has ordered.
+fn step(node: &mut Node<u16>, input: Input<u16>) -> Vec<Op<u16>> {
+    let (mut effects, mut ordered) = (Vec::new(), Vec::new());
+    node.step(input, &mut effects);
+    while !effects.is_empty() {
+        for effect in std::mem::take(&mut effects) {
+            match effect {
+                Effect::Write { commands, .. } => ordered.extend(commands.iter().map(|command| command.op)),
+                Effect::CheckEpoch { epoch, end } => {
+                    node.step(Input::EpochChecked { epoch, end, is_newest: true }, &mut effects);
+                }
+                Effect::Apply(end) => node.applied(end, &mut effects),
+                _ => {}
+            }
+        }
+    }
+    ordered
+}
+
+fn order(node: &mut Node<u16>, op: Op<u16>) -> Vec<Op<u16>> {
+    step(node, Input::Requests(vec![Command { session: SessionId::SYSTEM, rid: 0, op }]))
+}
+
+/// Orders this many commands, which the other founder applies.
+fn fill(node: &mut Node<u16>, count: u64) {
+    for _ in 0..count {
+        order(node, Op::Noop);
+        let applied = node.applied_count();
+        step(node, Input::Progress { node: founder(1), applied });
+    }
+}
+
+fn join(applied: Index) -> Op<u16> {
+    Op::Join { node: founder(2), boot: 7, applied }
+}
+
+#[test]
+fn a_member_whose_process_goes_on_is_put_out_as_too_slow() {
+    let leave = |reason| vec![Op::Leave { node: founder(1), reason }];
+    assert_eq!(step(&mut leader(), Input::GoneOn(founder(1))), leave(LeaveReason::Lagging));
+    let dead = Input::Suspect { node: founder(1), is_dead: true };
+    assert_eq!(step(&mut leader(), dead), leave(LeaveReason::Dead));
+}
+
+#[test]
+fn a_joiner_is_taken_in_where_the_log_reaches_back_to_it() {
+    let mut node = leader();
+    fill(&mut node, 10);
+    let stable = node.stable();
+    assert!(stable > 0, "what both have applied is trimmed");
+    assert_eq!(order(&mut node, join(stable - 1)), []);
+    assert_eq!(order(&mut node, join(stable)), [join(stable)], "it may ask again");
+    fill(&mut node, 5);
+    assert_eq!(node.stable(), stable, "what it has not applied stays");
+    let applied = node.applied_count();
+    step(&mut node, Input::Progress { node: founder(2), applied });
+    assert!(node.stable() > stable);
+}
+
+#[test]
+fn a_joiner_far_behind_is_not_taken_in() {
+    let mut node = leader();
+    // Users do not wait for a member that stands still.
+    step(&mut node, Input::Suspect { node: founder(1), is_dead: false });
+    (0..WINDOW / 2 + 1).for_each(|_| drop(order(&mut node, Op::Noop)));
+    assert_eq!(node.stable(), 0);
+    assert_eq!(order(&mut node, join(0)), []);
+    assert_eq!(order(&mut node, join(1)), [join(1)]);
+}
+
+#[test]
+fn a_member_that_has_not_said_a_word_is_not_put_out_for_it() {
+    let is_leave = |ordered: &[Op<u16>]| ordered.iter().any(|op| matches!(op, Op::Leave { .. }));
+    let mut silent = leader();
+    let ordered: Vec<_> = (0..WINDOW * 3 / 4).flat_map(|id| order(&mut silent, Op::Barrier(id))).collect();
+    assert!(!is_leave(&ordered), "it may be further than is known");
+    assert!(
+        is_leave(&step(&mut silent, Input::Progress { node: founder(1), applied: 1 })),
+        "it has said how far it is"
+    );
+    let mut mute = leader();
+    (0..WINDOW * 3 / 4).for_each(|id| drop(order(&mut mute, Op::Barrier(id))));
+    assert!(is_leave(&step(&mut mute, Input::Suspect { node: founder(1), is_dead: false })), "nothing is to be heard");
+}

@@ -1,0 +1,98 @@
+//! The plan of a group: roles and the learn tree, with the figures it was chosen by.
+
+use std::fmt;
+
+use corecast_plan::{Problem, Tree};
+
+use super::load::Load;
+use super::roles::Roles;
+use super::search::{choose, search};
+
+/// The most pairs of roles for which trees are searched.
+const PAIRS: usize = 4;
+/// A tree counts as faster from this on: predictions that are off by up to a quarter are still believed.
+const WORTH: f64 = 1.25;
+
+/// The roles, the tree over which learners hear of decisions, and what a command costs that way and others.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PlacementPlan {
+    /// The leader and the acceptor.
+    pub roles: Roles,
+    /// The learn tree, from the acceptor on: its children watch it, theirs watch them.
+    pub tree: Tree,
+    /// Learning over that tree.
+    pub planned: Load,
+    /// The acceptor tells each member itself, with the roles of `direct_roles`.
+    pub direct: Load,
+    /// The roles with which telling each member is fastest.
+    pub direct_roles: Roles,
+    /// All others read one line of the acceptor, with the same roles as the tree.
+    pub shared_line: Load,
+    /// True if the model has measured how one line goes around its readers, so that `shared_line` is no mere lower limit.
+    pub is_line_measured: bool,
+}
+
+impl PlacementPlan {
+    /// A plan with leader and acceptor at different members, if there are two.
+    #[must_use]
+    pub fn separate(problem: &Problem) -> Self {
+        Self::of(problem, &Roles::ranked(problem, false))
+    }
+
+    /// A plan whose leader accepts itself.
+    #[must_use]
+    pub fn fused(problem: &Problem) -> Self {
+        Self::of(problem, &Roles::ranked(problem, true))
+    }
+
+    /// A plan for members that have these roles already.
+    ///
+    /// # Panics
+    /// If the problem has no such members.
+    #[must_use]
+    #[track_caller]
+    pub fn with_roles(problem: &Problem, roles: Roles) -> Self {
+        assert!(roles.leader.max(roles.acceptor) < problem.len(), "{roles:?} of {} members", problem.len());
+        Self::of(problem, &[roles])
+    }
+
+    /// A plan with one of these pairs of roles, the most promising first.
+    fn of(problem: &Problem, ranked: &[Roles]) -> Self {
+        let direct = ranked.iter().map(|&roles| (Load::direct(problem, roles), roles));
+        let (direct, direct_roles) =
+            direct.min_by(|a, b| a.0.busiest.total_cmp(&b.0.busiest)).expect("there is a pair of roles");
+        let mut pairs: Vec<Roles> = ranked.iter().copied().take(PAIRS).collect();
+        // On machines whose receives take long and sends next to nothing, one level is best, with the roles that suit it.
+        if !pairs.contains(&direct_roles) {
+            pairs.push(direct_roles);
+        }
+        let (roles, tree, planned) = choose(pairs.iter().map(|&roles| search(problem, roles)).collect());
+        let shared_line = Load::shared_line(problem, roles);
+        let is_line_measured = corecast_plan::simulate::release(problem).is_some();
+        Self { roles, tree, planned, direct, direct_roles, shared_line, is_line_measured }
+    }
+
+    /// True if the tree is predicted to have clearly more throughput than learning without one: in shared memory that is
+    /// reading the acceptor's line, or, where nobody has measured how a line goes around, being told one by one.
+    #[must_use]
+    pub fn is_tree_worth_it(&self) -> bool {
+        let without = if self.is_line_measured { self.shared_line } else { self.direct };
+        self.tree.depth() > 1 && self.planned.throughput_over(&without) >= WORTH
+    }
+}
+
+impl fmt::Display for PlacementPlan {
+    /// The reasons, in one sentence.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let gain = self.planned.throughput_over(&self.direct);
+        let (depth, most) = (self.tree.depth(), self.tree.fan_out());
+        if depth <= 1 {
+            return write!(f, "the acceptor tells all others itself: no tree has a less busy member");
+        }
+        write!(
+            f,
+            "{depth} levels, at most {most} children each: {gain:.2} times the throughput of an acceptor that tells all "
+        )?;
+        write!(f, "others itself")
+    }
+}
