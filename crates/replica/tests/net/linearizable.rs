@@ -39,7 +39,6 @@ fn client(node: &Node<Counter>, number: u64, seed: u64, history: &History, since
 #[test]
 fn histories_are_linearizable_while_a_leader_and_an_acceptor_go() {
     let seed = 0x5EED_0018;
-    println!("seed {seed:#x}");
     for spread in spreads(5) {
         let mut nodes = group::<Counter>(&Config::new(5).window(256).patience(CALM).spread(spread.clone()), 5);
         let clients = nodes.split_off(2);
@@ -58,6 +57,6 @@ fn histories_are_linearizable_while_a_leader_and_an_acceptor_go() {
         });
         let history = history.into_inner().expect("no client panics");
         let verdict = check(&Model, &history, USUAL_LIMIT);
-        assert!(matches!(verdict, Verdict::Linearizable), "{spread:?}: {verdict:?}");
+        assert!(matches!(verdict, Verdict::Linearizable), "seed {seed:#x}, {spread:?}: {verdict:?}");
     }
 }
