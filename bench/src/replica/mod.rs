@@ -2,8 +2,8 @@
 //!
 //! 1. Robustness (`robustness`, `restart`): pauses and losses when a replica idles, is stopped or dies.
 //! 2. Exact costs (`costs`): messages and lines of a command, by counters.
-//! 3. Wall clock here (`clock`): a store with all its rivals in turns (`contenders`, `ours`, `net`, `rivals`; `load` and `play` are
-//!    the work of clients, `crew` and `member` threads and processes), logs (`payloads`) and checkpoints (`snapshots`).
+//! 3. Wall clock here (`clock`): a store with all its rivals in turns (`contenders`, `ours`, `net`, `rivals`; `load` and `play`
+//!    are the work of clients, `crew` and `member` threads and processes), logs (`payloads`) and checkpoints (`snapshots`).
 //! 4. Simulation (`simulation`) on machine models, for more replicas than there are CPUs.
 //!
 //! - `series`: the forms of our replication, over shared memory and over messages;

@@ -22,6 +22,10 @@ use corecast_replica::net::{Config, Group, Node, Spread};
 /// Long enough for anything that happens at all.
 const PATIENCE: Duration = Duration::from_secs(60);
 
+/// Long enough that no node is held for stuck on a busy machine. A leader that is replaced for that just when the acceptor goes
+/// would take both roles with it: then nothing more is done, as it should be.
+const CALM: Duration = Duration::from_secs(1);
+
 /// All ways to spread what is decided; the tree has its root at the first acceptor, and relays.
 fn spreads(nodes: usize) -> Vec<Spread> {
     let parent = |node: usize| match node {

@@ -3,7 +3,6 @@
 //! A proposal is copied when it is put to the vote, and is C's again when the call returns. The coordinator has its member's
 //! place in the group until it is closed, which tells the participants that nothing more will be proposed.
 
-
 use corecast::collective::Coordinator;
 
 use super::too_large;

@@ -6,7 +6,7 @@ use corecast_replica::net::{Config, Node, Spread};
 use corecast_replica::{ExecuteError, Level, ReadError};
 
 use crate::counter::{Counter, PANIC};
-use crate::{PATIENCE, group, spreads};
+use crate::{CALM, PATIENCE, group, spreads};
 
 const SHORT: Duration = Duration::from_millis(50);
 
@@ -36,7 +36,7 @@ fn any_one_node_goes_and_the_others_go_on() {
         for spread in spreads(count) {
             for victim in 0..3 {
                 for leaves in [true, false] {
-                    let mut nodes = group::<Counter>(&Config::new(count).spread(spread.clone()), count);
+                    let mut nodes = group::<Counter>(&Config::new(count).patience(CALM).spread(spread.clone()), count);
                     let mut sum = 0;
                     write(&nodes, &mut sum);
                     let gone = nodes.remove(victim);
@@ -56,7 +56,7 @@ fn any_one_node_goes_and_the_others_go_on() {
 #[test]
 fn two_of_five_go_one_after_another() {
     for spread in spreads(5) {
-        let mut nodes = group::<Counter>(&Config::new(5).spread(spread), 5);
+        let mut nodes = group::<Counter>(&Config::new(5).patience(CALM).spread(spread), 5);
         let mut sum = 0;
         for _ in 0..2 {
             write(&nodes, &mut sum);
