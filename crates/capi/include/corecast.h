@@ -1518,9 +1518,10 @@ corecast_status corecast_member_allreduce_with_timeout_ns(corecast_member *membe
                                                           const corecast_combination *combination,
                                                           uint64_t timeout_ns);
 
-// Makes this member the coordinator of proposals of up to `longest_bytes`, which are the same for all members; all others
-// call corecast_commit_participant_open meanwhile. Proposals of up to 56 bytes travel in one cache line, those of up to 504 in
-// one message. If longer ones are possible, two of the longest take room in the group's memory; CORECAST_SYSTEM if it has none.
+// Makes this member the coordinator of proposals of up to `longest_bytes`, which are the same for all members; all
+// others call corecast_commit_participant_open meanwhile. Proposals of up to 56 bytes travel in one cache line, those of
+// up to 504 in one message. If longer ones are possible, two of the longest take room in the group's memory;
+// CORECAST_SYSTEM if it has none.
 corecast_status corecast_commit_coordinator_open(corecast_member *member,
                                                  size_t longest_bytes,
                                                  corecast_commit_coordinator **coordinator);

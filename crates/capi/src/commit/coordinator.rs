@@ -22,9 +22,10 @@ pub struct CommitCoordinator {
 }
 
 c_functions! {
-    /// Makes this member the coordinator of proposals of up to `longest_bytes`, which are the same for all members; all others
-    /// call corecast_commit_participant_open meanwhile. Proposals of up to 56 bytes travel in one cache line, those of up to 504 in
-    /// one message. If longer ones are possible, two of the longest take room in the group's memory; CORECAST_SYSTEM if it has none.
+    /// Makes this member the coordinator of proposals of up to `longest_bytes`, which are the same for all members; all
+    /// others call corecast_commit_participant_open meanwhile. Proposals of up to 56 bytes travel in one cache line, those of
+    /// up to 504 in one message. If longer ones are possible, two of the longest take room in the group's memory;
+    /// CORECAST_SYSTEM if it has none.
     safe fn corecast_commit_coordinator_open(
         member: &mut Member,
         longest_bytes: usize

@@ -1,7 +1,7 @@
 //! The clusters of members that combine their values near each other before anything goes to the others.
 //!
-//! The costs between members show clusters level by level: siblings of a core, a shared cache, a node. The level is taken at which
-//! an allreduce should be over first; all members as one cluster are a level, too.
+//! The costs between members show clusters level by level: siblings of a core, a shared cache, a node. The level is taken at
+//! which an allreduce should be over first; all members as one cluster are a level, too.
 
 use corecast_plan::Problem;
 

@@ -170,8 +170,8 @@ pub(crate) struct DirectSizes {
 }
 
 impl DirectSizes {
-    /// By the number of members, and for many of them by the predicted costs of the forms that are to be had; values take the trees
-    /// that were asked for, if any.
+    /// By the number of members, and for many of them by the predicted costs of the forms that are to be had; values take the
+    /// trees that were asked for, if any.
     pub(crate) fn unraced(
         members: usize,
         is_crowded: bool,

@@ -1,9 +1,10 @@
 //! The ends of one member, built over memory that all members lay out alike.
 //!
 //! No member builds the ends of others, as dropping an end says that its member is gone. So every member, in any process,
-//! goes through the same steps in the same order: first the [`MemberTable`], one for each process, then the edges of broadcasts,
-//! those of reductions, the barrier, the slots for single values shown to all or by clusters, and the memory set aside for survivors of a fault. The
-//! parts that follow from the choice alone, and are the same for all, are computed once, in [`Layout::of`].
+//! goes through the same steps in the same order: first the [`MemberTable`], one for each process, then the edges of
+//! broadcasts, those of reductions, the barrier, the slots for single values shown to all or by clusters, and the memory set
+//! aside for survivors of a fault. The parts that follow from the choice alone, and are the same for all, are computed once,
+//! in [`Layout::of`].
 
 use corecast_base::ArenaError;
 use corecast_base::wait::Waiter;

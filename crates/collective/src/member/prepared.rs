@@ -91,9 +91,9 @@ pub(super) fn reduce<T: Plain, F: FnMut(T, T) -> T>(
     Ok(Prepared { call: order.reduce(root), steps })
 }
 
-/// In a small group members show each other their values, in some larger ones the leaders of clusters do, unless the order is by
-/// rank. Other groups, and those with given trees, reduce and broadcast the result, which is computed once, at the root of the tree
-/// planned for reductions. Every way all get the same bits.
+/// In a small group members show each other their values, in some larger ones the leaders of clusters do, unless the order is
+/// by rank. Other groups, and those with given trees, reduce and broadcast the result, which is computed once, at the root of
+/// the tree planned for reductions. Every way all get the same bits.
 #[inline(always)]
 pub(super) fn allreduce<T: Plain, F: FnMut(T, T) -> T>(
     order: Order,

@@ -1,10 +1,11 @@
-//! Memory in which the members of clusters show values to their leaders, the leaders to each other, and leaders the result to all.
+//! Memory in which the members of clusters show values to their leaders, the leaders to each other, and leaders the result to
+//! all.
 //!
-//! Each member writes its value into a slot of its own, which only the leader of its cluster reads: members that share a cache meet
-//! in it. The leaders exchange what they have combined by recursive doubling: in each round a leader shows its value to a partner
-//! twice as far away as in the round before, and reads that of the partner, so that after log2 n rounds each has combined all. Of
-//! leaders that are no power of two the last ones show their values to others before, and get the result from them. At last each
-//! leader shows the result in one slot, which all members of its cluster read.
+//! Each member writes its value into a slot of its own, which only the leader of its cluster reads: members that share a
+//! cache meet in it. The leaders exchange what they have combined by recursive doubling: in each round a leader shows its
+//! value to a partner twice as far away as in the round before, and reads that of the partner, so that after log2 n rounds
+//! each has combined all. Of leaders that are no power of two the last ones show their values to others before, and get the
+//! result from them. At last each leader shows the result in one slot, which all members of its cluster read.
 //!
 //! There are no acknowledgements. A member shows its next value after it has read the result, which its leader shows after it has
 //! read the value; and a leader shows the next result after it has read the next values. Partners may be one operation apart, so
@@ -15,8 +16,9 @@
 //! Values that are too long for a slot are not written, but their types are: so members that differ find out before any of them
 //! takes another way.
 //!
-//! **When to take it:** more members than can read all the others' values, each with a CPU, where caches are shared by some. **When
-//! not:** there are few ([`all_read`](super::all_read)), or they share CPUs: then the waits for one leader cost switches of threads.
+//! **When to take it:** more members than can read all the others' values, each with a CPU, where caches are shared by some.
+//! **When not:** there are few ([`all_read`](super::all_read)), or they share CPUs: then the waits for one leader cost
+//! switches of threads.
 //!
 //! **Progress:** blocking. **Memory ordering:** each member sees what every other one wrote before it showed its value.
 //! **Source:** recursive doubling as in R. Thakur, R. Rabenseifner, W. Gropp, Optimization of Collective Communication Operations
@@ -55,7 +57,7 @@ pub(crate) struct ClusterRead {
     last: LastType,
 }
 
-/// What a member does, one step after the other.
+/// The steps of a member, which it takes one after the other.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Step {
     /// It shows what it has combined so far.
@@ -71,7 +73,7 @@ enum Step {
 struct Slot {
     /// Its index in the operations with even numbers.
     index: usize,
-    /// What is added to it in those with odd numbers.
+    /// The number that is added to it in those with odd numbers.
     odd: usize,
 }
 
@@ -179,7 +181,8 @@ impl ClusterRead {
     }
 }
 
-/// The order of all slots: one of each member for its leader, one of each leader for the result, and those of leaders for each other.
+/// The order of all slots: one of each member for its leader, one of each leader for the result, and those of leaders for
+/// each other.
 struct Slots {
     members: usize,
     clusters: usize,

@@ -95,8 +95,8 @@ impl Ends {
         }
     }
 
-    /// The forms that race in a class with their predicted costs, first the one that is taken without a race. In the first class these
-    /// are all; as all values that are shown go one way, in others only that one, beside trees.
+    /// The forms that race in a class with their predicted costs, first the one that is taken without a race. In the first
+    /// class these are all; as all values that are shown go one way, in others only that one, beside trees.
     fn forms_to_race(&self, class: SizeClass) -> Vec<(AllreduceForm, f64)> {
         let control = self.direct.form_of(class);
         let is_first = class.most_bytes() == Some(8);

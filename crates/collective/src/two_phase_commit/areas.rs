@@ -1,9 +1,9 @@
 //! Memory in which proposals lie that are too long for a message: written once, and read there by all participants.
 //!
-//! The coordinator writes a proposal to an area that no participant reads any more, piece by piece, while those that know of it
-//! read the pieces that are there. It waits for nobody meanwhile, so a time limit cannot end in the middle of a proposal. There are
-//! two areas: a participant that has not voted on a long proposal keeps one from being written, and the others go on with the
-//! other one.
+//! The coordinator writes a proposal to an area that no participant reads any more, piece by piece, while those that know of
+//! it read the pieces that are there. It waits for nobody meanwhile, so a time limit cannot end in the middle of a proposal.
+//! There are two areas: a participant that has not voted on a long proposal keeps one from being written, and the others go
+//! on with the other one.
 //!
 //! Every access to an area is atomic, so that a misbehaving process can cause wrong values and nothing worse.
 

@@ -212,9 +212,9 @@ impl<P: ?Sized> Drop for Coordinator<'_, P> {
 }
 
 impl Member {
-    /// Makes this member the coordinator of commits of T; all others call [`participant`](Self::participant) meanwhile. A value of
-    /// more than 504 bytes takes room as in [`slice_coordinator`](Self::slice_coordinator), which suits values of megabytes
-    /// better: they never lie on the stack.
+    /// Makes this member the coordinator of commits of T; all others call [`participant`](Self::participant) meanwhile. A
+    /// value of more than 504 bytes takes room as in [`slice_coordinator`](Self::slice_coordinator), which suits values of
+    /// megabytes better: they never lie on the stack.
     ///
     /// # Errors
     /// [`Error::Memory`], [`Error::MemberLost`], [`Error::Pending`].

@@ -77,8 +77,8 @@ fn long_proposals_wake_a_participant_that_sleeps() {
     });
 }
 
-/// The coordinator writes over an area only after the votes of all its readers: it sees what they did before. The model does not let
-/// a load see a store that comes later, so this stands for values that are torn.
+/// The coordinator writes over an area only after the votes of all its readers: it sees what they did before. The model does
+/// not let a load see a store that comes later, so this stands for values that are torn.
 #[test]
 fn an_area_is_written_over_after_it_was_read() {
     briefly(|| {

@@ -6,6 +6,7 @@
 
 #[path = "../calls/mod.rs"]
 mod calls;
+mod commits;
 mod damage;
 mod death;
 mod forming;

@@ -7,7 +7,7 @@ use corecast_collective::processes::{Founding, Invitation, JoinError};
 use corecast_collective::{Error, Member};
 use corecast_testing::actor::{Actor, Role, say};
 
-use super::{PATIENCE, mismatch, parts, races, rounds, shrink, work};
+use super::{PATIENCE, commits, mismatch, parts, races, rounds, shrink, work};
 
 /// The text after the name of the rounds that are its role.
 const FOR_EVER: &str = " for ever";
@@ -70,31 +70,8 @@ fn play() {
             let mut has_told = me.rank() == 1;
             tell_end(&mut me, |me, _| meet_with_limits(me, &mut has_told));
         }
-        "commit and count" => {
-            let mut committed = 0;
-            let mut me = invitation.join().expect("a free place");
-            let error = rounds::counted_commit(&mut me, PATIENCE, &mut committed, &mut count_rounds());
-            say(&format!("{}, {committed} committed", error.expect_err("one is lost")));
-        }
-        "commit any length and count" => {
-            let mut committed = 0;
-            let mut me = invitation.join().expect("a free place");
-            let error = rounds::counted_long_commit(&mut me, &mut committed, &mut count_rounds());
-            say(&format!("{}, {committed} committed", error.expect_err("one is lost")));
-        }
-        "commit other lengths" => {
-            let mut me = invitation.join().expect("a free place");
-            let error = rounds::commit_of_other_lengths(&mut me).expect_err("they do not agree");
-            say(&error.to_string());
-        }
-        "commit without room" => {
-            let mut me = invitation.join().expect("a free place");
-            let opened = match me.rank() {
-                0 => me.slice_coordinator::<u8>(1 << 20).map(drop),
-                _ => me.slice_participant::<u8>(0, 1 << 20).map(drop),
-            };
-            assert!(matches!(opened, Err(Error::Memory(_))), "{opened:?}");
-            me.barrier().expect("nobody is lost");
+        role if commits::ROLES.contains(&role) => {
+            commits::play(role, &mut invitation.join().expect("a free place"), &mut count_rounds());
         }
         role if role.starts_with(CALL) => {
             let mut me = invitation.join().expect("a free place");

@@ -8,6 +8,7 @@ use corecast_collective::op::{MaxLoc, Sum};
 use corecast_collective::{AtomicStream, Error, Member, Order};
 
 use crate::PATIENCE;
+use crate::commits;
 
 /// The rounds by name. `after` is called after each, and returns whether this member would go on; all end after the same
 /// round.
@@ -21,7 +22,7 @@ pub(crate) const ALL: &[(&str, Rounds)] = &[
     ("started", started),
     ("limits", limits),
     ("commit", commit),
-    ("commit of any length", long_commit),
+    ("commit of any length", |me, after| commits::counted_long_commit(me, &mut 0, after)),
     ("stream", stream),
     ("acknowledged by counters", |me, after| acknowledged(me, COUNTERS, after)),
     ("acknowledged by messages", |me, after| acknowledged(me, by_edges(Edges::Messages), after)),
@@ -225,65 +226,6 @@ pub(crate) fn counted_commit(
         }
     }
     while !coordinator.commit(&[LAST; 5], PATIENCE)? {}
-    Ok(())
-}
-
-/// The last member proposes slices of all lengths, of which member 0 refuses every third one.
-fn long_commit(me: &mut Member, after: &mut dyn FnMut() -> bool) -> Result<(), Error> {
-    counted_long_commit(me, &mut 0, after)
-}
-
-/// The same, and counts what is committed.
-pub(crate) fn counted_long_commit(
-    me: &mut Member,
-    committed: &mut u64,
-    after: &mut dyn FnMut() -> bool,
-) -> Result<(), Error> {
-    const LENGTHS: [usize; 6] = [0, 505, 1, 1 << 20, 504, 4096];
-    const LONGEST: usize = 1 << 20;
-    // The last one is of all ones.
-    let bytes = |number: usize| vec![number as u8 & 0x7f; LENGTHS[number % LENGTHS.len()]];
-    let is_wanted = |number: usize| number % 3 != 0;
-    let coordinator = me.size() - 1;
-    if me.rank() == coordinator {
-        let mut coordinator = me.slice_coordinator::<u8>(LONGEST)?;
-        for number in 1.. {
-            let is_commit = coordinator.commit(&bytes(number), PATIENCE)?;
-            assert!(!is_commit || is_wanted(number));
-            *committed += u64::from(is_commit);
-            if !after() {
-                break;
-            }
-        }
-        while !coordinator.commit(&[u8::MAX], PATIENCE)? {}
-        return Ok(());
-    }
-    let is_refuser = me.rank() == 0;
-    let mut participant = me.slice_participant::<u8>(coordinator, LONGEST)?;
-    let (mut number, mut is_over) = (1, false);
-    while !is_over {
-        let vote = |proposal: &[u8]| proposal == [u8::MAX] || !is_refuser || is_wanted(number);
-        let goes_on = participant.serve(vote, |proposal, is_commit| {
-            is_over = proposal == [u8::MAX];
-            assert!(is_over || proposal == bytes(number), "whole, whether it is applied or not");
-            assert!(!is_commit || is_over || is_wanted(number), "nobody applies what one has refused");
-            *committed += u64::from(is_commit);
-            after();
-        })?;
-        (number, is_over) = (number + 1, is_over || !goes_on);
-    }
-    Ok(())
-}
-
-/// Members that do not agree on the longest proposal, which takes memory: each gets an error.
-pub(crate) fn commit_of_other_lengths(me: &mut Member) -> Result<(), Error> {
-    if me.rank() == 0 {
-        let mut coordinator = me.slice_coordinator::<u8>(10_000)?;
-        while !coordinator.commit(&[1; 10_000], PATIENCE)? {}
-    } else {
-        let mut participant = me.slice_participant::<u8>(0, 10_001)?;
-        participant.serve(|_| true, |_, _| panic!("it is not asked"))?;
-    }
     Ok(())
 }
 

@@ -21,7 +21,7 @@ pub struct Counters {
     pub others: u64,
     /// Messages that were given up, as too many waited for room.
     pub lost: u64,
-    /// Messages that came and were none.
+    /// Messages that came and were none, or were about commands far beyond the log.
     pub damaged: u64,
     /// New configurations that it has seen.
     pub role_changes: u64,

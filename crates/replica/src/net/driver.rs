@@ -134,7 +134,9 @@ impl<S: StateMachine> Driver<S> {
     /// Takes the messages that have come to the protocol.
     fn look(&mut self, inner: &Inner<S>) -> bool {
         let mut inputs = std::mem::take(&mut self.inputs);
-        let was_busy = self.transport.gather(&mut inputs);
+        // The log holds this much beyond what a member has applied; twice as much is nonsense, for which no memory is taken.
+        let most = self.core.learned_end() + 2 * self.config.window;
+        let was_busy = self.transport.gather(most, &mut inputs);
         for input in inputs.drain(..) {
             // A node that asks for a part of the log while messages to it wait for room asks again, if it has to.
             let is_early = matches!(&input, Input::Message { from, message: Message::Missing { .. } }

@@ -12,8 +12,8 @@ use super::ring::Ring;
 use super::routes::Routes;
 use super::table::NodeTable;
 use super::wire::{self, Body, Received};
-use crate::NodeId;
 use crate::one_paxos::{Input, Message};
+use crate::{Index, NodeId};
 
 /// The incarnation of all nodes: none returns.
 const INCARNATION: u16 = 1;
@@ -101,9 +101,11 @@ impl Transport {
         self.links[slot].as_ref().is_some_and(Link::is_open)
     }
 
-    /// Takes the messages that have come. Requests for the leader become one run.
-    pub(super) fn gather(&mut self, inputs: &mut Vec<Input<Body>>) -> bool {
-        let mut inbox = Inbox { inputs, requests: Vec::new(), damaged: 0 };
+    /// Takes the messages that have come. Requests for the leader become one run. No member that the log waits for has a message
+    /// about indexes from `most` on.
+    pub(super) fn gather(&mut self, most: Index, inputs: &mut Vec<Input<Body>>) -> bool {
+        let nodes = self.links.len();
+        let mut inbox = Inbox { nodes, most, inputs, requests: Vec::new(), damaged: 0 };
         let mut was_busy = false;
         for (slot, link) in self.links.iter_mut().enumerate() {
             let Some(link) = link else { continue };
@@ -194,6 +196,8 @@ impl Transport {
 
 /// The messages of one look.
 struct Inbox<'a> {
+    nodes: usize,
+    most: Index,
     inputs: &'a mut Vec<Input<Body>>,
     requests: Vec<crate::Command<Body>>,
     damaged: u64,
@@ -201,7 +205,8 @@ struct Inbox<'a> {
 
 impl Inbox<'_> {
     fn take(&mut self, slot: usize, bytes: &[u8]) {
-        match wire::decode(bytes) {
+        let received = wire::decode(bytes, self.nodes).filter(|received| wire::end(&received.message) <= self.most);
+        match received {
             Some(Received { message: Message::Request(commands), .. }) => self.requests.extend(commands),
             Some(Received { origin, message }) => {
                 self.inputs.push(Input::Message { from: origin.unwrap_or_else(|| node(slot)), message });

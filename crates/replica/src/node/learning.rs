@@ -78,9 +78,51 @@ impl<S: StateMachine> Driver<S> {
         (cpus.len() == members.len() && (3..=MOST).contains(&members.len())).then_some(members)
     }
 
+    /// True while this node's parent in the tree is silent: nobody wakes it for what the acceptor commits. That is no reason to
+    /// suspect the acceptor or the leader, which may have nothing to do.
+    pub(super) fn learns_alone(&self) -> bool {
+        self.shm.relay.is_alone()
+    }
+
     /// Learns over this tree from now on, or directly.
     pub(super) fn learn_over(&mut self, tree: Option<LearnTree>) {
         self.shm.relay.set_tree(tree.map(Arc::new));
         self.pin_peers();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use corecast_machine::{CostMatrix, Cpu, Topology};
+
+    /// Eight CPUs; a send takes as long as a receive.
+    fn machine() -> Arc<Machine> {
+        let cpus = (0..8).map(|id| Cpu::flat(CpuId::new(id))).collect();
+        let mut machine = Machine::from_topology(&Topology { cpus, ..Topology::default() });
+        let costs = CostMatrix::from_fn(8, |from, to| if from == to { 0.0 } else { 100.0 }).expect("costs");
+        (machine.send, machine.receive) = (costs.clone(), costs);
+        Arc::new(machine)
+    }
+
+    fn job(members: &[(u16, u32)]) -> LearnJob {
+        let members = members.iter().map(|&(slot, cpu)| (slot, CpuId::new(cpu))).collect();
+        LearnJob { machine: machine(), placement: Placement::Separate, members }
+    }
+
+    #[test]
+    fn a_tree_that_is_worth_it_is_one_of_the_members_slots() {
+        let members = [(0, 3), (1, 0), (2, 1), (4, 7), (5, 2), (6, 5), (9, 4), (11, 6)];
+        let tree = job(&members).tree().expect("seven sends are more than any relay has");
+        let is_member = |slot: u16| members.iter().any(|&(member, _)| member == slot);
+        assert!((0..16).all(|slot| tree.has(slot) == is_member(slot)));
+        let most = members.iter().map(|&(slot, _)| tree.children(slot, 1).count()).max();
+        assert!(most < Some(7), "{tree:?}");
+    }
+
+    #[test]
+    fn few_members_and_unknown_cpus_learn_directly() {
+        assert_eq!(job(&[(0, 0), (1, 1), (2, 2)]).tree(), None, "two sends");
+        assert_eq!(job(&[(0, 0), (1, 1), (2, 2), (3, 99)]).tree(), None, "no such CPU in the model");
     }
 }

@@ -48,7 +48,7 @@ fn serve<S: StateMachine>(inner: &Arc<Inner<S>>) {
     let mut longest = IDLE;
     let poll = || (inner.turn() || inner.is_stopping()).then_some(());
     let check = |waited: Duration| {
-        let is_idle = inner.try_driver().is_some_and(|driver| !driver.expects_something());
+        let is_idle = inner.try_driver().is_some_and(|driver| !driver.expects_something() && !driver.learns_alone());
         longest = if is_idle { IDLE } else { EXPECTING };
         if waited >= longest || inner.has_callers() { Err(()) } else { Ok(longest - waited) }
     };

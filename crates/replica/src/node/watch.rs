@@ -70,7 +70,6 @@ impl<S: StateMachine> Driver<S> {
             || self.core.has_outstanding()
             || !self.is_member()
             || self.is_leaving
-            || self.shm.relay.is_alone()
     }
 
     pub(super) fn is_member(&self) -> bool {

@@ -130,7 +130,7 @@ fn members_without_a_cpu_each_learn_directly_though_the_machine_is_known() {
 fn members_bound_to_cpus_learn_over_a_planned_tree() {
     let cpus = pin::affinity().expect("an affinity").as_slice().to_vec();
     if cpus.len() < 8 {
-        return corecast_testing::skipped("a planned learn tree", &"it needs 8 CPUs");
+        return corecast_testing::skipped("a planned learn tree", "it needs 8 CPUs");
     }
     let machine = machine(&cpus[..8]);
     let mut group: Vec<Node<Counter>> = Vec::new();

@@ -11,8 +11,8 @@ mod write;
 
 use std::sync::Arc;
 
-use crate::NodeId;
 use crate::one_paxos::Message;
+use crate::{Index, NodeId};
 
 use read::Reader;
 use write::Writer;
@@ -60,13 +60,33 @@ pub(super) struct Received {
     pub(super) message: Message<Body>,
 }
 
-/// The message of exactly these bytes; `None` if they are those of none.
-pub(super) fn decode(bytes: &[u8]) -> Option<Received> {
-    let mut reader = Reader(bytes);
+/// The message of exactly these bytes; `None` if they are those of none, or name a node beyond the group's.
+pub(super) fn decode(bytes: &[u8], nodes: usize) -> Option<Received> {
+    let mut reader = Reader { rest: bytes, nodes };
     let kind = reader.byte()?;
     let origin = if kind & RELAYED == 0 { None } else { Some(reader.node()?) };
     let message = reader.message(kind & !RELAYED)?;
-    reader.0.is_empty().then_some(Received { origin, message })
+    reader.rest.is_empty().then_some(Received { origin, message })
+}
+
+/// The index after the last one that the message has a command for; 0 if there is none.
+pub(super) fn end(message: &Message<Body>) -> Index {
+    let after = |index: Index| index.saturating_add(1);
+    match message {
+        Message::Accept { first, commands, .. } | Message::Learn { first, commands, .. } if !commands.is_empty() => {
+            first.saturating_add(commands.len() as u64)
+        }
+        Message::Prepare(entry)
+        | Message::Chosen(entry)
+        | Message::Vote { entry, .. }
+        | Message::Promise { vote: Some((_, entry)), .. } => {
+            entry.chosen.iter().map(|&(index, _)| after(index)).max().unwrap_or(0)
+        }
+        Message::PrepareResponse(adopted) => {
+            adopted.accepted.iter().map(|&(index, ..)| after(index)).max().unwrap_or(0)
+        }
+        _ => 0,
+    }
 }
 
 /// Whether the message is to be passed on; false for bytes that are none.
@@ -78,9 +98,9 @@ pub(super) fn is_relayed(bytes: &[u8]) -> bool {
 mod tests {
     use std::sync::Arc;
 
-    use super::{Body, Received, decode, encode};
+    use super::{Body, Received, decode, encode, end};
     use crate::one_paxos::{Adopted, Ballot, Entry, Message};
-    use crate::{Command, Configuration, LeaveReason, NodeId, Op, RoleChange, SessionId};
+    use crate::{Command, Configuration, LeaveReason, MAX_SLOTS, NodeId, Op, RoleChange, SessionId};
 
     const NODE: NodeId = NodeId::new(5, 2);
 
@@ -141,7 +161,7 @@ mod tests {
             for origin in [None, Some(NODE)] {
                 let mut bytes = Vec::new();
                 encode(&message, origin, &mut bytes);
-                assert_eq!(decode(&bytes), Some(Received { origin, message: message.clone() }));
+                assert_eq!(decode(&bytes, MAX_SLOTS), Some(Received { origin, message: message.clone() }));
             }
         }
     }
@@ -152,15 +172,27 @@ mod tests {
             let mut bytes = Vec::new();
             encode(&message, None, &mut bytes);
             for len in 0..bytes.len() {
-                assert_eq!(decode(&bytes[..len]), None, "{message:?} cut at {len}");
+                assert_eq!(decode(&bytes[..len], MAX_SLOTS), None, "{message:?} cut at {len}");
             }
             for bit in 0..bytes.len().min(400) * 8 {
                 let mut flipped = bytes.clone();
                 flipped[bit / 8] ^= 1 << (bit % 8);
                 // It must not take memory for what is not there, nor panic.
-                let _ = decode(&flipped);
+                let _ = decode(&flipped, MAX_SLOTS);
             }
         }
+    }
+
+    #[test]
+    fn nodes_and_indexes_beyond_the_group_are_seen() {
+        let mut bytes = Vec::new();
+        encode(&messages()[6], None, &mut bytes);
+        assert!(decode(&bytes, usize::from(NODE.slot) + 1).is_some());
+        assert_eq!(decode(&bytes, usize::from(NODE.slot)), None);
+        let count = commands().len() as u64;
+        let ends = Vec::from_iter(messages().iter().map(end));
+        let entry = 300 + count;
+        assert_eq!(ends, [0, (1 << 50) + count, 0, 0, entry, entry, entry, 0, 0, 0, entry, entry, 0, 0]);
     }
 
     #[test]

@@ -5,7 +5,11 @@ use crate::one_paxos::{Adopted, Ballot, Entry};
 use crate::{Command, Configuration, Epoch, Index, LeaveReason, Op, RoleChange, SessionId};
 
 /// The bytes that are left.
-pub(super) struct Reader<'a>(pub(super) &'a [u8]);
+pub(super) struct Reader<'a> {
+    pub(super) rest: &'a [u8],
+    /// The nodes of the group.
+    pub(super) nodes: usize,
+}
 
 impl<'a> Reader<'a> {
     pub(super) fn message(&mut self, kind: u8) -> Option<Message<Body>> {
@@ -35,8 +39,8 @@ impl<'a> Reader<'a> {
     }
 
     pub(super) fn byte(&mut self) -> Option<u8> {
-        let (&byte, rest) = self.0.split_first()?;
-        self.0 = rest;
+        let (&byte, rest) = self.rest.split_first()?;
+        self.rest = rest;
         Some(byte)
     }
 
@@ -64,15 +68,15 @@ impl<'a> Reader<'a> {
 
     fn bytes(&mut self) -> Option<&'a [u8]> {
         let len = self.small()?;
-        let (bytes, rest) = self.0.split_at_checked(len)?;
-        self.0 = rest;
+        let (bytes, rest) = self.rest.split_at_checked(len)?;
+        self.rest = rest;
         Some(bytes)
     }
 
     /// A list; each of its elements takes a byte at least, so a length beyond what is left is none.
     fn list<T>(&mut self, mut element: impl FnMut(&mut Self) -> Option<T>) -> Option<Vec<T>> {
         let len: usize = self.small()?;
-        if len > self.0.len() {
+        if len > self.rest.len() {
             return None;
         }
         let mut list = Vec::new();
@@ -84,7 +88,8 @@ impl<'a> Reader<'a> {
 
     pub(super) fn node(&mut self) -> Option<NodeId> {
         let (slot, inc): (u16, u16) = (self.small()?, self.small()?);
-        NodeId::from_bits(NodeId::new(slot, inc).to_bits())
+        let node = NodeId::from_bits(NodeId::new(slot, inc).to_bits())?;
+        (usize::from(node.slot) < self.nodes).then_some(node)
     }
 
     fn ballot(&mut self) -> Option<Ballot> {
