@@ -30,7 +30,10 @@ impl<B> Acceptor<B> {
     pub(super) fn take_role(&mut self, configuration: &Configuration, rules: &Rules) {
         if self.inst != Some(configuration.inst) {
             self.inst = Some(configuration.inst);
-            self.raise_stable(configuration.stable);
+            // Its own count may be greater, from a time when it was deposed and did not know: a node that has joined since
+            // need not have applied as much.
+            self.stable = configuration.stable;
+            self.commit = self.commit.max(self.stable);
         }
         self.hpn = self.hpn.max(configuration.epoch);
         self.cursor = if rules.respect_stable { self.stable } else { 0 };

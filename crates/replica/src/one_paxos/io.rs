@@ -125,7 +125,7 @@ pub enum Effect<B> {
         /// The commands.
         commands: Vec<Command<B>>,
     },
-    /// Shared, acceptor: publish `stable` (it never falls), then write accepted commands into the own log.
+    /// Shared, acceptor: publish `stable` (it never falls within an instance), then write accepted commands into the own log.
     Write {
         /// The epoch.
         epoch: Epoch,

@@ -224,8 +224,8 @@ impl<B: Clone + PartialEq> Node<B> {
         if index < room.users { self.orders.users.pop_front() } else { None }
     }
 
-    /// False if a node is to be taken in that is a member, or that the log does not reach back to, or that would have to be put out
-    /// before long. It asks again when it has applied more, or has a newer state.
+    /// False if a node is to be taken in that is a member, or that the log does not reach back to, or that would have to be
+    /// put out before long. It asks again when it has applied more, or has a newer state.
     fn accepts(&mut self, command: &Command<B>, index: Index) -> bool {
         let Op::Join { node, applied, .. } = command.op else { return true };
         let is_far_behind = index.saturating_sub(applied) > self.settings.window / 2;

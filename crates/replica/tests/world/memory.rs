@@ -81,11 +81,11 @@ impl Memory {
                 segment.proposed.write(window, epoch, first, commands);
             }
             Effect::Write { epoch, stable, first, commands } => {
-                segment.stable = segment.stable.max(stable);
+                segment.stable = stable;
                 segment.accepted.write(window, epoch, first, commands);
             }
             Effect::Commit { end, stable, .. } => {
-                segment.stable = segment.stable.max(stable);
+                segment.stable = stable;
                 segment.commit = segment.commit.max(end);
             }
             Effect::Erase { first, end } => segment.accepted.slots.retain(|_, slot| !(first..end).contains(&slot.0)),

@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 
 use corecast_replica::one_paxos::{Effect, Input, Message, Node, Rules, Settings, Transport};
 use corecast_replica::system::{Members, Outcome, System};
-use corecast_replica::{Command, Configuration, Index, NodeId, Op, RoleChange, SessionId};
+use corecast_replica::{Command, Configuration, Epoch, Index, NodeId, Op, RoleChange, SessionId};
 
 pub(crate) use links::Links;
 pub(crate) use memory::Memory;
@@ -99,7 +99,7 @@ impl World {
             Effect::Forward { leader, commands } => self.processes[at].forwarded.push((leader, commands)),
             Effect::Lagging => {}
             effect => {
-                if let Some(stable) = published_stable(&effect) {
+                if let Some(stable) = published_stable(&effect, self.memory.configuration.epoch) {
                     self.monitor.check_stable(stable, &self.processes);
                 }
                 if let Some(answer) = self.memory.execute(at, effect) {
@@ -201,9 +201,12 @@ pub(crate) fn request(session: SessionId, rid: u32, body: Body) -> Command<Body>
     Command { session, rid, op: Op::User(body) }
 }
 
-fn published_stable(effect: &Effect<Body>) -> Option<Index> {
+/// The trimmed count that a node publishes in the newest epoch, or one to come. Nobody minds that of one that was deposed.
+fn published_stable(effect: &Effect<Body>, newest: Epoch) -> Option<Index> {
     match effect {
-        Effect::Propose { stable, .. } | Effect::Write { stable, .. } | Effect::Commit { stable, .. } => Some(*stable),
+        Effect::Propose { epoch, stable, .. }
+        | Effect::Write { epoch, stable, .. }
+        | Effect::Commit { epoch, stable, .. } => Some(*stable).filter(|_| *epoch >= newest),
         _ => None,
     }
 }
