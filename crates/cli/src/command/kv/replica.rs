@@ -10,7 +10,6 @@ use corecast::replica::kv::Store;
 use corecast::replica::wal::Fsync;
 use corecast::replica::{Config, MAX_SLOTS, Node, OpenError, Placement, Replicated};
 use rustix::net::sockopt::socket_acceptconn;
-use rustix::process::{Signal, set_parent_process_death_signal};
 
 use super::store_options::{FsyncArg, PlacementArg, StoreOptions};
 use crate::failure::Failure;
@@ -43,11 +42,8 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let (server, stopper) = Server::new(replica, vec![listener], arguments.store.max_clients).map_err(failed)?;
     let stopper = Mutex::new(Some(stopper));
     interrupt::on_first(move || drop(stopper.lock().map(|mut stopper| stopper.take())))?;
-    // However `kv serve` ends, its processes end in good order: nobody else would ever stop them.
-    set_parent_process_death_signal(Some(Signal::TERM)).map_err(Failure::environment)?;
-    // It keeps the other end of the pipe until it has read this: an error says that it was gone before the line above.
-    let said = writeln!(io::stdout(), "{READY}").and_then(|()| io::stdout().flush());
-    said.map_err(|_| Failure::environment("`corecast kv serve`, which started this process, is gone"))?;
+    // `kv serve` may be gone: it is served all the same.
+    let _ = writeln!(io::stdout(), "{READY}").and_then(|()| io::stdout().flush());
     server.run().map_err(failed)
 }
 

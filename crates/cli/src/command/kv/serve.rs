@@ -1,8 +1,7 @@
 //! `corecast kv serve`: starts the processes of a store, and those again that end.
 //!
 //! This process opens the socket and serves nobody; every replica's process inherits it, and so does one that is started in the
-//! place of a dead one. If this process is killed, the replicas end in good order: the kernel tells them when the thread that
-//! started them ends.
+//! place of a dead one. If this process is killed, the replicas go on.
 
 use std::io::{BufRead, BufReader};
 use std::os::fd::OwnedFd;
