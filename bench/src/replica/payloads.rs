@@ -77,6 +77,7 @@ pub(super) trait Member: Clone + Send + 'static {
 
 /// A client that has several requests under way.
 pub(super) trait Requests {
+    #[allow(clippy::ptr_arg, reason = "an operation of these logs is a `Vec`")]
     fn start(&mut self, request: &Vec<u8>) -> Result<Rid, Failure>;
 
     fn wait(&mut self, rid: Rid) -> Result<(), Failure>;

@@ -77,7 +77,7 @@ struct InGroup {
 }
 
 enum GroupEnd {
-    Coordinator(Coordinator<'static, u64>),
+    Coordinator(Box<Coordinator<'static, u64>>),
     Participant(Box<Participant<'static, u64>>),
 }
 
@@ -96,7 +96,7 @@ impl InGroup {
     fn open(&mut self) -> Result<&mut GroupEnd, Failure> {
         if let Some(me) = self.me.take() {
             self.end = Some(if me.rank() == 0 {
-                GroupEnd::Coordinator(me.coordinator().map_err(Failure::refused)?)
+                GroupEnd::Coordinator(Box::new(me.coordinator().map_err(Failure::refused)?))
             } else {
                 GroupEnd::Participant(Box::new(me.participant(0).map_err(Failure::refused)?))
             });

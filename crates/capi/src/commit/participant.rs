@@ -48,12 +48,12 @@ c_functions! {
     ) {
         let (vote, apply) = (required(vote, "vote")?, required(apply, "apply")?);
         // SAFETY: the caller's function, called as the header says.
-        let mut vote = |bytes: &[u8]| unsafe { vote(context, bytes.as_ptr().cast(), bytes.len()) };
-        let mut apply = |bytes: &[u8], is_committed: bool| {
+        let vote = |bytes: &[u8]| unsafe { vote(context, bytes.as_ptr().cast(), bytes.len()) };
+        let apply = |bytes: &[u8], is_committed: bool| {
             // SAFETY: the caller's function, called as the header says.
             unsafe { apply(context, bytes.as_ptr().cast(), bytes.len(), is_committed) };
         };
-        if !participant.0.with(|participant| participant.serve(&mut vote, &mut apply))? {
+        if !participant.0.with(|participant| participant.serve(vote, apply))? {
             return Err(Failure::new(Status::Closed, "the coordinator has ended"));
         }
     }

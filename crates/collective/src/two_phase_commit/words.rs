@@ -88,7 +88,11 @@ impl Words {
     pub(super) fn announced(&self, rank: usize) -> Heading {
         // ORDERING: Relaxed, acquired with the proposal; written again only after this participant's vote
         let [sequence, values, area] = self.sent[rank].each_ref().map(|word| word.load(Ordering::Relaxed));
-        Heading { sequence, values: usize::try_from(values).unwrap_or(usize::MAX), area: area as usize % AREAS }
+        Heading {
+            sequence,
+            values: usize::try_from(values).unwrap_or(usize::MAX),
+            area: (area as usize).min(AREAS - 1),
+        }
     }
 
     fn decision(&self, sequence: u64) -> &AtomicU64 {

@@ -80,7 +80,7 @@ struct Committing {
 }
 
 enum CommitSide {
-    Coordinator(Coordinator<'static, [u64]>),
+    Coordinator(Box<Coordinator<'static, [u64]>>),
     Participant(Box<Participant<'static, [u64]>>),
 }
 
@@ -90,7 +90,7 @@ impl Committing {
         let me = self.me.take().ok_or_else(|| Failure::Refused("it could not be opened".to_owned()))?;
         let SliceTask { root, words, .. } = self.task;
         self.end = Some(if me.rank() == root {
-            CommitSide::Coordinator(me.slice_coordinator(words).map_err(Failure::refused)?)
+            CommitSide::Coordinator(Box::new(me.slice_coordinator(words).map_err(Failure::refused)?))
         } else {
             CommitSide::Participant(Box::new(me.slice_participant(root, words).map_err(Failure::refused)?))
         });
