@@ -91,7 +91,7 @@ impl Words {
         Heading {
             sequence,
             values: usize::try_from(values).unwrap_or(usize::MAX),
-            area: (area as usize).min(AREAS - 1),
+            area: if area == 0 { 0 } else { AREAS - 1 },
         }
     }
 
