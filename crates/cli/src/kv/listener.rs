@@ -105,6 +105,11 @@ impl PublishedName {
         let failed = |error| ListenError::Io { path: link.to_owned(), error };
         let socket = std::path::absolute(socket).map_err(failed)?;
         let _lock = lock(link).map_err(failed)?;
+        // Left by a killed store that was served at the same socket, where this one listens now.
+        let is_ours = fs::read_link(link).is_ok_and(|left| left == socket);
+        if is_ours {
+            return Ok(Self { link: link.to_owned(), socket });
+        }
         remove_dead(link, true)?;
         std::os::unix::fs::symlink(&socket, link).map_err(failed)?;
         Ok(Self { link: link.to_owned(), socket })
@@ -247,7 +252,11 @@ mod tests {
         let bound = BoundListener::bind(&path, false).expect("bound");
         let published = PublishedName::publish(&name, &path).expect("published");
         UnixStream::connect(&name).expect("it leads there");
-        assert!(matches!(PublishedName::publish(&name, &path), Err(ListenError::Taken(_))));
+        let elsewhere = folder.path().join("t");
+        assert!(matches!(PublishedName::publish(&name, &elsewhere), Err(ListenError::Taken(_))));
+        // A killed store leaves its name, and the next one listens at the same socket before it asks for the name.
+        std::mem::forget(published);
+        let published = PublishedName::publish(&name, &path).expect("the name leads to the own socket");
         assert!(matches!(BoundListener::bind(&name, true), Err(ListenError::Taken(_))));
         drop(bound);
         assert!(matches!(BoundListener::bind(&name, false), Err(ListenError::NoSocket(_))));
