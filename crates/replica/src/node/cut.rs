@@ -45,9 +45,14 @@ impl<S: StateMachine> Driver<S> {
     /// The log has come to a cut.
     pub(super) fn cut(&mut self, inner: &Inner<S>, machine: &S, index: Index, id: u64) {
         // The number begins with the node that asked.
-        self.settled(SessionId::SYSTEM, (id >> 32) as u32);
+        let asker = (id >> 32) as u32;
+        self.settled(SessionId::SYSTEM, asker);
         let cut = Cut { id, index, digest: machine.digest() };
         self.shm.writer.set_cut(&cut);
+        // It may have come to the cut before this node, and sleeps until all digests are there.
+        if let Some(asker) = NodeId::from_bits(asker).filter(|&asker| asker != self.shm.me) {
+            self.shm.peers.wake(asker);
+        }
         let mut wanted = inner.cuts();
         for one in wanted.iter_mut().filter(|one| one.id == id) {
             let mut bytes = Vec::new();
@@ -102,15 +107,10 @@ impl<S: StateMachine> Handle<S> {
     /// Has the cut ordered, and waits for it.
     fn reach(&self, id: u64, limit: Duration) -> Result<Reached, ExecuteError> {
         let inner = &self.inner;
-        let mut is_asked = false;
+        inner.driver.lock().request_for_group(inner, inner.me(), Op::Barrier(id));
         let reached = inner.wait_for(Some(limit), || {
             if let Some(end) = inner.ending.get() {
                 return Some(Err(end.of_execute(inner.me())));
-            }
-            if !is_asked {
-                let mut driver = inner.driver.try_lock()?;
-                is_asked = true;
-                driver.request_for_group(inner, inner.me(), Op::Barrier(id));
             }
             inner.cuts().iter_mut().find(|one| one.id == id)?.state.take().map(Ok)
         });
@@ -122,7 +122,8 @@ impl<S: StateMachine> Handle<S> {
         let inner = &self.inner;
         let mut found = Vec::new();
         let _ = inner.wait_for(Some(limit), || {
-            let digests = inner.driver.try_lock()?.digests(cut);
+            // Not by trying: nobody says when the driver is free.
+            let digests = inner.driver.lock().digests(cut);
             let is_complete = digests.iter().all(|(_, digest)| digest.is_some());
             found = digests.into_iter().filter_map(|(node, digest)| Some((node, digest?))).collect();
             is_complete.then_some(())

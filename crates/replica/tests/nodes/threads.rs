@@ -1,5 +1,6 @@
 //! Nodes of one process, each with its own attachment.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use corecast_replica::kv::Store;
@@ -78,6 +79,33 @@ fn a_pipeline_of_sixteen() {
     sorted.sort_unstable();
     assert_eq!(sorted, Vec::from_iter(1..=16));
     assert_eq!(results, sorted, "one session's requests are done in their order");
+}
+
+/// A log that runs away from every state which a joiner is given would keep it out for ever.
+#[test]
+fn nodes_join_while_a_member_writes() {
+    let config = config(Placement::Fused);
+    let first = Replicated::create(&config, Counter::default()).expect("there is memory");
+    let is_done = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let writer = scope.spawn(|| {
+            let mut session = first.session().expect("a member");
+            let mut sum = 0;
+            while !is_done.load(Ordering::Relaxed) {
+                let rids: Vec<_> = (0..16).map(|_| session.queue(&1).expect("room")).collect();
+                rids.iter().for_each(|&rid| sum = session.wait(rid).expect("done").0);
+            }
+            sum
+        });
+        let join = |_| Replicated::attach_fd(&config, first.share().expect("there is /proc"));
+        let joined: Vec<_> = (0..3).map(join).collect();
+        is_done.store(true, Ordering::Relaxed);
+        let sum = writer.join().expect("it wrote");
+        for node in joined {
+            let node: Node<Counter> = node.expect("it is taken in");
+            assert_eq!(node.read(Level::Linearizable, &()).expect("fresh").0.0, sum);
+        }
+    });
 }
 
 #[test]
