@@ -1,8 +1,8 @@
 //! Nodes of one process, each with its own attachment.
 
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use corecast_base::sync::{AtomicBool, Ordering};
 use corecast_replica::kv::Store;
 use corecast_replica::wal::Fsync;
 use corecast_replica::{Config, ExecuteError, Level, Node, OpenError, Placement, Replicated};
@@ -91,6 +91,7 @@ fn nodes_join_while_a_member_writes() {
         let writer = scope.spawn(|| {
             let mut session = first.session().expect("a member");
             let mut sum = 0;
+            // ORDERING: Relaxed, it only ends the loop
             while !is_done.load(Ordering::Relaxed) {
                 let rids: Vec<_> = (0..16).map(|_| session.queue(&1).expect("room")).collect();
                 rids.iter().for_each(|&rid| sum = session.wait(rid).expect("done").0);
@@ -99,6 +100,7 @@ fn nodes_join_while_a_member_writes() {
         });
         let join = |_| Replicated::attach_fd(&config, first.share().expect("there is /proc"));
         let joined: Vec<_> = (0..3).map(join).collect();
+        // ORDERING: Relaxed, it only ends the loop
         is_done.store(true, Ordering::Relaxed);
         let sum = writer.join().expect("it wrote");
         for node in joined {
