@@ -1,4 +1,4 @@
-//! The table of nodes in the group's region: who has come, signs of life, and where each sleeps.
+//! The table of nodes in the group's region: for each slot whether a node has come, its sign of life, and the word it sleeps on.
 //!
 //! ```text
 //! head           fences | then the parent of each node in the tree, and one

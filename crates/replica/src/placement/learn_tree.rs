@@ -110,7 +110,7 @@ impl LearnTree {
             return Err(NoTree::Roots(roots));
         }
         let ancestors = |slot: usize| std::iter::successors(parents[slot], |&ancestor| parents[ancestor]);
-        // As many steps as slots are more than any way to the root has.
+        // No way to the root has as many steps as the tree has slots: a longer one is a circle.
         if let Some(slot) = (0..slots).find(|&slot| ancestors(slot).take(slots).count() == slots) {
             return Err(NoTree::Circle(slot));
         }
