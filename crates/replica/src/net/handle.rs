@@ -136,7 +136,8 @@ impl<S: StateMachine> Node<S> {
         inner.check_fork()?;
         inner.send(Errand::Leave);
         let gone = inner.wait_for(Some(LEAVE_LIMIT), || {
-            if inner.ending.get().is_some() || inner.driver.try_lock().is_some_and(|driver| driver.has_left()) {
+            // Not by trying: the thread that wakes this one may have the driver still.
+            if inner.ending.get().is_some() || inner.driver.lock().has_left() {
                 return Some(Ok(()));
             }
             inner.execute_error().map(Err)

@@ -122,7 +122,7 @@ impl<S: StateMachine> Handle<S> {
         let inner = &self.inner;
         let mut found = Vec::new();
         let _ = inner.wait_for(Some(limit), || {
-            // Not by trying: nobody says when the driver is free.
+            // Not by trying: the thread that wakes this one may have the driver still.
             let digests = inner.driver.lock().digests(cut);
             let is_complete = digests.iter().all(|(_, digest)| digest.is_some());
             found = digests.into_iter().filter_map(|(node, digest)| Some((node, digest?))).collect();

@@ -137,7 +137,8 @@ impl<S: StateMachine> Node<S> {
         let inner = &self.0.inner;
         let left = until.saturating_duration_since(Instant::now());
         let is_member = || {
-            let mut driver = inner.driver.try_lock()?;
+            // Not by trying: the thread that wakes this one may have the driver still.
+            let mut driver = inner.driver.lock();
             if inner.ending.get().is_some() || driver.is_member() {
                 return Some(());
             }
@@ -183,8 +184,8 @@ impl<S: StateMachine> Handle<S> {
         }
         inner.send(Errand::Leave);
         let gone = inner.wait_for(Some(LEAVE_LIMIT), || {
-            let is_over =
-                inner.ending.get().is_some() || inner.driver.try_lock().is_some_and(|driver| driver.has_left());
+            // Not by trying: the thread that wakes this one may have the driver still.
+            let is_over = inner.ending.get().is_some() || inner.driver.lock().has_left();
             is_over.then_some(())
         });
         gone.ok_or(ExecuteError::Unknown { rid: 0 })
