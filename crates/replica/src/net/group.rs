@@ -20,8 +20,8 @@ use super::thread as node_thread;
 use super::transport::{Transport, node};
 use super::{links, ring};
 use crate::error::OpenError;
-use crate::node::GroupState;
 use crate::one_paxos::{self, Node as OneNode, Rules, Settings};
+use crate::runtime::GroupState;
 use crate::system::Members;
 use crate::{Configuration, RoleChange, StateMachine};
 
