@@ -11,13 +11,11 @@ use corecast_base::region::SharedRegion;
 use corecast_base::rendezvous::HostedRegion;
 use corecast_base::sync::Ordering;
 
-use super::cut::{Checkpoint, CheckpointError};
 use super::inner::Inner;
-use super::level::Level;
 use super::session::Session;
 use super::status::Status;
 use crate::error::{ExecuteError, ForkedNode, OpenError, ReadError};
-use crate::runtime::Errand;
+use crate::runtime::{Checkpoint, CheckpointError, Errand, Level};
 use crate::{Index, NodeId, StateMachine};
 
 /// How long a read waits for its replica unless it is told.

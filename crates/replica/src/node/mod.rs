@@ -4,7 +4,7 @@
 //! do; the thread of the node does so when no caller waits.
 //!
 //! - [`Replicated`] (open): making and joining; [`Config`], [`Placement`];
-//! - [`Node`] (handle), [`Session`], [`Level`], [`Status`], [`Counters`]: what users have;
+//! - [`Node`] (handle), [`Session`], [`Status`], [`Counters`]: what users have;
 //! - driver, apply, watch, giving, leaving, panicked: what the thread with the driver does;
 //! - [`Learning`]: who watches and wakes whom;
 //! - durable: the files of a replica that survives power loss;
@@ -20,7 +20,6 @@ mod handle;
 mod inner;
 mod learning;
 mod leaving;
-mod level;
 mod open;
 mod panicked;
 mod session;
@@ -29,10 +28,8 @@ mod thread;
 mod watch;
 
 pub use config::{Config, Placement};
-pub use cut::{Checkpoint, CheckpointError};
 pub use handle::Node;
 pub use learning::Learning;
-pub use level::Level;
 pub use open::Replicated;
 pub use session::Session;
 pub use status::{Counters, Status};
