@@ -131,6 +131,12 @@ impl<S: StateMachine> Node<S> {
         found.unwrap_or_else(|| Err(ReadError::Lagging { applied: inner.applied(), wanted }))
     }
 
+    /// Runs `f` with the driver of this node.
+    #[cfg(test)]
+    pub(super) fn with_driver<R>(&self, f: impl FnOnce(&mut super::driver::Driver<S>) -> R) -> R {
+        f(&mut self.0.inner.driver.lock())
+    }
+
     /// Waits until the group has taken this node in.
     pub(super) fn await_membership(&self, until: Instant, limit: Duration) -> Result<(), OpenError> {
         let inner = &self.0.inner;

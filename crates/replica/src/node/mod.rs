@@ -6,7 +6,7 @@
 //! - [`Replicated`] (open): making and joining; [`Config`], [`Placement`];
 //! - [`Node`] (handle), [`Session`], [`Status`], [`Counters`]: what users have;
 //! - driver, apply, watch, giving, leaving, panicked: what the thread with the driver does;
-//! - [`Learning`]: who watches and wakes whom;
+//! - [`Learning`]: who watches and wakes whom; role_moves: who leads and accepts, by plan;
 //! - durable: the files of a replica that survives power loss;
 //! - inner: what its threads share; `runtime/` has the parts that nodes over messages use, too.
 
@@ -22,6 +22,7 @@ mod learning;
 mod leaving;
 mod open;
 mod panicked;
+mod role_moves;
 mod session;
 mod status;
 mod thread;
