@@ -87,7 +87,7 @@ pub(super) fn run(arguments: &Arguments, output: &Output) -> Result<(), Failure>
     ended
 }
 
-/// What the processes inherit beside this one's environment.
+/// The things that the processes inherit beside this one's environment.
 struct Inheritance {
     /// The group's memory.
     fd: OwnedFd,

@@ -34,7 +34,7 @@ pub(crate) struct Report {
     pub(crate) sanitizers: Vec<PathBuf>,
 }
 
-/// What the file is.
+/// Whether the file is a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Kind {

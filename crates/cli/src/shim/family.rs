@@ -1,4 +1,4 @@
-//! What the preload objects can replace, by family, and the object that has each.
+//! The families of functions that preload objects can replace, and the object that has each.
 
 use std::fmt;
 

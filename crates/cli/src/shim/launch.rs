@@ -25,7 +25,7 @@ const PRELOAD_VARIABLE: &str = "LD_PRELOAD";
 /// The lock if the user names none.
 const DEFAULT_LOCK: &str = "auto";
 
-/// What is asked for.
+/// The user's wishes.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Launch {
     pub(crate) families: Vec<Family>,

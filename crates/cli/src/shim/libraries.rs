@@ -13,7 +13,7 @@ use super::elf::{self, Elf, Format};
 use super::ld_cache::LdCache;
 
 /// The most libraries that are looked at.
-const MOST: usize = 4096;
+const MOST: usize = 1024;
 /// The folder names that `$LIB` may stand for, and the system's folders.
 const LIB: [&str; 3] = ["lib/x86_64-linux-gnu", "lib64", "lib"];
 const SYSTEM: [&str; 8] = [

@@ -20,7 +20,7 @@ pub(crate) struct Runtime {
     pub(crate) is_copy: bool,
 }
 
-/// What a runtime is one of.
+/// The standard of a runtime.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Standard {
     OpenMp,
@@ -28,7 +28,7 @@ pub(crate) enum Standard {
 }
 
 impl Runtime {
-    /// What it is one of.
+    /// Its standard.
     pub(crate) fn standard(&self) -> Standard {
         if matches!(self.runtime, "libgomp" | "libomp" | "libiomp5") { Standard::OpenMp } else { Standard::Mpi }
     }

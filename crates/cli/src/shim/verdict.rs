@@ -166,7 +166,7 @@ fn called(family: Family) -> &'static str {
     }
 }
 
-/// What serves it beside the shim.
+/// The reason for which it is served, with the runtimes behind.
 fn served(family: Family, runtimes: &[Runtime]) -> String {
     let of_family = runtimes.iter().filter(|runtime| Some(runtime.standard()) == standard(family));
     let names: Vec<&str> = of_family.map(|runtime| runtime.runtime).collect();

@@ -1,7 +1,5 @@
 //! The tables of an ELF file, each read whole within bounds: the loader's path, the dynamic section, the symbols.
 
-use std::collections::BTreeSet;
-
 use object::elf;
 use object::pod::slice_from_bytes;
 use object::read::elf::{Dyn, FileHeader, ProgramHeader, SectionHeader, Sym};
@@ -11,12 +9,16 @@ use super::{Elf, watched};
 
 /// The longest table that is read. The largest programs of today have symbol tables of 30 MB.
 pub(super) const MOST_BYTES: u64 = 256 << 20;
-/// The longest path of a loader.
-const MOST_PATH: u64 = 4096;
+/// The longest path of a loader, name of a library, or list of folders.
+const MOST_PATH: usize = 4096;
+/// The longest symbol that is looked at: all that are watched are shorter.
+const MOST_SYMBOL: usize = 128;
 /// The most libraries and folders that a file may name, each.
-const MOST_NAMES: usize = 4096;
+const MOST_NAMES: usize = 512;
 
-/// What is wrong with the file.
+const DYNAMIC: &str = "the dynamic section";
+
+/// The fault of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub(crate) enum Malformed {
@@ -42,11 +44,11 @@ fn part<'data, R: ReadRef<'data>>(
     data.read_bytes_at(offset, bytes).map_err(|()| Malformed::CutShort(what))
 }
 
-/// The string at this place of a string table.
-fn string<'data>(strings: &'data [u8], at: u64, what: &'static str) -> Result<&'data [u8], Malformed> {
-    let from = usize::try_from(at).ok().and_then(|at| strings.get(at..)).ok_or(Malformed::NoString(what))?;
-    let end = from.iter().position(|&byte| byte == 0).ok_or(Malformed::NoString(what))?;
-    Ok(&from[..end])
+/// The string at this place of a string table, if it has at most so many bytes: the same long one could be named for ever.
+fn string(strings: &[u8], at: u64, most: usize) -> Option<&[u8]> {
+    let from = strings.get(usize::try_from(at).ok()?..)?;
+    let end = from.iter().take(most + 1).position(|&byte| byte == 0)?;
+    Some(&from[..end])
 }
 
 fn owned(bytes: &[u8]) -> String {
@@ -61,7 +63,7 @@ pub(super) fn interpreter<'data, H: FileHeader<Endian = Endianness>, R: ReadRef<
 ) -> Result<String, Malformed> {
     const WHAT: &str = "the path of the loader";
     let (offset, bytes) = segment.file_range(endian);
-    if bytes > MOST_PATH {
+    if bytes > MOST_PATH as u64 {
         return Err(Malformed::TooLong(WHAT, bytes));
     }
     let path = part(data, [offset, bytes], WHAT)?;
@@ -75,29 +77,38 @@ pub(super) fn dynamic<'data, H: FileHeader<Endian = Endianness>, R: ReadRef<'dat
     data: R,
     facts: &mut Elf,
 ) -> Result<(), Malformed> {
-    const WHAT: &str = "the dynamic section";
     let Some(segment) = segments.iter().find(|segment| segment.p_type(endian) == elf::PT_DYNAMIC) else {
         return Ok(());
     };
     let (offset, bytes) = segment.file_range(endian);
-    let bytes = part(data, [offset, bytes], WHAT)?;
+    let bytes = part(data, [offset, bytes], DYNAMIC)?;
     let (entries, _) =
         slice_from_bytes::<H::Dyn>(bytes, bytes.len() / size_of::<H::Dyn>()).expect("as many as fit, of any alignment");
     let end = entries.iter().position(|entry| entry.tag32(endian) == Some(elf::DT_NULL)).unwrap_or(entries.len());
     let entries = &entries[..end];
     let value =
         |tag| entries.iter().find(|entry| entry.tag32(endian) == Some(tag)).map(|entry| entry.d_val(endian).into());
-    let strings = match (value(elf::DT_STRTAB), value(elf::DT_STRSZ)) {
-        (Some(address), Some(bytes)) => {
-            let place = offset_of::<H>(segments, endian, address).ok_or(Malformed::NoString(WHAT))?;
-            part(data, [place, bytes], "the names of the dynamic section")?
-        }
-        _ => &[],
-    };
     let is_pie = |flags: u64| flags & u64::from(elf::DF_1_PIE) != 0;
     facts.is_pie = value(elf::DT_FLAGS_1).is_some_and(is_pie);
+    match (value(elf::DT_STRTAB), value(elf::DT_STRSZ)) {
+        (Some(address), Some(bytes)) => {
+            let place = offset_of::<H>(segments, endian, address).ok_or(Malformed::NoString(DYNAMIC))?;
+            names::<H>(entries, endian, part(data, [place, bytes], "the names of the dynamic section")?, facts)
+        }
+        _ => names::<H>(entries, endian, &[], facts),
+    }
+}
+
+/// The libraries and folders that the dynamic section names.
+fn names<H: FileHeader<Endian = Endianness>>(
+    entries: &[H::Dyn],
+    endian: Endianness,
+    strings: &[u8],
+    facts: &mut Elf,
+) -> Result<(), Malformed> {
     for entry in entries {
-        let name = || string(strings, entry.d_val(endian).into(), WHAT).map(owned);
+        let name =
+            || string(strings, entry.d_val(endian).into(), MOST_PATH).map(owned).ok_or(Malformed::NoString(DYNAMIC));
         match entry.tag32(endian) {
             Some(elf::DT_NEEDED) => facts.needed.push(name()?),
             Some(elf::DT_SONAME) => facts.soname = Some(name()?),
@@ -147,7 +158,7 @@ pub(super) fn symbols<'data, H: FileHeader<Endian = Endianness>, R: ReadRef<'dat
         let strings = part(data, range(strings), "the names of symbols")?;
         let (symbols, _) = slice_from_bytes::<H::Sym>(table, table.len() / size_of::<H::Sym>())
             .expect("as many as fit, of any alignment");
-        keep::<H>(symbols, endian, strings, kind == elf::SHT_DYNSYM, facts)?;
+        keep::<H>(symbols, endian, strings, kind == elf::SHT_DYNSYM, facts);
     }
     Ok(())
 }
@@ -158,22 +169,15 @@ fn keep<H: FileHeader<Endian = Endianness>>(
     strings: &[u8],
     is_dynamic: bool,
     facts: &mut Elf,
-) -> Result<(), Malformed> {
-    let imports = if is_dynamic { Some(facts.imports.get_or_insert_with(BTreeSet::new)) } else { None };
-    let mut imported = Vec::new();
-    for symbol in symbols {
-        let name = string(strings, symbol.st_name(endian).into(), "a symbol")?;
-        let Some(name) = watched::name(name) else { continue };
-        if symbol.is_undefined(endian) {
-            imported.push(name.to_owned());
-        } else {
-            facts.definitions.insert(name.to_owned());
-        }
+) {
+    let watched =
+        |symbol: &&H::Sym| string(strings, symbol.st_name(endian).into(), MOST_SYMBOL).and_then(watched::name);
+    let (imported, defined): (Vec<_>, Vec<_>) =
+        symbols.iter().filter(|symbol| watched(symbol).is_some()).partition(|symbol| symbol.is_undefined(endian));
+    facts.definitions.extend(defined.iter().filter_map(watched).map(str::to_owned));
+    if is_dynamic {
+        facts.imports = Some(imported.iter().filter_map(watched).map(str::to_owned).collect());
     }
-    if let Some(imports) = imports {
-        imports.extend(imported);
-    }
-    Ok(())
 }
 
 #[cfg(test)]
@@ -182,9 +186,10 @@ mod tests {
 
     #[test]
     fn strings_end_within_their_table() {
-        assert_eq!(string(b"\0libc.so\0", 1, "it"), Ok(&b"libc.so"[..]));
-        assert_eq!(string(b"\0libc.so", 1, "it"), Err(Malformed::NoString("it")));
-        assert_eq!(string(b"\0", u64::MAX, "it"), Err(Malformed::NoString("it")));
+        assert_eq!(string(b"\0libc.so\0", 1, 7), Some(&b"libc.so"[..]));
+        assert_eq!(string(b"\0libc.so\0", 1, 6), None);
+        assert_eq!(string(b"\0libc.so", 1, 9), None);
+        assert_eq!(string(b"\0", u64::MAX, 9), None);
     }
 
     #[test]
