@@ -36,6 +36,9 @@ mod node_id;
 pub mod one_paxos;
 #[cfg(not(loom))]
 pub mod placement;
+/// Public for the models of `tests/loom`.
+#[doc(hidden)]
+pub mod runtime;
 pub mod segment;
 #[cfg(not(loom))]
 mod shm;
@@ -52,9 +55,11 @@ pub use directory::FileError;
 pub use error::{ExecuteError, ForkedNode, OpenError, ReadError};
 #[cfg(not(loom))]
 pub use node::{
-    Checkpoint, CheckpointError, Config, Counters, Learning, Level, Node, Placement, Replicated, Rid, Session, Status,
+    Checkpoint, CheckpointError, Config, Counters, Learning, Level, Node, Placement, Replicated, Session, Status,
 };
 pub use node_id::{MAX_SLOTS, NodeId};
+#[cfg(not(loom))]
+pub use runtime::Rid;
 pub use state_machine::{StateMachine, Wire};
 
 /// The place of a command in the log. The first is 0.
