@@ -170,3 +170,91 @@ fn all<const N: usize>(handles: [Option<Handle>; N]) -> Option<[Handle; N]> {
     let found = handles.iter().flatten().count() == N;
     found.then(|| handles.map(|handle| handle.expect("all were counted")))
 }
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+    use std::process::Command;
+
+    use super::*;
+
+    /// The numbers of an interface, with their names in headers.
+    fn named(interface: Interface) -> [(&'static str, i64); 5] {
+        let Numbers { in_place, status_ignore, any_source, any_tag, combiner_named } = interface.numbers();
+        [
+            ("MPI_IN_PLACE", in_place as i64),
+            ("MPI_STATUS_IGNORE", status_ignore as i64),
+            ("MPI_ANY_SOURCE", any_source.into()),
+            ("MPI_ANY_TAG", any_tag.into()),
+            ("MPI_COMBINER_NAMED", combiner_named.into()),
+        ]
+    }
+
+    /// A program that says which constants differ from the table.
+    fn probe(interface: Interface) -> String {
+        let mut lines = String::from("#include <mpi.h>\n#include <stdio.h>\nint main(void) {\nint wrong = 0;\n");
+        let mut add = |name: &str, expected: &str| {
+            let line = format!(
+                "if ((long)({name}) != (long)({expected})) wrong = 1, printf(\"{name} is %#lx\\n\", (long)({name}));\n"
+            );
+            lines.push_str(&line);
+        };
+        for handle in HANDLES.iter().chain(&OPERATION_HANDLES) {
+            let symbol = handle.open_mpi.to_str().expect("an identifier");
+            match interface {
+                Interface::OpenMpi => add(handle.name, &format!("&{symbol}")),
+                Interface::Mpich => add(handle.name, &handle.mpich.to_string()),
+                Interface::Standard => add(handle.name, &handle.standard.to_string()),
+            }
+        }
+        for (name, value) in named(interface) {
+            add(name, &value.to_string());
+        }
+        lines.push_str("return wrong;\n}\n");
+        lines
+    }
+
+    /// Builds and runs the probe; `None` if the compiler is missing.
+    fn differences(interface: Interface, compiler: &str, folder: &Path) -> Option<String> {
+        let (source, program) = (folder.join("probe.c"), folder.join("probe"));
+        std::fs::write(&source, probe(interface)).expect("a file");
+        let built = Command::new(compiler).arg("-w").arg("-o").arg(&program).arg(&source).output().ok()?;
+        assert!(built.status.success(), "{compiler}: {}", String::from_utf8_lossy(&built.stderr));
+        let told = Command::new(program).output().expect("it was built");
+        Some(String::from_utf8_lossy(&told.stdout).into_owned())
+    }
+
+    #[test]
+    fn the_table_says_what_installed_headers_say() {
+        let folder = tempfile::tempdir().expect("a folder");
+        for (interface, compiler) in [(Interface::OpenMpi, "mpicc.openmpi"), (Interface::Mpich, "mpicc.mpich")] {
+            match differences(interface, compiler, folder.path()) {
+                Some(told) => assert_eq!(told, "", "{interface:?}"),
+                None => corecast_testing::skipped(&format!("constants of {interface:?}"), "its compiler is missing"),
+            }
+        }
+    }
+
+    #[test]
+    fn handles_of_32_bits_lose_what_callers_left_above() {
+        let constants = |interface| Constants {
+            interface,
+            comm_self: 0,
+            comm_null: 0,
+            datatype_null: 0,
+            byte: 0,
+            bor: 0,
+            operations: OPERATION_HANDLES.each_ref().map(|operation| operation.mpich),
+            in_place: 0,
+            status_ignore: 0,
+            any_source: 0,
+            any_tag: 0,
+            combiner_named: 0,
+        };
+        let passed = 0xdead_beef_4400_0000;
+        assert_eq!(constants(Interface::Mpich).handle(passed), 0x4400_0000);
+        assert_eq!(constants(Interface::OpenMpi).handle(passed), passed);
+        let mpich = constants(Interface::Mpich);
+        assert!(mpich.is_predefined(0x5800_0003) && !mpich.is_predefined(0x5800_000d));
+    }
+}
