@@ -163,7 +163,7 @@ impl<R: Replica> Server<R> {
     /// The socket leaves the epoll set as it is closed.
     fn close(&mut self, place: usize) {
         if let Some(connection) = self.connections[place].take() {
-            self.idle.extend(connection.session);
+            self.idle.extend(connection.pipeline.into_session());
             self.free.push(place);
         }
     }

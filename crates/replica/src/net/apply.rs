@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::driver::Driver;
 use super::inner::{Applied, Inner};
-use crate::node::{Content, End, Letter};
+use crate::runtime::{Content, End, Letter};
 use crate::system::Outcome;
 use crate::{Index, LeaveReason, NodeId, SessionId, StateMachine, Wire};
 
@@ -26,7 +26,7 @@ impl<S: StateMachine> Driver<S> {
                 return self.panicked(inner, end);
             }
         }
-        inner.wake_callers();
+        inner.callers.wake();
     }
 
     /// Applies commands under the lock of the state. The count reached, and whether the next one panicked.

@@ -38,6 +38,7 @@ pub struct Config {
     pub(super) largest: usize,
     pub(super) patience: Duration,
     pub(super) joining: Duration,
+    pub(super) kind: String,
 }
 
 impl Config {
@@ -53,6 +54,7 @@ impl Config {
             largest: (16 << 20) + (64 << 10),
             patience: Duration::from_millis(2),
             joining: Duration::from_secs(10),
+            kind: String::new(),
         }
     }
 
@@ -103,6 +105,14 @@ impl Config {
     #[must_use]
     pub fn joining(mut self, limit: Duration) -> Self {
         self.joining = limit;
+        self
+    }
+
+    /// Names the kind of state, where its type does not tell all: one type may stand for several meanings of operations, or for
+    /// several versions. A group is found only by type and kind of its maker.
+    #[must_use]
+    pub fn kind(mut self, kind: impl Into<String>) -> Self {
+        self.kind = kind.into();
         self
     }
 

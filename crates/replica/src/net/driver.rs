@@ -9,15 +9,14 @@ use std::time::Duration;
 use corecast_base::Clock;
 
 use super::config::Config;
-use super::inner::{Errand, Inner};
+use super::inner::Inner;
 use super::reads::Barriers;
 use super::table::NodeTable;
 use super::transport::Transport;
 use super::watch::LOST_AFTER;
 use super::wire::Body;
-use crate::node::{End, GroupState, Mailbox, Patience, Submitted};
 use crate::one_paxos::{Effect, Input, Message, Node as OneNode};
-use crate::system::RequestStatus;
+use crate::runtime::{Admission, End, Errand, GroupState, Mailbox, Patience, Submitted, admission};
 use crate::{Command, Index, LeaveReason, NodeId, Op, SessionId, StateMachine};
 
 /// The shortest time between two looks at who lives, and at what has no answer.
@@ -68,7 +67,7 @@ pub(super) struct Driver<S: StateMachine> {
     inputs: Vec<Input<Body>>,
     effects: Vec<Effect<Body>>,
     pending: VecDeque<Effect<Body>>,
-    errands: Vec<Errand>,
+    errands: Vec<Errand<Body>>,
     housekept: u64,
     machine: PhantomData<fn() -> S>,
 }
@@ -194,7 +193,7 @@ impl<S: StateMachine> Driver<S> {
 
     pub(super) fn run_errands(&mut self, inner: &Inner<S>) -> bool {
         let mut errands = std::mem::take(&mut self.errands);
-        inner.take_errands(&mut errands);
+        inner.errands.take(&mut errands);
         let was_busy = !errands.is_empty();
         let mut requests = Vec::new();
         for errand in errands.drain(..) {
@@ -232,19 +231,10 @@ impl<S: StateMachine> Driver<S> {
     /// Takes note of a request that is to be ordered; one that has its result already gets it.
     fn admit(&mut self, command: Command<Body>) -> Option<Command<Body>> {
         let (session, rid) = (command.session, command.rid);
-        match self.system.status(session, rid) {
-            RequestStatus::Done(reply) => {
-                let reply = Arc::clone(reply);
-                self.deliver(session, rid, &reply);
-                return None;
-            }
-            // Its session is open.
-            RequestStatus::Forgotten if matches!(command.op, Op::OpenSession) => {
-                self.deliver_at(session, rid, self.system.applied());
-            }
-            RequestStatus::Forgotten => self.expire(session, rid),
-            RequestStatus::UnknownSession if !matches!(command.op, Op::OpenSession) => self.expire(session, rid),
-            RequestStatus::UnknownSession | RequestStatus::Open => return Some(self.submitted.add(command)),
+        match admission(&self.system, &command) {
+            Admission::Order => return Some(self.submitted.add(command)),
+            Admission::Done(reply) => self.deliver(session, rid, &reply),
+            Admission::Expired => self.expire(session, rid),
         }
         None
     }
@@ -309,7 +299,7 @@ impl<S: StateMachine> Driver<S> {
         self.table.leave(usize::from(inner.me.slot));
         self.transport.close();
         self.transport.flush();
-        inner.wake_callers();
+        inner.callers.wake();
     }
 }
 

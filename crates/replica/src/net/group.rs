@@ -20,8 +20,8 @@ use super::thread as node_thread;
 use super::transport::{Transport, node};
 use super::{links, ring};
 use crate::error::OpenError;
-use crate::node::GroupState;
 use crate::one_paxos::{self, Node as OneNode, Rules, Settings};
+use crate::runtime::GroupState;
 use crate::system::Members;
 use crate::{Configuration, RoleChange, StateMachine};
 
@@ -68,7 +68,7 @@ impl<S: StateMachine> Group<S> {
     /// Finds the group of a descriptor. Its layout is what its maker chose; waiting times are those of `config`.
     ///
     /// # Errors
-    /// [`OpenError`]; `Version` if it is another kind of group, or one of another state.
+    /// [`OpenError`]; `Version` if it is another kind of group, or one of a state of another type or [kind](Config::kind).
     pub fn attach_fd(config: &Config, fd: OwnedFd) -> Result<Self, OpenError> {
         Self::found(config, SharedRegion::from_fd(fd)?, None)
     }
@@ -204,11 +204,11 @@ impl<S> std::fmt::Debug for Group<S> {
     }
 }
 
-/// The contents of a group's region. Groups of other state machines have others.
+/// The contents of a group's region. Groups of other state machines, by type or by kind, have others.
 fn plan<S>(config: &Config) -> Result<RegionPlan, OpenError> {
     let refused = |error: RegionPlanError| OpenError::Config(error.to_string());
     let mut hasher = DefaultHasher::new();
-    std::any::type_name::<S>().hash(&mut hasher);
+    (std::any::type_name::<S>(), &config.kind).hash(&mut hasher);
     let nodes = config.nodes;
     let plan = RegionPlan::new().limit_bytes(1 << 36);
     let plan = plan.add(ENTRY, KIND, encode(config, hasher.finish()), NodeTable::bytes(nodes) as u64);

@@ -7,11 +7,12 @@ use std::time::Duration;
 
 use corecast_base::sync::Ordering;
 
-use super::inner::{Errand, Inner};
+use super::inner::Inner;
 use super::session::Session;
 use super::status::Status;
 use crate::error::{ExecuteError, ReadError};
 use crate::node::Level;
+use crate::runtime::Errand;
 use crate::{Index, NodeId, StateMachine};
 
 /// How long a read waits unless it is told.
@@ -134,7 +135,7 @@ impl<S: StateMachine> Node<S> {
     pub fn leave(self) -> Result<(), ExecuteError> {
         let inner = &self.0.inner;
         inner.check_fork()?;
-        inner.send(Errand::Leave);
+        inner.errands.add(Errand::Leave);
         let gone = inner.wait_for(Some(LEAVE_LIMIT), || {
             // Not by trying: the thread that wakes this one may have the driver still.
             if inner.ending.get().is_some() || inner.driver.lock().has_left() {
@@ -166,7 +167,7 @@ impl<S: StateMachine> Drop for Handle<S> {
         }
         // ORDERING: Release, pairs with the Acquire in is_stopping [net-stopping]
         inner.is_stopping.store(true, Ordering::Release);
-        inner.wake().notify();
+        inner.callers.word().notify();
         inner.nap.notify();
         let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(thread) = thread {

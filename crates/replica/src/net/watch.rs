@@ -160,7 +160,7 @@ impl<S: StateMachine> Driver<S> {
         if is_needed && alive() * 2 <= self.config.nodes {
             // ORDERING: Relaxed, the word says everything
             inner.has_no_majority.store(true, Ordering::Relaxed);
-            inner.wake_callers();
+            inner.callers.wake();
         }
     }
 

@@ -18,11 +18,11 @@ use super::durable::{self, Disk};
 use super::handle::{Handle, Node};
 use super::inner::{Applied, Inner};
 use super::learning::Learning;
-use super::state_bytes::GroupState;
 use super::{giving, thread as node_thread};
 use crate::crash_point;
 use crate::error::OpenError;
 use crate::one_paxos::{Node as OneNode, Rules, Settings, Transport};
+use crate::runtime::GroupState;
 use crate::segment::{
     Claim, ConfigurationWord, Control, NodeRecord, NodeState, SegmentLayout, SegmentWriter, create_segment,
 };

@@ -5,9 +5,9 @@ use std::time::Duration;
 use corecast_base::Clock;
 
 use super::driver::Driver;
-use super::ending::End;
 use super::inner::Inner;
 use crate::one_paxos::Input;
+use crate::runtime::End;
 use crate::{Index, NodeId, StateMachine};
 
 /// Requests without a result are handed in once more after this time at the latest.

@@ -144,6 +144,21 @@ fn wrong_places_and_other_states_are_refused() {
     assert_eq!(Group::<Counter>::attach_fd(&config, group.share().expect("/proc")).expect("the same").nodes(), 2);
 }
 
+/// By the type of the state machine, and by the kind that the maker named.
+#[test]
+fn groups_of_other_state_are_refused() {
+    let mine = Config::new(2).kind("counter");
+    let group = Group::<Counter>::create(&mine).expect("there is memory");
+    let share = || group.share().expect("there is /proc");
+    let another = Group::<Bytes>::attach_fd(&mine, share()).expect_err("another type");
+    assert!(another.to_string().contains("it replicates another state"), "{another}");
+    for kind in ["", "Counter"] {
+        let another = Group::<Counter>::attach_fd(&mine.clone().kind(kind), share()).expect_err("another kind");
+        assert!(matches!(another, OpenError::Version(_)), "{another}");
+    }
+    assert_eq!(Group::<Counter>::attach_fd(&mine, share()).expect("the same kind").nodes(), 2);
+}
+
 #[test]
 fn a_late_node_is_waited_for() {
     for spread in spreads(3) {
