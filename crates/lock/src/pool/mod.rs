@@ -3,10 +3,8 @@
 //! A queue in which a thread adopts the node of the one before cannot keep nodes in frames. These lie in slabs that are
 //! never unmapped, so that a late look at one hits live memory. Each thread keeps some; at its end they go to all.
 
-#[cfg_attr(
-    loom,
-    allow(dead_code, unreachable_pub, reason = "the pool of a model is a list; this part has a model of its own")
-)]
+#[allow(unreachable_pub, reason = "reachable for its model")]
+#[cfg_attr(loom, allow(dead_code, reason = "the pool of a model is a list; this part has a model of its own"))]
 mod free_nodes;
 #[cfg_attr(loom, path = "model.rs")]
 #[cfg_attr(not(loom), path = "native.rs")]
