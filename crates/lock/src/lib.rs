@@ -100,6 +100,9 @@ pub use hticket::Hticket;
 pub use mcs::{Mcs, McsNode};
 pub use mutex::{MappedMutexGuard, Mutex, MutexGuard};
 pub use once::Once;
+#[cfg(loom)]
+#[doc(hidden)]
+pub use pool::FreeNodes;
 pub use qword::Qword;
 #[cfg(not(loom))]
 pub use raw::RawConst;

@@ -9,6 +9,7 @@ mod combine;
 mod condvar;
 mod delegate;
 mod domains;
+mod free_nodes;
 mod once;
 mod owned_word;
 mod qword;
