@@ -10,6 +10,7 @@ use std::sync::Mutex;
 use corecast::Member;
 use corecast::collective::Error;
 
+use super::payoff::{Kind, pays};
 use super::value::{self, with_words};
 use crate::communicator::serve;
 use crate::datatype::Datatype;
@@ -37,6 +38,9 @@ pub(crate) fn broadcast(library: &'static Library, call: Broadcast, comm: Handle
         return None;
     }
     serve(library, comm, |served| {
+        if !pays(Kind::Broadcast, len, served, library) {
+            return Ok(None);
+        }
         let (member, packed) = (&mut served.member, &mut served.packed);
         let Some(root) = usize::try_from(call.root).ok().filter(|&root| root < member.size()) else { return Ok(None) };
         if len == 0 {
