@@ -15,7 +15,6 @@ use super::value::{self, with_words};
 use crate::communicator::serve;
 use crate::datatype::Datatype;
 use crate::library::{Handle, Library, SUCCESS, checked};
-use crate::settings::Settings;
 
 /// The arguments of a broadcast.
 #[derive(Clone, Copy)]
@@ -33,7 +32,7 @@ const TAG: c_int = 0;
 #[inline]
 pub(crate) fn broadcast(library: &'static Library, call: Broadcast, comm: Handle) -> Option<c_int> {
     let datatype = Datatype::of(library, call.datatype)?;
-    let len = datatype.data_bytes(call.count).filter(|&len| len <= Settings::get().limit_bytes)?;
+    let len = datatype.data_bytes(call.count)?;
     if datatype.is_contiguous() && call.buffer.is_null() && len > 0 {
         return None;
     }

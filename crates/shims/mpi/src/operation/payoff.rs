@@ -3,12 +3,14 @@
 //! Among two ranks with a CPU each, a message of some lines of corecast's channels takes longer than one of the library: each line is
 //! waited for by itself, while a copy of bytes lets the CPU fetch the next ones ahead. The limits are those of
 //! `docs/design/shim-mpi.md`. Where ranks share CPUs, a served operation needs fewer turns of the scheduler, whatever its length.
-//! All ranks decide alike: by the number of ranks and CPUs on which they have agreed, the library, and the length.
+//! Longer ones than the limit are left to it, too. The call has counted by then, so ranks with other limits set up together, and find
+//! out. All ranks decide alike: by the number of ranks and CPUs on which they have agreed, the library, and the length.
 
 use std::ops::RangeInclusive;
 
 use crate::communicator::Served;
 use crate::library::Library;
+use crate::settings::Settings;
 
 /// The operations that carry something.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,6 +27,9 @@ const NOTHING: RangeInclusive<usize> = 1..=0;
 /// True if an operation of this length is to be served.
 #[inline]
 pub(super) fn pays(kind: Kind, len: usize, served: &Served, library: &Library) -> bool {
+    if len > Settings::get().limit_bytes {
+        return false;
+    }
     let is_known = served.member.size() <= MOST_RANKS && !served.is_crowded;
     !is_known || !left_to_library(kind, library.constants.is_open_mpi()).contains(&len)
 }

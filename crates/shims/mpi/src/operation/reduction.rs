@@ -18,7 +18,6 @@ use super::value::{self, with_words};
 use crate::communicator::{Record, Served, serve};
 use crate::datatype::Datatype;
 use crate::library::{Handle, Library, SUCCESS};
-use crate::settings::Settings;
 
 /// The arguments of a reduction.
 #[derive(Clone, Copy)]
@@ -141,7 +140,8 @@ impl Checked {
         }
         let Datatype { handle, extent, .. } = Datatype::of(library, call.datatype)?;
         let count = usize::try_from(call.count).ok()?;
-        let is_served = count.checked_mul(extent)? <= Settings::get().limit_bytes && extent <= size_of::<Record>();
+        count.checked_mul(extent)?;
+        let is_served = extent <= size_of::<Record>();
         let from = if call.from.addr() == library.constants.in_place { call.into.cast_const() } else { call.from };
         let (from, into) = (from.cast(), call.into.cast());
         is_served.then_some(Self { library, from, into, count, extent, datatype: handle, op: call.op })
