@@ -56,6 +56,8 @@ enum Stage {
 /// A group in use.
 pub(crate) struct Served {
     pub(crate) member: Member,
+    /// True if there are more ranks than CPUs on which they may run.
+    pub(crate) is_crowded: bool,
     /// Room for the values of a reduction, as long as it was ever needed.
     pub(crate) records: Vec<Record>,
     /// Room for the data of types with gaps.
