@@ -12,16 +12,19 @@ use corecast_base::wait::Spinner;
 use corecast_preload::{Errno, Real};
 use libc::{pthread_barrier_t, pthread_barrierattr_t};
 
-use crate::slot::Slot;
-use crate::start::{self, BARRIER_WAIT};
+use crate::slot::export;
+use crate::start::BARRIER_WAIT;
 use crate::ticket::{MOST, Ticket};
 
 type Init = unsafe extern "C" fn(*mut pthread_barrier_t, *const pthread_barrierattr_t, u32) -> c_int;
 type Call = unsafe extern "C" fn(*mut pthread_barrier_t) -> c_int;
 
-static INIT: Slot<Init> = Slot::new(first_init as *const ());
-static WAIT: Slot<Call> = Slot::new(first_wait as *const ());
-static DESTROY: Slot<Call> = Slot::new(first_destroy as *const ());
+export! { "C":
+    INIT: Init = first_init, pthread_barrier_init
+        (barrier: *mut pthread_barrier_t, attributes: *const pthread_barrierattr_t, count: u32);
+    WAIT: Call = first_wait, pthread_barrier_wait (barrier: *mut pthread_barrier_t);
+    DESTROY: Call = first_destroy, pthread_barrier_destroy (barrier: *mut pthread_barrier_t);
+}
 
 static REAL_INIT: Real = Real::new(c"pthread_barrier_init");
 static REAL_WAIT: Real = Real::new(c"pthread_barrier_wait");
@@ -71,62 +74,6 @@ pub(crate) fn choose(serves: bool) {
         WAIT.put_real(REAL_WAIT.next());
         DESTROY.put_real(REAL_DESTROY.next());
     }
-}
-
-/// As POSIX has it.
-///
-/// # Safety
-/// - As of the C library's.
-#[cfg_attr(not(test), unsafe(no_mangle))]
-unsafe extern "C" fn pthread_barrier_init(
-    barrier: *mut pthread_barrier_t,
-    attributes: *const pthread_barrierattr_t,
-    count: u32,
-) -> c_int {
-    // SAFETY: the caller's promise.
-    unsafe { INIT.get()(barrier, attributes, count) }
-}
-
-/// As POSIX has it.
-///
-/// # Safety
-/// - As of the C library's.
-#[cfg_attr(not(test), unsafe(no_mangle))]
-unsafe extern "C" fn pthread_barrier_wait(barrier: *mut pthread_barrier_t) -> c_int {
-    // SAFETY: the caller's promise.
-    unsafe { WAIT.get()(barrier) }
-}
-
-/// As POSIX has it.
-///
-/// # Safety
-/// - As of the C library's.
-#[cfg_attr(not(test), unsafe(no_mangle))]
-unsafe extern "C" fn pthread_barrier_destroy(barrier: *mut pthread_barrier_t) -> c_int {
-    // SAFETY: the caller's promise.
-    unsafe { DESTROY.get()(barrier) }
-}
-
-unsafe extern "C" fn first_init(
-    barrier: *mut pthread_barrier_t,
-    attributes: *const pthread_barrierattr_t,
-    count: u32,
-) -> c_int {
-    start::start();
-    // SAFETY: the caller's promise.
-    unsafe { INIT.get()(barrier, attributes, count) }
-}
-
-unsafe extern "C" fn first_wait(barrier: *mut pthread_barrier_t) -> c_int {
-    start::start();
-    // SAFETY: the caller's promise.
-    unsafe { WAIT.get()(barrier) }
-}
-
-unsafe extern "C" fn first_destroy(barrier: *mut pthread_barrier_t) -> c_int {
-    start::start();
-    // SAFETY: the caller's promise.
-    unsafe { DESTROY.get()(barrier) }
 }
 
 unsafe extern "C" fn init(

@@ -6,9 +6,9 @@
 //!
 //! - `ticket`: the barrier's protocol; `barrier`: the functions over it;
 //! - `mutex`: mutexes by any lock of the registry, and condition variables with them;
-//! - `spin`: spin locks that give way; `rw_lock`: reader-writer locks of the kind that prefers writers;
+//! - `spin`: spin locks that give way;
 //! - `fork`, `allocator`, `nodes`, `thread`: what locks need inside foreign programs;
-//! - `start`: what is switched on.
+//! - `start`, `chosen`, `slot`: what is switched on, and how a call gets there.
 
 // Its unit tests and models must not interpose themselves, so the functions have no public names there.
 #![cfg_attr(any(test, loom), allow(dead_code, reason = "called by the programs under which the object is loaded"))]
@@ -18,6 +18,8 @@ mod allocator;
 #[cfg(not(loom))]
 mod barrier;
 #[cfg(not(loom))]
+mod chosen;
+#[cfg(not(loom))]
 mod fork;
 #[cfg(all(target_arch = "x86_64", target_env = "gnu", not(loom)))]
 mod mutex;
@@ -26,9 +28,12 @@ mod nodes;
 #[cfg(not(loom))]
 mod slot;
 #[cfg(not(loom))]
+mod spin;
+#[cfg(not(loom))]
 mod start;
 #[cfg(all(target_arch = "x86_64", target_env = "gnu", not(loom)))]
 mod thread;
+#[allow(unreachable_pub, reason = "reachable for its model")]
 mod ticket;
 
 #[cfg(loom)]

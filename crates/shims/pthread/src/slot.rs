@@ -44,3 +44,34 @@ impl<F: Copy> Slot<F> {
         }
     }
 }
+
+/// Exports functions that jump to what a slot has: at first a function that chooses, and calls the chosen one.
+macro_rules! export {
+    ($abi:literal: $($slot:ident: $kind:ty = $first:ident, $($name:ident),+ ($($argument:ident: $type:ty),*);)*) => {
+        $(
+            static $slot: $crate::slot::Slot<$kind> = $crate::slot::Slot::new($first as *const ());
+
+            unsafe extern $abi fn $first($($argument: $type),*) -> std::ffi::c_int {
+                $crate::start::start();
+                // SAFETY: the caller's promise.
+                unsafe { $slot.get()($($argument),*) }
+            }
+
+            $crate::slot::export!(@named $abi, $slot, ($($argument: $type),*), $($name),+);
+        )*
+    };
+    (@named $abi:literal, $slot:ident, $arguments:tt, $($name:ident),+) => {
+        $($crate::slot::export!(@one $abi, $slot, $arguments, $name);)+
+    };
+    (@one $abi:literal, $slot:ident, ($($argument:ident: $type:ty),*), $name:ident) => {
+        /// # Safety
+        /// - As of the C library's function of this name.
+        #[cfg_attr(not(test), unsafe(no_mangle))]
+        unsafe extern $abi fn $name($($argument: $type),*) -> std::ffi::c_int {
+            // SAFETY: the caller's promise.
+            unsafe { $slot.get()($($argument),*) }
+        }
+    };
+}
+
+pub(crate) use export;

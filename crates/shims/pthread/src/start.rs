@@ -6,19 +6,17 @@
 use corecast_preload::{Family, Operation, Settings, Statistics};
 
 /// The operations that are counted, in this order.
-static OPERATIONS: [Operation; 5] = [
+static OPERATIONS: [Operation; 4] = [
     // Per thread and round, what a round of two threads takes less than the C library's: docs/design/shim-pthread.md.
     Operation::new("barrier_wait", 10_000),
     Operation::new("mutex_lock", 0),
     Operation::new("cond_wait", 0),
-    Operation::new("rwlock_lock", 0),
     Operation::new("spin_lock", 0),
 ];
 pub(crate) static BARRIER_WAIT: &Operation = &OPERATIONS[0];
 pub(crate) static MUTEX_LOCK: &Operation = &OPERATIONS[1];
 pub(crate) static COND_WAIT: &Operation = &OPERATIONS[2];
-pub(crate) static RW_LOCK: &Operation = &OPERATIONS[3];
-pub(crate) static SPIN_LOCK: &Operation = &OPERATIONS[4];
+pub(crate) static SPIN_LOCK: &Operation = &OPERATIONS[3];
 
 static STATISTICS: Statistics = Statistics { object: "corecast pthread", operations: &OPERATIONS };
 
@@ -27,6 +25,7 @@ static STATISTICS: Statistics = Statistics { object: "corecast pthread", operati
 pub(crate) fn start() {
     let settings = Settings::get();
     crate::barrier::choose(settings.serves(Family::Barrier));
+    crate::spin::choose(settings.serves(Family::Lock) && !crate::chosen::is_pass_through());
     locks::choose(settings.serves(Family::Lock), settings.counts());
 }
 
