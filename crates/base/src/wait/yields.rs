@@ -73,4 +73,12 @@ mod tests {
         assert!(yields.ended(1, 1 + slow), "the first after many");
         assert!(!yields.ended(1, 1 + slow), "and no other");
     }
+
+    #[test]
+    fn a_peer_that_fills_a_large_ring_is_not_slow() {
+        let millisecond = Clock::get().ticks_in(Duration::from_millis(1));
+        let mut yields = Yields::default();
+        yields.found_peer_here(1);
+        assert!(yields.ended(1, 1 + millisecond) && yields.expect_peer_here());
+    }
 }
