@@ -8,6 +8,7 @@
 //! - [`locks`](fn@locks), [`table`](fn@table), [`atomics`](fn@atomics), [`coherence`](fn@coherence): locks, a hash table,
 //!   words and cache lines; [`coherence_cases`] names the cases of the last;
 //! - [`replica`](fn@replica): replicated state; [`crash`](fn@crash): replicated state whose nodes are killed;
+//! - [`mpi`](fn@mpi): MPI libraries with and without corecast's preload object;
 //! - [`busy`](fn@busy): all of it beside foreign load; [`setup`]: how long it takes to put a group together;
 //! - [`memcached`](fn@memcached), [`stream_cluster`](fn@stream_cluster): programs with preload objects under them, and without;
 //! - [`study`](mod@study): the planner on many machine models, computed and not raced;
@@ -45,6 +46,7 @@ mod idle;
 mod locks;
 mod memcached;
 mod messages;
+mod mpi;
 mod pair;
 mod pair_body;
 mod participants;
@@ -86,6 +88,7 @@ pub use messages::{
     MAX_PAIR_BYTES, MessageOptions, MessagePairRow, MessageReport, PairCell, Receive, ServerCell, ServerRow, Trip,
     messages,
 };
+pub use mpi::{MpiReport, MpiRow, mpi};
 pub use pair::ump;
 pub use published::PublishedFigure;
 pub use replica::{

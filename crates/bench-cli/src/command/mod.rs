@@ -10,6 +10,7 @@ mod idle;
 mod locks;
 mod memcached;
 mod messages;
+mod mpi;
 mod planner;
 mod race;
 mod replica;
@@ -77,6 +78,9 @@ pub(crate) enum Benchmark {
     /// Race channels between pairs, and servers that receive from their clients.
     #[command(after_help = "Example:\n  corecast bench messages --quick --pairs 1")]
     Messages(messages::Arguments),
+    /// Race MPI libraries with and without corecast's preload object before them.
+    #[command(after_help = "Example:\n  corecast bench mpi --quick --n 2,4")]
+    Mpi(mpi::Arguments),
     /// Race hash tables: one lock for each bucket, servers that are sent messages, and the maps people use today.
     #[command(after_help = "Example:\n  corecast bench table --quick --threads 2")]
     Table(table::Arguments),
@@ -170,6 +174,7 @@ impl Benchmark {
             Self::Locks(arguments) => arguments.run(output),
             Self::Atomics(arguments) => arguments.run(output),
             Self::Messages(arguments) => arguments.run(output),
+            Self::Mpi(arguments) => arguments.run(output),
             Self::Table(arguments) => arguments.run(output),
             Self::TableMember => table::member(),
             Self::Busy(arguments) => arguments.run(output),
