@@ -8,6 +8,7 @@
 //! - [`locks`](fn@locks), [`table`](fn@table), [`atomics`](fn@atomics), [`coherence`](fn@coherence): locks, a hash table,
 //!   words and cache lines; [`coherence_cases`] names the cases of the last;
 //! - [`replica`](fn@replica): replicated state; [`crash`](fn@crash): replicated state whose nodes are killed;
+//! - [`epcc`](fn@epcc): OpenMP constructs with and without the preload object;
 //! - [`busy`](fn@busy): all of it beside foreign load; [`setup`]: how long it takes to put a group together;
 //! - [`study`](mod@study): the planner on many machine models, computed and not raced;
 //! - [`list`] names all contenders.
@@ -39,6 +40,7 @@ mod coherence;
 mod contender;
 mod counts;
 mod deaths;
+mod epcc;
 mod idle;
 mod locks;
 mod messages;
@@ -71,6 +73,7 @@ pub use coherence::{
 };
 pub use contender::list;
 pub use deaths::{DeathOptions, DeathReport, DeathRow, deaths, victim};
+pub use epcc::{EpccOptions, EpccReport, EpccRow, MAX_EPCC_THREADS, epcc};
 pub use idle::{IdleReport, IdleRow, idle};
 pub use locks::{
     DistanceRow, FlipPhase, FlipRow, LockCell, LockDistance, LockFlips, LockOptions, LockReport, LockRow, PairRow,

@@ -8,7 +8,8 @@
 //! - [`lines`]: the words of a team, and the barrier that a task diverts;
 //! - `team`, `pool`, `seat`: what members share, where masters keep it, and the place of a thread in it;
 //! - `runtime`: the real functions, of each runtime in the process; `patience`: how members wait;
-//! - `crossing`: how a member ends an interval; `gomp`: the entries of GCC's compilers; `statistics`: what was served;
+//! - `crossing`: how a member ends an interval; `gomp`, `kmpc`: the entries for compilers of GCC's and LLVM's
+//!   families; `statistics`: what was served;
 //! - `stub`: functions that know where they were called from.
 //!
 //! Blocking, as barriers are. As a library it is of use to its own tests only.
@@ -17,6 +18,8 @@
 mod crossing;
 #[cfg(not(loom))]
 mod gomp;
+#[cfg(not(loom))]
+mod kmpc;
 pub mod lines;
 #[cfg(not(loom))]
 mod patience;
