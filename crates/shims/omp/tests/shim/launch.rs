@@ -99,7 +99,8 @@ pub(crate) fn compile(mut command: Command) -> bool {
         Err(error) => panic!("{name} does not start: {error}"),
         Ok(output) => {
             let errors = String::from_utf8_lossy(&output.stderr);
-            let has_no_runtime = ["'omp.h'", "omp.h: No", "-lgomp", "-lomp"].iter().any(|missing| errors.contains(missing));
+            let has_no_runtime =
+                ["'omp.h'", "omp.h: No", "-lgomp", "-lomp"].iter().any(|missing| errors.contains(missing));
             if has_no_runtime {
                 skipped(&format!("programs of {name}"), "its OpenMP is not installed");
                 return false;
