@@ -31,6 +31,10 @@ const MANY: u8 = 1;
 /// A length from this one on is this byte and four more.
 const LONG: usize = 255;
 
+/// Room is made for one value for this many bytes that have come, up to a number of values.
+const USUAL_BYTES: usize = 16;
+const MOST_AT_ONCE: usize = 64;
+
 /// Operations that are applied together, in their order; or their results.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Batch<T> {
@@ -71,7 +75,7 @@ impl<T: Wire> Wire for Batch<T> {
         match bytes.split_first()? {
             (&ONE, one) => T::decode(one).map(Self::One),
             (&MANY, mut rest) => {
-                let mut many = Vec::new();
+                let mut many = Vec::with_capacity((rest.len() / USUAL_BYTES).min(MOST_AT_ONCE));
                 while !rest.is_empty() {
                     many.push(T::decode(take_with_length(&mut rest)?)?);
                 }

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use corecast_base::sync::Ordering;
 
@@ -116,6 +116,27 @@ impl<S: StateMachine> Node<S> {
     fn wait_until(&self, limit: Duration, is_so: impl Fn() -> bool) -> Option<Result<(), ReadError>> {
         let inner = &self.0.inner;
         inner.wait_for(Some(limit), || if is_so() { Some(Ok(())) } else { inner.read_error().map(Err) })
+    }
+
+    /// The reason why it does no more.
+    pub(super) fn execute_error(&self) -> Option<ExecuteError> {
+        self.0.inner.execute_error()
+    }
+
+    /// Waits until the group has taken this node in. False if it has not, and never will.
+    pub(super) fn await_membership(&self, until: Instant) -> bool {
+        let inner = &self.0.inner;
+        let left = until.saturating_duration_since(Instant::now());
+        let is_member = || {
+            // Not by trying: the thread that wakes this one may have the driver still.
+            let mut driver = inner.driver.lock();
+            if inner.ending.get().is_some() {
+                return Some(false);
+            }
+            driver.ask_to_join(inner);
+            driver.is_member().then_some(true)
+        };
+        inner.wait_for(Some(left), is_member).unwrap_or(false)
     }
 
     /// How the node and its group are.

@@ -51,13 +51,13 @@ pub(super) struct Inner<S: StateMachine> {
 }
 
 impl<S: StateMachine> Inner<S> {
-    pub(super) fn new(region: &SharedRegion, driver: Driver<S>, machine: S) -> Self {
+    pub(super) fn new(region: &SharedRegion, driver: Driver<S>, state: Applied<S>) -> Self {
         let (wait, sharing) = (driver.config.wait, region.cpu_sharing(2));
         Self {
             me: driver.core.id(),
             region: region.clone(),
-            state: RwLock::new(Applied { machine, count: 0 }),
-            applied: CacheLine::new(AtomicU64::new(0)),
+            applied: CacheLine::new(AtomicU64::new(state.count)),
+            state: RwLock::new(state),
             largest: driver.config.largest,
             callers: Callers::new(
                 driver.table.wake_word(usize::from(driver.core.id().slot)).clone(),

@@ -15,7 +15,7 @@ use super::inner::Inner;
 use super::status::Counters;
 use crate::key_hasher::Keys;
 use crate::one_paxos::{Effect, Input, Node as OneNode};
-use crate::runtime::{Admission, End, Errand, GroupState, Mailbox, Patience, Submitted, admission};
+use crate::runtime::{Admission, End, Errand, GroupState, Joiners, Mailbox, Patience, Submitted, admission};
 use crate::segment::{Body, BulkError, NodeState};
 use crate::shm::{Shm, View};
 use crate::{Command, Index, LeaveReason, NodeId, Op, SessionId, StateMachine};
@@ -47,8 +47,8 @@ pub(super) struct Driver<S: StateMachine> {
     pub(super) damaged_at: Option<Index>,
     /// True once the node wants to be let go.
     pub(super) is_leaving: bool,
-    /// Nodes that are about to join, as this leader found them: the count it had applied then, and when.
-    pub(super) joiners: HashMap<NodeId, (Index, u64)>,
+    /// Nodes that are about to join, as this leader found them.
+    pub(super) joiners: Joiners,
     /// The members for which it has chosen how to learn.
     pub(super) planned_for: Vec<NodeId>,
     /// When it last looked at nodes from which it expects nothing, and sent its requests once more, in ticks.
@@ -91,7 +91,7 @@ impl<S: StateMachine> Driver<S> {
             panicked_at: None,
             damaged_at: None,
             is_leaving: false,
-            joiners: HashMap::new(),
+            joiners: Joiners::default(),
             planned_for: Vec::new(),
             looked: 0,
             resubmitted: 0,

@@ -2,17 +2,21 @@
 //!
 //! - [`Callers`], [`Waiters`], [`Errands`]: how the threads of a node wait, and what they want of the thread that drives it;
 //! - [`Mailbox`], [`Outstanding`], [`Submitted`], [`Admission`]: requests on their way to a result;
-//! - [`Ending`], [`Patience`]: why a node does no more, and when another counts as stuck;
+//! - [`Ending`], [`Patience`], [`Joiners`]: why a node does no more, when another counts as stuck, and for whom the log waits;
 //! - state_bytes: a replica's whole state as bytes.
 //!
 //! `node/` and `net/` build on it. The models of `tests/loom` run [`Callers`] and [`Errands`].
 
 #[cfg(not(loom))]
 mod admission;
+#[cfg(not(loom))]
+mod boot;
 mod callers;
 #[cfg(not(loom))]
 mod ending;
 mod errands;
+#[cfg(not(loom))]
+mod joiners;
 #[cfg(not(loom))]
 mod mailbox;
 #[cfg(not(loom))]
@@ -32,7 +36,11 @@ pub use waiters::Waiters;
 #[cfg(not(loom))]
 pub(crate) use admission::{Admission, Errand, admission};
 #[cfg(not(loom))]
+pub(crate) use boot::boot_number;
+#[cfg(not(loom))]
 pub(crate) use ending::{End, Ending};
+#[cfg(not(loom))]
+pub(crate) use joiners::{Joiners, SHORTEST_HOLD};
 #[cfg(not(loom))]
 pub(crate) use mailbox::{Content, Letter, Mailbox};
 #[cfg(not(loom))]

@@ -137,7 +137,7 @@ fn wrong_places_and_other_states_are_refused() {
     assert!(refused(0).contains("node 0 of the group is taken"), "{}", refused(0));
     assert!(refused(2).contains("no node 2 in a group of 2 nodes"), "{}", refused(2));
     drop(first);
-    assert!(refused(0).contains("takes in no later members"), "{}", refused(0));
+    assert!(refused(0).contains("all members of the group are gone"), "{}", refused(0));
     let other = Group::<Bytes>::attach_fd(&config, group.share().expect("/proc"));
     assert!(matches!(other, Err(OpenError::Version(_))), "{other:?}");
     assert!(Group::<Counter>::create(&Config::new(65)).is_err());

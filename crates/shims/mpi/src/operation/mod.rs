@@ -1,0 +1,13 @@
+//! The served operations. Each returns what the MPI function is to return, or `None` if the call is to be passed on.
+//!
+//! - `barrier`, `broadcast`, `reduction`: the operations;
+//! - `value`: bytes of a message in a value of fitting size.
+
+mod barrier;
+mod broadcast;
+mod reduction;
+mod value;
+
+pub(crate) use barrier::barrier;
+pub(crate) use broadcast::{Broadcast, broadcast};
+pub(crate) use reduction::{Reduction, allreduce, reduce};

@@ -1,0 +1,133 @@
+//! The exported functions, and the choice of those behind them.
+
+use std::ffi::c_int;
+
+use corecast_lock::{Algorithm, RawTimed, for_each_lock};
+use corecast_preload::variable;
+use libc::{clockid_t, pthread_cond_t, pthread_mutex_t, timespec};
+
+use super::{cond, lock, real};
+use crate::slot::Slot;
+use crate::{fork, start};
+
+/// Exports functions that jump to what a slot has: at first a function that chooses, and calls the chosen one.
+macro_rules! export {
+    ($abi:literal: $($slot:ident: $kind:ty = $first:ident, $($name:ident),+ ($($argument:ident: $type:ty),*);)*) => {
+        $(
+            static $slot: Slot<$kind> = Slot::new($first as *const ());
+
+            unsafe extern $abi fn $first($($argument: $type),*) -> c_int {
+                start::start();
+                // SAFETY: the caller's promise.
+                unsafe { $slot.get()($($argument),*) }
+            }
+
+            export!(@named $abi, $slot, ($($argument: $type),*), $($name),+);
+        )*
+    };
+    (@named $abi:literal, $slot:ident, $arguments:tt, $($name:ident),+) => {
+        $(export!(@one $abi, $slot, $arguments, $name);)+
+    };
+    (@one $abi:literal, $slot:ident, ($($argument:ident: $type:ty),*), $name:ident) => {
+        /// # Safety
+        /// - As of the C library's function of this name.
+        #[cfg_attr(not(test), unsafe(no_mangle))]
+        unsafe extern $abi fn $name($($argument: $type),*) -> c_int {
+            // SAFETY: the caller's promise.
+            unsafe { $slot.get()($($argument),*) }
+        }
+    };
+}
+
+// Old objects know some of them by a second name.
+export! { "C":
+    LOCK: real::Mutex = first_lock, pthread_mutex_lock, __pthread_mutex_lock (mutex: *mut pthread_mutex_t);
+    TRY_LOCK: real::Mutex = first_try_lock, pthread_mutex_trylock, __pthread_mutex_trylock (mutex: *mut pthread_mutex_t);
+    TIMED_LOCK: real::Timed = first_timed_lock,
+        pthread_mutex_timedlock (mutex: *mut pthread_mutex_t, until: *const timespec);
+    CLOCK_LOCK: real::Clocked = first_clock_lock,
+        pthread_mutex_clocklock (mutex: *mut pthread_mutex_t, clock: clockid_t, until: *const timespec);
+    UNLOCK: real::Mutex = first_unlock, pthread_mutex_unlock, __pthread_mutex_unlock (mutex: *mut pthread_mutex_t);
+    DESTROY: real::Mutex = first_destroy, pthread_mutex_destroy, __pthread_mutex_destroy (mutex: *mut pthread_mutex_t);
+    SIGNAL: real::Cond = first_signal, pthread_cond_signal (cond: *mut pthread_cond_t);
+    BROADCAST: real::Cond = first_broadcast, pthread_cond_broadcast (cond: *mut pthread_cond_t);
+}
+
+export! { "C-unwind":
+    WAIT: real::Wait = first_wait, pthread_cond_wait (cond: *mut pthread_cond_t, mutex: *mut pthread_mutex_t);
+    TIMED_WAIT: real::TimedWait = first_timed_wait,
+        pthread_cond_timedwait (cond: *mut pthread_cond_t, mutex: *mut pthread_mutex_t, until: *const timespec);
+    CLOCK_WAIT: real::ClockWait = first_clock_wait,
+        pthread_cond_clockwait
+        (cond: *mut pthread_cond_t, mutex: *mut pthread_mutex_t, clock: clockid_t, until: *const timespec);
+}
+
+/// Chooses who serves mutexes.
+pub(crate) fn choose(serves: bool, counts: bool) {
+    match algorithm().filter(|_| serves) {
+        Some(algorithm) => {
+            fork::prepare();
+            serve(algorithm, counts);
+            real::find();
+        }
+        None => pass(),
+    }
+}
+
+/// A child of `fork` begins.
+pub(crate) fn in_child() {
+    cond::in_child();
+}
+
+/// The lock to use: `auto` if none is named; none for `pthread` and for names that are no lock's. `word` stands for `byte`: the same
+/// algorithm where there is room for it, and its sleepers need no table that a child of `fork` could find locked.
+fn algorithm() -> Option<Algorithm> {
+    let Some(name) = variable(c"CORECAST_LOCK") else { return Some(Algorithm::Auto) };
+    let named = str::from_utf8(name).ok()?;
+    let found = Algorithm::ALL.iter().copied().find(|algorithm| algorithm.name() == named)?;
+    Some(if found == Algorithm::Byte { Algorithm::Word } else { found })
+}
+
+fn pass() {
+    let [lock, try_lock, timed_lock, clock_lock, unlock, destroy, wait, timed_wait, clock_wait, signal, broadcast] =
+        real::find();
+    LOCK.put_real(lock);
+    TRY_LOCK.put_real(try_lock);
+    TIMED_LOCK.put_real(timed_lock);
+    CLOCK_LOCK.put_real(clock_lock);
+    UNLOCK.put_real(unlock);
+    DESTROY.put_real(destroy);
+    WAIT.put_real(wait);
+    TIMED_WAIT.put_real(timed_wait);
+    CLOCK_WAIT.put_real(clock_wait);
+    SIGNAL.put_real(signal);
+    BROADCAST.put_real(broadcast);
+}
+
+macro_rules! by_algorithm {
+    ($($variant:ident = $number:literal: $lock:ty,)*) => {
+        fn serve(algorithm: Algorithm, counts: bool) {
+            match algorithm {
+                $(Algorithm::$variant => put::<$lock>(counts),)*
+                _ => pass(),
+            }
+        }
+    };
+}
+
+for_each_lock!(by_algorithm);
+
+/// All functions of one kind of lock. The one that frees comes first: a mutex that was locked by ours is never freed by another.
+fn put<L: RawTimed + 'static>(counts: bool) {
+    UNLOCK.put(lock::unlock::<L>);
+    WAIT.put(cond::wait::<L>);
+    TIMED_WAIT.put(cond::timed_wait::<L>);
+    CLOCK_WAIT.put(cond::clock_wait::<L>);
+    SIGNAL.put(cond::signal);
+    BROADCAST.put(cond::broadcast);
+    DESTROY.put(lock::destroy::<L>);
+    TRY_LOCK.put(lock::try_lock::<L>);
+    TIMED_LOCK.put(lock::timed_lock::<L>);
+    CLOCK_LOCK.put(lock::clock_lock::<L>);
+    LOCK.put(if counts { lock::counted_lock::<L> } else { lock::lock::<L> });
+}
