@@ -1,4 +1,4 @@
-//! What is asked of the preload object, and whether it holds here.
+//! The demands on the preload object, and whether they hold here.
 
 use corecast_race::gate::Gate;
 
@@ -9,7 +9,7 @@ const COMMAND: &str = "corecast bench epcc";
 /// The threads from which on the authors of Smelt are to be met.
 pub(super) const MANY: usize = 16;
 
-/// What the gates are judged by.
+/// The evidence by which gates are judged.
 pub(super) struct Evidence {
     pub(super) rows: Vec<EpccRow>,
     pub(super) cpus: usize,

@@ -6,7 +6,7 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
-use std::{env, fs, thread};
+use std::{fs, thread};
 
 use corecast_race::error::BenchError;
 use corecast_race::failure::Failure;
@@ -17,11 +17,6 @@ use tempfile::TempDir;
 const SOURCE: &str = include_str!("epcc.c");
 /// The compiler; its runtime is libgomp.
 pub(super) const COMPILER: &str = "gcc";
-/// The preload object, and the way to build it.
-const OBJECT: &str = "libcorecast_omp.so";
-const BUILD: &str = "cargo build --release -p corecast-shim-omp";
-/// The environment variable that names the folder of the preload objects.
-const FOLDER: &str = "CORECAST_SHIM_DIR";
 /// A launch that takes longer hangs.
 const LIMIT: Duration = Duration::from_secs(120);
 const LOOK: Duration = Duration::from_millis(5);
@@ -48,18 +43,6 @@ enum Kind {
 pub(super) struct Effort {
     pub(super) outer_repetitions: u64,
     pub(super) test_us: f64,
-}
-
-/// The preload object, in the folder that the environment names or beside this program.
-pub(super) fn object() -> Result<PathBuf, BenchError> {
-    let beside = || Some(env::current_exe().ok()?.parent()?.to_owned());
-    let folder = env::var_os(FOLDER).map(PathBuf::from).or_else(beside).unwrap_or_default();
-    let object = folder.join(OBJECT);
-    if object.is_file() {
-        return Ok(object);
-    }
-    let message = format!("there is no {} ({BUILD}); {FOLDER} names its folder", object.display());
-    Err(BenchError::Failed(Failure::refused(message)))
 }
 
 /// Builds the benchmark's own program.

@@ -15,7 +15,7 @@ use corecast::machine::Machine;
 use serde::Serialize;
 
 use self::gates::Evidence;
-use self::launch::{COMPILER, Effort, object, own, upstream};
+use self::launch::{COMPILER, Effort, own, upstream};
 use crate::published::PublishedFigure;
 use crate::stats::median;
 use corecast_race::error::BenchError;
@@ -27,8 +27,10 @@ use corecast_race::progress::Progress;
 pub const MAX_EPCC_THREADS: usize = 1024;
 
 /// Settings of a run of its own.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct EpccOptions {
+    /// The preload object, `libcorecast_omp.so`.
+    pub object: PathBuf,
     /// The sizes of teams; 2, 4 and 8 if there are none, and as many as there are CPUs.
     pub threads: Vec<usize>,
     /// The folder of EPCC's `syncbench.c` and `common.c`, which is measured in place of the benchmark's own program.
@@ -56,7 +58,7 @@ pub struct EpccReport {
     pub outer_repetitions: u64,
     /// One entry for each construct and size.
     pub rows: Vec<EpccRow>,
-    /// What the authors of Smelt have published.
+    /// Figures that the authors of Smelt have published.
     pub published: Vec<PublishedFigure>,
     /// The demands, and whether they hold here.
     pub gates: Vec<Gate>,
@@ -92,8 +94,8 @@ struct Samples {
 /// Measures constructs without the preload object and with it.
 ///
 /// # Errors
-/// [`BenchError::Participants`] for a team that cannot be, [`BenchError::Cancelled`], or [`BenchError::Failed`] if the object or
-/// the compiler is not here, or a launch fails.
+/// [`BenchError::Participants`] for a team that cannot be, [`BenchError::Cancelled`], or [`BenchError::Failed`] if the
+/// compiler is not here, or a launch fails.
 pub fn epcc(
     machine: &Machine,
     settings: &EpccOptions,
@@ -102,7 +104,7 @@ pub fn epcc(
 ) -> Result<EpccReport, BenchError> {
     let cpus = options.usable_cpus(machine)?.len();
     let sizes = sizes(&settings.threads, cpus)?;
-    let object = object()?;
+    let object = settings.object.as_path();
     let program = settings.sources.as_deref().map_or_else(own, upstream)?;
     let (launches, effort) = effort(options.quick);
     let seed = options.seed_or_draw();
@@ -112,7 +114,7 @@ pub fn epcc(
         for (at, &threads) in sizes.iter().enumerate() {
             let share = (launch * sizes.len() + at) as f64 / (launches * sizes.len()) as f64;
             progress.step(share, &format!("constructs of {threads} threads, launch {} of {launches}", launch + 1));
-            let run = |shim: bool| program.launch(threads, effort, shim.then_some(object.as_path()), options);
+            let run = |shim: bool| program.launch(threads, effort, shim.then_some(object), options);
             let is_first = random.bool();
             let first = run(is_first)?;
             let second = run(!is_first)?;
@@ -148,7 +150,7 @@ fn effort(is_quick: bool) -> (usize, Effort) {
 }
 
 fn sizes(wanted: &[usize], cpus: usize) -> Result<Vec<usize>, BenchError> {
-    if let Some(&participants) = wanted.iter().find(|&&threads| !(1..=MAX_EPCC_THREADS).contains(&threads)) {
+    if let Some(&participants) = wanted.iter().find(|&&threads| !(2..=MAX_EPCC_THREADS).contains(&threads)) {
         return Err(BenchError::Participants { participants, most: MAX_EPCC_THREADS });
     }
     if !wanted.is_empty() {
@@ -196,7 +198,7 @@ mod tests {
         assert_eq!(sizes(&[], 2).expect("the usual"), [2, 4, 8]);
         assert_eq!(sizes(&[], 24).expect("the usual"), [2, 4, 8, 24]);
         assert_eq!(sizes(&[3], 2).expect("as wanted"), [3]);
-        for wrong in [0, MAX_EPCC_THREADS + 1] {
+        for wrong in [0, 1, MAX_EPCC_THREADS + 1] {
             assert!(
                 matches!(sizes(&[2, wrong], 2), Err(BenchError::Participants { participants, .. }) if participants == wrong)
             );

@@ -1,4 +1,4 @@
-//! What the authors of Smelt have published of EPCC's benchmarks, with libgomp rebuilt on their barriers.
+//! Figures that the authors of Smelt have published of EPCC's benchmarks, with libgomp rebuilt on their barriers.
 
 use crate::published::PublishedFigure;
 

@@ -13,6 +13,8 @@ use corecast_cli::failure::Failure;
 use corecast_cli::machine_args::MachineArgs;
 use corecast_cli::meter::Meter;
 use corecast_cli::output::Output;
+use corecast_cli::shim::family::Object;
+use corecast_cli::shim::{self, MissingObject};
 use corecast_cli::{gate_text, printable};
 use corecast_race::Options;
 
@@ -39,10 +41,15 @@ impl Arguments {
     pub(super) fn run(&self, output: &Output) -> Result<(), Failure> {
         let (model, options) = Shared::of_machine(&self.machine).prepare(output)?;
         let options = Options { quick: self.quick, seed: self.seed, ..options };
-        let settings = EpccOptions { threads: self.threads.clone(), sources: self.epcc_dir.clone() };
+        let object = shim::find(Object::Omp).map_err(not_here)?;
+        let settings = EpccOptions { object, threads: self.threads.clone(), sources: self.epcc_dir.clone() };
         let report = epcc(&model.machine, &settings, &options, &mut Meter::start(output))?;
         tell(output, &report, describe)
     }
+}
+
+fn not_here(error: MissingObject) -> Failure {
+    Failure::input(error).with_help("CORECAST_SHIM_DIR names the folder of the preload objects")
 }
 
 const ROWS: &[Column<EpccRow>] = &[

@@ -14,9 +14,9 @@ use std::ffi::c_void;
 
 use crate::crossing::{announce_task, end_interval, seat_of};
 use crate::runtime::{Functions, Ident, KMPC, Plain};
-use crate::seat::here;
 use crate::statistics::{self, BARRIERS};
 use crate::stub::{caller_third, diverted};
+use crate::thread::here;
 
 caller_third! {
     /// A barrier, explicit or at the end of a construct.

@@ -12,9 +12,9 @@ use corecast_preload::{Family, Real, Settings, variable};
 use crate::crossing::announce_task;
 use crate::pool;
 use crate::runtime::KMPC;
-use crate::seat::{Seat, here};
 use crate::statistics::{self, REGIONS};
-use crate::team::Team;
+use crate::team::{Seat, Team};
+use crate::thread::here;
 
 /// Words that the runtime keeps for its tool with each region, task or thread.
 #[repr(C)]
@@ -48,7 +48,7 @@ const BEGIN: c_int = 1;
 /// Kinds of tasks and of regions.
 const INITIAL_TASK: c_int = 1;
 const LEAGUE: c_int = 0x4000_0000;
-/// What is kept with an implicit task whose thread has a seat to give back.
+/// The number that is kept with an implicit task whose thread has a seat to give back.
 const SEATED: u64 = 0x636f_7265;
 
 static RESULT: StartResult = StartResult { initialize, finalize, data: AtomicU64::new(0) };

@@ -223,7 +223,7 @@ impl TeamLines {
         self.members[tid].arrived.load(Ordering::Acquire) >= interval
     }
 
-    /// Waits until `has_come`. It is asked before the task word: whoever has seen all arrive sees every announcement.
+    /// Waits until `has_come`. It is asked before the task word: a member that has seen all arrive sees every announcement.
     #[inline]
     fn wait(
         &self,

@@ -28,7 +28,8 @@ fn values_sizes_cancellations_forks_and_late_tasks() {
     }
     // LLVM 14 itself stops at an assertion if such a team has one member.
     is_the_same_for(Compiler::Clang, "deferred", &["2", "4"], &[]);
-    is_the_same_for(Compiler::Clang, "cancelled", &["2", "4"], &[("OMP_CANCELLATION", "true")]);
+    // With regions that are cancelled indeed, LLVM 14 itself hangs now and then.
+    is_the_same_for(Compiler::Clang, "copyprivate", &["2", "4"], &[("OMP_CANCELLATION", "true")]);
 }
 
 #[test]

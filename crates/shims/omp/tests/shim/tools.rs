@@ -32,6 +32,7 @@ fn another_tool_stays_the_tool() {
 }
 
 #[test]
-fn no_tool_is_none() {
+fn no_tool_serves_nothing() {
     is_not_served(&[("OMP_TOOL", "disabled")]);
+    is_not_served(&[("OMP_CANCELLATION", "true")]);
 }
