@@ -113,7 +113,7 @@ impl Program {
     }
 }
 
-/// What a command prints; it is killed if it takes too long, or if the user gives up.
+/// The output of a command. It is killed if it takes too long, or if the user gives up.
 fn run(mut command: Command, options: &Options) -> Result<String, BenchError> {
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null()).process_group(0);
     let mut child = command.spawn().map_err(Failure::while_doing("start the program"))?;

@@ -1,9 +1,9 @@
 //! `corecast bench epcc`: what OpenMP constructs cost with the preload object, and without it.
 //!
-//! The program is EPCC's idea (J. M. Bull, Measuring Synchronisation and Scheduling Overheads in OpenMP, EWOMP 1999), written anew:
-//! it runs as a user's program does, in a process of its own, built by the C compiler that is here. Each launch takes medians over
-//! its outer repetitions; launches with the object and without it alternate in a random order, and a ratio is the median of the
-//! ratios of neighbouring launches. EPCC's own program takes part if its sources are named.
+//! The program is EPCC's idea (J. M. Bull, Measuring Synchronisation and Scheduling Overheads in OpenMP, EWOMP 1999), written
+//! anew: it runs as a user's program does, in a process of its own, built by the C compiler that is here. Each launch takes
+//! medians over its outer repetitions; launches with the object and without it alternate in a random order, and a ratio is the
+//! median of the ratios of neighbouring launches. EPCC's own program takes part if its sources are named.
 
 mod gates;
 mod launch;
@@ -115,10 +115,7 @@ pub fn epcc(
             let share = (launch * sizes.len() + at) as f64 / (launches * sizes.len()) as f64;
             progress.step(share, &format!("constructs of {threads} threads, launch {} of {launches}", launch + 1));
             let run = |shim: bool| program.launch(threads, effort, shim.then_some(object), options);
-            let is_first = random.bool();
-            let first = run(is_first)?;
-            let second = run(!is_first)?;
-            let (alone, shim) = if is_first { (second, first) } else { (first, second) };
+            let [alone, shim] = in_either_order(random.bool(), run)?;
             collect(&mut samples, threads, alone, &shim);
         }
     }
@@ -139,6 +136,13 @@ pub fn epcc(
         published,
         gates,
     })
+}
+
+/// Both outcomes, `false`'s first, in the order in which they are returned or the opposite one.
+fn in_either_order<T>(true_first: bool, run: impl Fn(bool) -> Result<T, BenchError>) -> Result<[T; 2], BenchError> {
+    let first = run(true_first)?;
+    let second = run(!true_first)?;
+    Ok(if true_first { [second, first] } else { [first, second] })
 }
 
 /// Launches, and how long each measures. The authors of Smelt have taken 5,000 outer repetitions.

@@ -14,7 +14,8 @@ use crate::runtime::{Body, Runtime};
 /// Of a team's master, and of one nesting depth. It lives until the process ends, and belongs to one master after the other.
 #[repr(C)]
 pub(crate) struct Team {
-    /// The first word of the region's own data. The entry for task reductions reads it, and is handed a team in place of the data.
+    /// The first word of the region's own data. The entry for task reductions reads it, and is handed a team in place of the
+    /// data.
     first_word: UnsafeCell<usize>,
     /// Written by the master before the fork, read by the members.
     region: UnsafeCell<Region>,
@@ -39,8 +40,8 @@ pub(crate) struct Seat {
     pub(crate) level: i32,
     pub(crate) tid: u32,
     pub(crate) size: u32,
-    /// The number of the interval between two barriers in which the thread is. It grows when the thread *leaves* a barrier: a task
-    /// that it runs inside the barrier may create another task, which belongs to the interval that is ending.
+    /// The number of the interval between two barriers in which the thread is. It grows when the thread *leaves* a barrier: a
+    /// task that it runs inside the barrier may create another task, which belongs to the interval that is ending.
     pub(crate) interval: u64,
 }
 

@@ -3,10 +3,11 @@
 //! - `tool`: the runtime tells tools of its teams; the shim is one, so it needs no trampoline;
 //! - this file: barriers, and allocations of tasks, which are announced.
 //!
-//! Programs that GCC compiled run on LLVM's runtime too. Its `GOMP_barrier` calls `__kmpc_barrier` by name, and so comes here; but a
-//! thread has no seat while it is inside the runtime's barrier.
+//! Programs that GCC compiled run on LLVM's runtime too. Its `GOMP_barrier` calls `__kmpc_barrier` by name, and so comes here;
+//! but a thread has no seat while it is inside the runtime's barrier.
 //!
-//! `__kmpc_cancel_barrier` is never replaced. `__kmpc_copyprivate` and `__kmpc_reduce` have barriers inside that are not exported.
+//! `__kmpc_cancel_barrier` is never replaced. `__kmpc_copyprivate` and `__kmpc_reduce` have barriers inside that are not
+//! exported.
 
 mod tool;
 

@@ -1,7 +1,7 @@
 //! The shim as a tool of the runtime: it is told when a team forms, which threads are its members, and of tasks.
 //!
-//! A runtime has one tool. If the program brings another, that one is it, and the runtime's teams are not served. `OMP_TOOL=disabled`
-//! has the same effect. Source: OpenMP 5.0, chapter 4 (OMPT).
+//! A runtime has one tool. If the program brings another, that one is it, and the runtime's teams are not served.
+//! `OMP_TOOL=disabled` has the same effect. Source: OpenMP 5.0, chapter 4 (OMPT).
 
 use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 use std::ptr;

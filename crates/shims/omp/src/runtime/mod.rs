@@ -3,7 +3,8 @@
 //! A process may have several, such as that of the program and that of a Python wheel. A team belongs to one of them.
 //!
 //! A reference to a runtime's function binds to the first library in the loader's order that has it. Without this object that
-//! would be the library behind it; only where there is none do objects have private runtimes, and the caller's object tells which.
+//! would be the library behind it; only where there is none do objects have private runtimes, and the caller's object tells
+//! which.
 
 mod table;
 
