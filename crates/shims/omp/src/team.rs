@@ -1,4 +1,4 @@
-//! A team: what its members share in one region after the other.
+//! A team: the words that its members share in one region after the other, and the seat of each.
 
 use std::ffi::c_void;
 use std::fmt;
@@ -10,12 +10,12 @@ use corecast_base::wait::Waiter;
 use crate::lines::{Crossing, Position, Shape, TeamLines};
 use crate::patience::{policy, waiter_for};
 use crate::runtime::{Body, Runtime};
-use crate::seat::Seat;
 
 /// Of a team's master, and of one nesting depth. It lives until the process ends, and belongs to one master after the other.
 #[repr(C)]
 pub(crate) struct Team {
-    /// The first word of the region's own data. The entry for task reductions reads it, and is handed a team in place of the data.
+    /// The first word of the region's own data. The entry for task reductions reads it, and is handed a team in place of the
+    /// data.
     first_word: UnsafeCell<usize>,
     /// Written by the master before the fork, read by the members.
     region: UnsafeCell<Region>,
@@ -27,6 +27,28 @@ pub(crate) struct Team {
     copy: AtomicPtr<c_void>,
     lines: TeamLines,
     members: Box<[CacheLine<MemberState>]>,
+}
+
+/// The place of a thread in its team.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Seat {
+    /// Null if the thread is in no team that is served.
+    pub(crate) team: *const Team,
+    /// The runtime whose team it is.
+    pub(crate) runtime: *const Runtime,
+    /// The answer of `omp_get_level` in the team's region.
+    pub(crate) level: i32,
+    pub(crate) tid: u32,
+    pub(crate) size: u32,
+    /// The number of the interval between two barriers in which the thread is. It grows when the thread *leaves* a barrier: a
+    /// task that it runs inside the barrier may create another task, which belongs to the interval that is ending.
+    pub(crate) interval: u64,
+}
+
+impl Seat {
+    /// In no team.
+    pub(crate) const NONE: Self =
+        Self { team: std::ptr::null(), runtime: std::ptr::null(), level: 0, tid: 0, size: 0, interval: 0 };
 }
 
 #[derive(Clone, Copy)]
