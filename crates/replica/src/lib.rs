@@ -3,7 +3,7 @@
 //! - [`Replicated`]: makes a group and joins one; [`Config`], [`Placement`], [`Learning`]: its layout;
 //! - [`Node`]: a member with its replica, [`Session`]: requests that are done exactly once, [`Level`]: how fresh a read is,
 //!   [`Status`];
-//! - [`StateMachine`], [`Wire`]: the state, and how operations become bytes;
+//! - [`StateMachine`], [`Wire`]: the state, and how operations become bytes; [`Batched`]: several operations as one command;
 //! - [`OpenError`], [`ExecuteError`], [`ReadError`]: the errors;
 //! - [`NodeId`], [`Command`], [`Configuration`]: the words of the protocol;
 //! - [`net`]: the same among nodes that share no state, by messages;
@@ -17,6 +17,7 @@
 
 #![forbid(unsafe_code)]
 
+mod batch;
 mod command;
 mod configuration;
 pub mod crash_point;
@@ -35,6 +36,9 @@ mod node_id;
 pub mod one_paxos;
 #[cfg(not(loom))]
 pub mod placement;
+/// Public for the models of `tests/loom`.
+#[doc(hidden)]
+pub mod runtime;
 pub mod segment;
 #[cfg(not(loom))]
 mod shm;
@@ -43,6 +47,7 @@ mod state_machine;
 pub mod system;
 pub mod wal;
 
+pub use batch::{Batch, Batched};
 pub use command::{Command, LeaveReason, Op, SessionId};
 pub use configuration::{Configuration, RoleChange};
 pub use directory::FileError;
@@ -50,9 +55,11 @@ pub use directory::FileError;
 pub use error::{ExecuteError, ForkedNode, OpenError, ReadError};
 #[cfg(not(loom))]
 pub use node::{
-    Checkpoint, CheckpointError, Config, Counters, Learning, Level, Node, Placement, Replicated, Rid, Session, Status,
+    Checkpoint, CheckpointError, Config, Counters, Learning, Level, Node, Placement, Replicated, Session, Status,
 };
 pub use node_id::{MAX_SLOTS, NodeId};
+#[cfg(not(loom))]
+pub use runtime::Rid;
 pub use state_machine::{StateMachine, Wire};
 
 /// The place of a command in the log. The first is 0.

@@ -7,6 +7,8 @@ mod bytes;
 mod counter;
 #[path = "net/death.rs"]
 mod death;
+#[path = "net/joining.rs"]
+mod joining;
 #[path = "net/linearizable.rs"]
 mod linearizable;
 #[path = "net/messages.rs"]

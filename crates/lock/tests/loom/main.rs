@@ -5,6 +5,7 @@
 
 mod auto;
 mod byte;
+mod byte_condvar;
 mod combine;
 mod condvar;
 mod delegate;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::driver::Driver;
 use super::inner::{Applied, Inner};
-use crate::node::{Content, End, Letter};
+use crate::runtime::{Content, End, Letter};
 use crate::system::Outcome;
 use crate::{Index, LeaveReason, NodeId, SessionId, StateMachine, Wire};
 
@@ -26,7 +26,7 @@ impl<S: StateMachine> Driver<S> {
                 return self.panicked(inner, end);
             }
         }
-        inner.wake_callers();
+        inner.callers.wake();
     }
 
     /// Applies commands under the lock of the state. The count reached, and whether the next one panicked.
@@ -65,7 +65,8 @@ impl<S: StateMachine> Driver<S> {
             Outcome::Barrier(id) => {
                 self.barriers.applied(id, &inner.reads);
             }
-            Outcome::Joined(_) | Outcome::JoinRefused(..) | Outcome::Noop => {}
+            Outcome::Joined(_) => self.patience.set_nodes(self.system.members().len()),
+            Outcome::JoinRefused(..) | Outcome::Noop => {}
         }
         Ok(())
     }
@@ -106,7 +107,7 @@ impl<S: StateMachine> Driver<S> {
         let me = usize::from(inner.me.slot);
         self.table.set_panicked(me, index);
         self.table.beat(me, index);
-        self.table.leave(me);
+        self.table.leave(inner.me);
         self.judge_panic(inner);
     }
 
@@ -115,11 +116,12 @@ impl<S: StateMachine> Driver<S> {
         let Some(index) = self.panicked_at else { return };
         let others = self.core.members().iter().filter(|&node| node != inner.me);
         let mut is_undecided = false;
-        for slot in others.map(|node| usize::from(node.slot)) {
+        for node in others {
+            let slot = usize::from(node.slot);
             if self.table.applied(slot) > index {
                 return inner.end(End::Expelled);
             }
-            is_undecided |= self.table.panicked(slot) != Some(index) && !self.table.is_dead(slot);
+            is_undecided |= self.table.panicked(slot) != Some(index) && !self.table.is_dead(node);
         }
         if !is_undecided {
             inner.end(End::Poisoned(index));

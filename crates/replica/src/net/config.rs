@@ -18,7 +18,7 @@ pub enum Spread {
     /// It sends to one node after another.
     #[default]
     Sequential,
-    /// Along a tree: the parent of each node, `None` for the root, such as those of a planned tree with its root at node 1,
+    /// Along a tree: the parent of each node, by slot, `None` for the root, such as those of a planned tree with its root at node 1,
     /// the first acceptor. A node passes the word on to its neighbours in the tree but the one it came from, so that any
     /// node may be the acceptor. Neighbours of a dead node stand in for it; a node that stands still delays those behind
     /// it until they ask for what they lack.
@@ -30,7 +30,9 @@ pub enum Spread {
 /// The layout of a group and the behaviour of a node. The layout is fixed by the process that makes the group; others find it.
 #[derive(Debug, Clone)]
 pub struct Config {
+    /// The nodes that the group begins with, and all that it has places for.
     pub(super) nodes: usize,
+    pub(super) slots: usize,
     pub(super) window: u64,
     pub(super) link_bytes: usize,
     pub(super) spread: Spread,
@@ -38,6 +40,7 @@ pub struct Config {
     pub(super) largest: usize,
     pub(super) patience: Duration,
     pub(super) joining: Duration,
+    pub(super) kind: String,
 }
 
 impl Config {
@@ -46,6 +49,7 @@ impl Config {
     pub fn new(nodes: usize) -> Self {
         Self {
             nodes,
+            slots: nodes,
             window: 1024,
             link_bytes: 16 << 10,
             spread: Spread::Sequential,
@@ -53,7 +57,16 @@ impl Config {
             largest: (16 << 20) + (64 << 10),
             patience: Duration::from_millis(2),
             joining: Duration::from_secs(10),
+            kind: String::new(),
         }
+    }
+
+    /// The number of places for nodes, from the number that the group begins with to 64: others may join later. There are as many
+    /// as the group begins with by default; in these, nodes come back.
+    #[must_use]
+    pub fn slots(mut self, slots: usize) -> Self {
+        self.slots = slots;
+        self
     }
 
     /// The number of commands in the log, a power of two from 256 to 2^20: a node that chooses an acceptor sends as many.
@@ -106,10 +119,22 @@ impl Config {
         self
     }
 
+    /// Names the kind of state, where its type does not tell all: one type may stand for several meanings of operations, or for
+    /// several versions. A group is found only by type and kind of its maker.
+    #[must_use]
+    pub fn kind(mut self, kind: impl Into<String>) -> Self {
+        self.kind = kind.into();
+        self
+    }
+
     pub(super) fn check(&self) -> Result<(), OpenError> {
         let refuse = |what: String| Err(OpenError::Config(what));
         if !(1..=MAX_NODES).contains(&self.nodes) {
             return refuse(format!("a group of {} nodes, expected 1 to {MAX_NODES}", self.nodes));
+        }
+        if !(self.nodes..=MAX_NODES).contains(&self.slots) {
+            let (slots, nodes) = (self.slots, self.nodes);
+            return refuse(format!("{slots} places for nodes, expected {nodes}, with which it begins, to {MAX_NODES}"));
         }
         if !self.window.is_power_of_two() || !(256..=1 << 20).contains(&self.window) {
             return refuse(format!("a log of {} commands, expected a power of two from 256 to 2^20", self.window));
@@ -121,7 +146,7 @@ impl Config {
             return refuse("nodes that only spin: they may outnumber the CPUs, expected another policy".to_owned());
         }
         match &self.spread {
-            Spread::Tree(parents) => check_tree(parents, self.nodes),
+            Spread::Tree(parents) => check_tree(parents, self.slots),
             Spread::Sequential | Spread::Ring => Ok(()),
         }
     }
@@ -166,6 +191,8 @@ mod tests {
         let cases = [
             (Config::new(0).check(), "a group of 0 nodes"),
             (Config::new(65).check(), "a group of 65 nodes"),
+            (Config::new(3).slots(2).check(), "2 places for nodes"),
+            (Config::new(3).slots(65).check(), "65 places for nodes"),
             (Config::new(3).window(100).check(), "a log of 100 commands"),
             (Config::new(3).link_bytes(5000).check(), "channels of 5000 bytes"),
             (Config::new(3).wait(Wait::Spin).check(), "only spin"),

@@ -9,19 +9,22 @@ use std::time::Duration;
 use corecast_base::Clock;
 
 use super::config::Config;
-use super::inner::{Errand, Inner};
+use super::inner::Inner;
 use super::reads::Barriers;
+use super::states::Given;
 use super::table::NodeTable;
 use super::transport::Transport;
 use super::watch::LOST_AFTER;
-use super::wire::Body;
-use crate::node::{End, GroupState, Mailbox, Patience, Submitted};
+use super::wire::{Body, StateMessage};
 use crate::one_paxos::{Effect, Input, Message, Node as OneNode};
-use crate::system::RequestStatus;
+use crate::runtime::{Admission, End, Errand, GroupState, Joiners, Mailbox, Patience, Submitted, admission};
 use crate::{Command, Index, LeaveReason, NodeId, Op, SessionId, StateMachine};
 
 /// The shortest time between two looks at who lives, and at what has no answer.
 const HOUSEKEEPING: Duration = Duration::from_micros(500);
+
+/// The time after which a node that joins asks once more.
+const JOIN_AGAIN: Duration = Duration::from_millis(5);
 
 /// When requests without a result are handed in again.
 pub(super) struct Resubmitting {
@@ -44,6 +47,12 @@ pub(super) struct Driver<S: StateMachine> {
     pub(super) submitted: Submitted<Body>,
     pub(super) barriers: Barriers,
     pub(super) patience: Patience,
+    /// Nodes that are about to join, as this leader found them.
+    pub(super) joiners: Joiners,
+    /// The states that it gives to such nodes.
+    pub(super) given: Given,
+    /// A number that only this node has.
+    pub(super) boot: u64,
     /// The command at which the state machine panicked.
     pub(super) panicked_at: Option<Index>,
     /// True once the node wants to be let go.
@@ -56,6 +65,8 @@ pub(super) struct Driver<S: StateMachine> {
     pub(super) looked: u64,
     pub(super) ticked: u64,
     pub(super) resubmitted: u64,
+    /// When it asked to be taken in last.
+    asked_to_join: u64,
     /// The parts of long messages that had come or gone at the last tick, and how often in a row it was put off for them.
     pub(super) progressed: u64,
     pub(super) put_off: u32,
@@ -68,7 +79,7 @@ pub(super) struct Driver<S: StateMachine> {
     inputs: Vec<Input<Body>>,
     effects: Vec<Effect<Body>>,
     pending: VecDeque<Effect<Body>>,
-    errands: Vec<Errand>,
+    errands: Vec<Errand<Body>>,
     housekept: u64,
     machine: PhantomData<fn() -> S>,
 }
@@ -80,11 +91,15 @@ impl<S: StateMachine> Driver<S> {
         transport: Transport,
         table: Arc<NodeTable>,
         config: Config,
+        boot: u64,
     ) -> Self {
         let cpus = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
         let now = Clock::get().ticks();
         Self {
-            patience: Patience::new(config.patience, config.nodes, cpus),
+            patience: Patience::new(config.patience, system.members().len(), cpus),
+            joiners: Joiners::default(),
+            given: Given::default(),
+            boot,
             barriers: Barriers::new(core.id()),
             core,
             system,
@@ -99,11 +114,12 @@ impl<S: StateMachine> Driver<S> {
             looked: now,
             ticked: now,
             resubmitted: now,
+            asked_to_join: 0,
             progressed: 0,
             put_off: 0,
             resubmitting: Resubmitting { after: LOST_AFTER, applied: 0 },
             suspected: HashMap::new(),
-            signs: vec![(0, now); config.nodes],
+            signs: vec![(0, now); config.slots],
             bytes: Vec::new(),
             inputs: Vec::new(),
             effects: Vec::new(),
@@ -146,7 +162,16 @@ impl<S: StateMachine> Driver<S> {
             }
         }
         self.inputs = inputs;
+        self.answer_about_states(inner);
         was_busy
+    }
+
+    fn answer_about_states(&mut self, inner: &Inner<S>) {
+        for (from, message) in self.transport.take_states() {
+            if let StateMessage::Take { number, offset } = message {
+                self.give(inner, from, number, offset);
+            }
+        }
     }
 
     /// Gives the protocol one input, and does all that follows from it.
@@ -168,12 +193,18 @@ impl<S: StateMachine> Driver<S> {
                 Effect::Send { to, message } => self.transport.send(to, &message),
                 Effect::Broadcast(message) => self.transport.broadcast(&message),
                 Effect::Apply(end) => self.apply(inner, end),
-                // Nothing is left of what it lacks, and the group takes in nobody.
+                // Nothing is left of what it lacks. Another incarnation takes a state.
                 Effect::Lagging => inner.end(End::Expelled),
                 // Those of shared memory.
                 _ => {}
             }
         }
+    }
+
+    /// Lets users and the log wait for nodes that are about to join, and have reached this count.
+    pub(super) fn hold_users(&mut self, inner: &Inner<S>, reached: Option<Index>) {
+        self.core.hold_users(reached, &mut self.effects);
+        self.settle(inner);
     }
 
     /// Says that the commands below `end` were applied; what the protocol wants then is done by the caller's caller.
@@ -186,7 +217,7 @@ impl<S: StateMachine> Driver<S> {
         self.transport.counters.role_changes += 1;
         self.patience.reconfigured();
         self.suspected.clear();
-        if former != self.core.configuration().leader && !self.table.is_gone(usize::from(former.slot)) {
+        if former != self.core.configuration().leader && !self.table.is_gone(former) {
             self.patience.doubted();
         }
         self.resubmit(inner);
@@ -194,7 +225,7 @@ impl<S: StateMachine> Driver<S> {
 
     pub(super) fn run_errands(&mut self, inner: &Inner<S>) -> bool {
         let mut errands = std::mem::take(&mut self.errands);
-        inner.take_errands(&mut errands);
+        inner.errands.take(&mut errands);
         let was_busy = !errands.is_empty();
         let mut requests = Vec::new();
         for errand in errands.drain(..) {
@@ -232,19 +263,10 @@ impl<S: StateMachine> Driver<S> {
     /// Takes note of a request that is to be ordered; one that has its result already gets it.
     fn admit(&mut self, command: Command<Body>) -> Option<Command<Body>> {
         let (session, rid) = (command.session, command.rid);
-        match self.system.status(session, rid) {
-            RequestStatus::Done(reply) => {
-                let reply = Arc::clone(reply);
-                self.deliver(session, rid, &reply);
-                return None;
-            }
-            // Its session is open.
-            RequestStatus::Forgotten if matches!(command.op, Op::OpenSession) => {
-                self.deliver_at(session, rid, self.system.applied());
-            }
-            RequestStatus::Forgotten => self.expire(session, rid),
-            RequestStatus::UnknownSession if !matches!(command.op, Op::OpenSession) => self.expire(session, rid),
-            RequestStatus::UnknownSession | RequestStatus::Open => return Some(self.submitted.add(command)),
+        match admission(&self.system, &command) {
+            Admission::Order => return Some(self.submitted.add(command)),
+            Admission::Done(reply) => self.deliver(session, rid, &reply),
+            Admission::Expired => self.expire(session, rid),
         }
         None
     }
@@ -274,11 +296,26 @@ impl<S: StateMachine> Driver<S> {
         }
         if configuration.leader == node || configuration.acceptor == node {
             // The others take the roles over, and put this node out.
-            return self.table.leave(usize::from(node.slot));
+            return self.table.leave(node);
         }
         let op = Op::Leave { node, reason: LeaveReason::Asked };
         let command = Command { session: SessionId::SYSTEM, rid: node.to_bits(), op };
         self.step(inner, Input::Requests(vec![command]));
+    }
+
+    /// Asks to be taken in, as long as it is not a member; not for a while if it has asked just now.
+    pub(super) fn ask_to_join(&mut self, inner: &Inner<S>) {
+        let clock = Clock::get();
+        let now = clock.ticks();
+        if self.is_member() || self.is_leaving || now.saturating_sub(self.asked_to_join) < clock.ticks_in(JOIN_AGAIN) {
+            return;
+        }
+        self.asked_to_join = now;
+        let (node, boot, applied) = (inner.me, self.boot, self.core.applied_count());
+        let op = Op::Join { node, boot, applied };
+        let command = Command { session: SessionId::SYSTEM, rid: node.to_bits(), op };
+        self.step(inner, Input::Requests(vec![command]));
+        self.transport.flush();
     }
 
     /// True once this node has gone as it wanted to.
@@ -306,10 +343,10 @@ impl<S: StateMachine> Driver<S> {
         if std::mem::replace(&mut self.has_ended, true) {
             return;
         }
-        self.table.leave(usize::from(inner.me.slot));
+        self.table.leave(inner.me);
         self.transport.close();
         self.transport.flush();
-        inner.wake_callers();
+        inner.callers.wake();
     }
 }
 

@@ -5,29 +5,35 @@ use std::marker::PhantomData;
 use std::os::fd::OwnedFd;
 use std::sync::{Arc, Mutex};
 use std::thread;
+use std::time::Instant;
 
 use corecast_base::region::{RegionPlan, RegionPlanError, SharedRegion};
 use corecast_base::rendezvous::{self, HostedRegion, SocketDir};
-use corecast_base::wait::Wait;
-use corecast_channel::OpenChannelError;
+use corecast_base::wait::{Wait, Waiter};
 
 use super::config::{Config, Spread};
 use super::driver::Driver;
 use super::handle::{Handle, Node};
-use super::inner::Inner;
+use super::inner::{Applied, Inner};
+use super::peers::{Peers, founder};
+use super::states::Taker;
 use super::table::NodeTable;
 use super::thread as node_thread;
-use super::transport::{Transport, node};
+use super::transport::Transport;
 use super::{links, ring};
-use crate::error::OpenError;
-use crate::node::GroupState;
-use crate::one_paxos::{self, Node as OneNode, Rules, Settings};
+use crate::crash_point;
+use crate::error::{ExecuteError, OpenError};
+use crate::one_paxos::{self, Message, Node as OneNode, Rules, Settings};
+use crate::runtime::{GroupState, boot_number};
+use crate::segment::Claim;
 use crate::system::Members;
-use crate::{Configuration, RoleChange, StateMachine};
+use crate::{Configuration, NodeId, RoleChange, StateMachine};
 
 /// The name of the table in the region, and what kind of contents it is: a number of this crate.
 const ENTRY: &str = "replica-net";
 const KIND: u32 = 7;
+/// The number of the process of each founder; later ones have others.
+const FOUNDERS_BOOT: u64 = 1;
 
 /// The channels of a group of replicas of `S`, through which its nodes find each other.
 ///
@@ -68,7 +74,7 @@ impl<S: StateMachine> Group<S> {
     /// Finds the group of a descriptor. Its layout is what its maker chose; waiting times are those of `config`.
     ///
     /// # Errors
-    /// [`OpenError`]; `Version` if it is another kind of group, or one of another state.
+    /// [`OpenError`]; `Version` if it is another kind of group, or one of a state of another type or [kind](Config::kind).
     pub fn attach_fd(config: &Config, fd: OwnedFd) -> Result<Self, OpenError> {
         Self::found(config, SharedRegion::from_fd(fd)?, None)
     }
@@ -90,37 +96,69 @@ impl<S: StateMachine> Group<S> {
         self.region.share()
     }
 
-    /// The number of its nodes.
+    /// The number of nodes that it begins with.
     #[must_use]
     pub fn nodes(&self) -> usize {
         self.config.nodes
     }
 
-    /// Becomes node `slot`, from 0, which begins with this state. It runs at once; operations are done as soon as leader and
-    /// acceptor are there, which are nodes 0 and 1 in the beginning.
+    /// The number of its places for nodes.
+    #[must_use]
+    pub fn slots(&self) -> usize {
+        self.config.slots
+    }
+
+    /// Becomes node `slot`, from 0. It runs at once.
+    ///
+    /// A node that the group begins with starts from `initial`; operations are done as soon as leader and acceptor are there, which
+    /// are nodes 0 and 1 in the beginning. One that comes later, or comes back, is another incarnation: it takes the state
+    /// of a member, for which `initial` is [asked](StateMachine::restore_anew), and waits until the group has taken it in. It
+    /// has no vote when roles change hands.
     ///
     /// # Errors
-    /// [`OpenError`]; `Config` if there is no such node, or if another process is that node, or was and is dead.
+    /// [`OpenError`]; `Config` if there is no such place, or another process is that node; for a later one `Lost` if nobody else
+    /// lives, and `NotTakenIn` if the group did not take it in within [`Config::joining`].
     pub fn join(&self, slot: usize, initial: S) -> Result<Node<S>, OpenError> {
-        if slot >= self.config.nodes {
-            let nodes = self.config.nodes;
-            return Err(OpenError::Config(format!("no node {slot} in a group of {nodes} nodes, which begin with 0")));
+        if slot >= self.config.slots {
+            let slots = self.config.slots;
+            return Err(OpenError::Config(format!("no node {slot} in a group of {slots} nodes, which begin with 0")));
         }
         let region = self.attachment()?;
         let table = self.table(&region)?;
-        table.claim(slot)?;
-        self.start(slot, &region, table, initial)
+        let before = table.claim_of(slot);
+        let taken = || OpenError::Config(format!("node {slot} of the group is taken"));
+        if before != Claim::NONE && !table.is_free(slot, before) {
+            return Err(taken());
+        }
+        if slot < self.config.nodes && before == Claim::NONE {
+            let me = table.claim(slot, before).ok_or_else(taken)?;
+            return self.start_founder(me, &region, table, initial);
+        }
+        drop((table, region));
+        self.join_later(slot, &initial)
     }
 
-    /// Becomes the first node that no process was yet, as [`join`](Self::join) does.
+    /// Becomes the first node that no process was yet, or that is free again, as [`join`](Self::join) does.
     ///
     /// # Errors
-    /// As [`join`](Self::join); `NoSlot` if all nodes have come.
+    /// As [`join`](Self::join); `NoSlot` if all places are taken.
     pub fn join_next(&self, initial: S) -> Result<Node<S>, OpenError> {
-        let region = self.attachment()?;
-        let table = self.table(&region)?;
-        let slot = (0..self.config.nodes).find(|&slot| table.claim(slot).is_ok());
-        self.start(slot.ok_or(OpenError::NoSlot(self.config.nodes))?, &region, table, initial)
+        let table = self.table(&self.region)?;
+        let claim_of = |&slot: &usize| table.claim_of(slot);
+        let fresh = (0..self.config.slots).filter(|slot| claim_of(slot) == Claim::NONE);
+        let left = (0..self.config.slots).filter(|slot| claim_of(slot) != Claim::NONE);
+        let left = left.filter(|&slot| table.is_free(slot, table.claim_of(slot)));
+        for slot in fresh.chain(left) {
+            if slot >= self.config.nodes || table.claim_of(slot) != Claim::NONE {
+                return self.join_later(slot, &initial);
+            }
+            let region = self.attachment()?;
+            let table = self.table(&region)?;
+            if let Some(me) = table.claim(slot, Claim::NONE) {
+                return self.start_founder(me, &region, table, initial);
+            }
+        }
+        Err(OpenError::NoSlot(self.config.slots))
     }
 
     /// A participant of its own: others see when it is gone, also among the threads of one process.
@@ -129,21 +167,64 @@ impl<S: StateMachine> Group<S> {
         Ok(SharedRegion::from_fd(fd)?)
     }
 
-    /// Starts the node that this attachment has claimed.
-    fn start(&self, slot: usize, region: &SharedRegion, table: NodeTable, initial: S) -> Result<Node<S>, OpenError> {
+    /// Starts the founder that this attachment has claimed.
+    fn start_founder(
+        &self,
+        me: NodeId,
+        region: &SharedRegion,
+        table: NodeTable,
+        initial: S,
+    ) -> Result<Node<S>, OpenError> {
         let table = Arc::new(table);
-        let transport = Transport::open(region, Arc::clone(&table), &self.config, slot);
-        let transport = transport.map_err(|error| channel_error(&error))?;
-        let members = Members::founding((0..self.config.nodes).map(|slot| (node(slot), 1)));
-        let core = OneNode::new(self.settings(slot), members.clone(), self.first_configuration());
+        let peers = Peers::of_founder(region, &table, &self.config, me)?;
+        let transport = Transport::open(region, Arc::clone(&table), &self.config, me, peers)?;
+        let members = Members::founding((0..self.config.nodes).map(|slot| (founder(slot), FOUNDERS_BOOT)));
+        let core = OneNode::new(self.settings(me), members.clone(), self.first_configuration());
         let system = GroupState::new(members);
-        let driver = Driver::new(core, system, transport, table, self.config.clone());
-        let inner = Arc::new(Inner::new(region, driver, initial));
-        let theirs = Arc::clone(&inner);
-        let name = format!("replica-net-{slot}");
-        let thread = thread::Builder::new().name(name).spawn(move || node_thread::run(&theirs));
-        let thread = Mutex::new(Some(thread.map_err(OpenError::Thread)?));
-        Ok(Node::new(Handle { inner, thread }))
+        let driver = Driver::new(core, system, transport, table, self.config.clone(), FOUNDERS_BOOT);
+        start(Inner::new(region, driver, Applied { machine: initial, count: 0 }))
+    }
+
+    /// Joins as another incarnation in this slot. A log that ran away meanwhile makes it begin anew.
+    fn join_later(&self, slot: usize, initial: &S) -> Result<Node<S>, OpenError> {
+        let until = Instant::now() + self.config.joining;
+        loop {
+            let node = self.start_later(slot, initial, until)?;
+            if node.await_membership(until) {
+                return Ok(node);
+            }
+            if let Some(ExecuteError::Poisoned { index }) = node.execute_error() {
+                return Err(OpenError::Poisoned(index));
+            }
+            if Instant::now() >= until {
+                return Err(OpenError::NotTakenIn(self.config.joining));
+            }
+        }
+    }
+
+    /// Takes the state of a member, and starts with it.
+    fn start_later(&self, slot: usize, initial: &S, until: Instant) -> Result<Node<S>, OpenError> {
+        let region = self.attachment()?;
+        let table = Arc::new(self.table(&region)?);
+        let before = table.claim_of(slot);
+        let is_free = before == Claim::NONE || table.is_free(slot, before);
+        let me = if is_free { table.claim(slot, before) } else { None };
+        let me = me.ok_or_else(|| OpenError::Config(format!("node {slot} of the group is taken")))?;
+        crash_point::here("net-claimed");
+        let peers = Peers::of_later(&table, &self.config, me)?;
+        let mut transport = Transport::open(&region, Arc::clone(&table), &self.config, me, peers)?;
+        crash_point::here("net-announced");
+        let waiter = Waiter::new(self.config.wait, region.cpu_sharing(2), None);
+        let mut taker = Taker::new(me, &mut transport, &table, waiter, until);
+        let ((system, machine), giver) = taker.take(&|from| initial.restore_anew(from))?;
+        crash_point::here("net-taken");
+        let count = system.applied();
+        // It knows of no configuration but the first: the newest comes with the commands that no acceptor may lack.
+        let members = system.members().clone();
+        let core = OneNode::restored(self.settings(me), members, self.first_configuration(), count);
+        transport.send(giver, &Message::Missing { epoch: 0, first: count });
+        let driver = Driver::new(core, system, transport, table, self.config.clone(), boot_number(&region, me));
+        start(Inner::new(&region, driver, Applied { machine, count }))
     }
 
     fn found(config: &Config, region: SharedRegion, hosted: Option<Arc<HostedRegion>>) -> Result<Self, OpenError> {
@@ -162,22 +243,22 @@ impl<S: StateMachine> Group<S> {
 
     fn table(&self, region: &SharedRegion) -> Result<NodeTable, OpenError> {
         let entry = region.entry(ENTRY).expect("it was planned");
-        NodeTable::open(region, region.section(&entry), self.config.nodes, self.config.wait)
+        NodeTable::open(region, region.section(&entry), self.config.slots, self.config.wait)
     }
 
-    fn settings(&self, slot: usize) -> Settings {
+    fn settings(&self, me: NodeId) -> Settings {
         Settings {
-            me: node(slot),
+            me,
             transport: one_paxos::Transport::Messages,
             window: self.config.window,
-            founders: (0..self.config.nodes).map(node).collect(),
+            founders: (0..self.config.nodes).map(founder).collect(),
             rules: Rules::ALL,
         }
     }
 
     fn first_configuration(&self) -> Configuration {
-        let leader = node(0);
-        let acceptor = node(usize::from(self.config.nodes > 1));
+        let leader = founder(0);
+        let acceptor = founder(usize::from(self.config.nodes > 1));
         Configuration {
             epoch: 0,
             change: RoleChange::Acceptor,
@@ -204,21 +285,31 @@ impl<S> std::fmt::Debug for Group<S> {
     }
 }
 
-/// The contents of a group's region. Groups of other state machines have others.
+/// Starts the thread of a node.
+fn start<S: StateMachine>(inner: Inner<S>) -> Result<Node<S>, OpenError> {
+    let inner = Arc::new(inner);
+    let theirs = Arc::clone(&inner);
+    let name = format!("replica-net-{}", inner.me.slot);
+    let thread = thread::Builder::new().name(name).spawn(move || node_thread::run(&theirs));
+    let thread = Mutex::new(Some(thread.map_err(OpenError::Thread)?));
+    Ok(Node::new(Handle { inner, thread }))
+}
+
+/// The contents of a group's region. Groups of other state machines, by type or by kind, have others.
 fn plan<S>(config: &Config) -> Result<RegionPlan, OpenError> {
     let refused = |error: RegionPlanError| OpenError::Config(error.to_string());
     let mut hasher = DefaultHasher::new();
-    std::any::type_name::<S>().hash(&mut hasher);
-    let nodes = config.nodes;
+    (std::any::type_name::<S>(), &config.kind).hash(&mut hasher);
+    let (nodes, slots) = (config.nodes, config.slots);
     let plan = RegionPlan::new().limit_bytes(1 << 36);
-    let plan = plan.add(ENTRY, KIND, encode(config, hasher.finish()), NodeTable::bytes(nodes) as u64);
+    let plan = plan.add(ENTRY, KIND, encode(config, hasher.finish()), NodeTable::bytes(slots) as u64);
     let plan = links::declare(plan.map_err(refused)?, nodes, config.link_bytes).map_err(refused)?;
     let plan = match config.spread {
-        Spread::Ring => ring::declare(plan, nodes, config.link_bytes).map_err(refused)?,
+        Spread::Ring => ring::declare(plan, slots, config.link_bytes).map_err(refused)?,
         Spread::Sequential | Spread::Tree(_) => plan,
     };
-    // A process has one to find the group, and one for each node.
-    plan.participants(nodes as u32 * 2 + 8).map_err(refused)
+    // A process has one to find the group, and one for each node; a node that comes back, one more for a moment.
+    plan.participants(slots as u32 * 3 + 8).map_err(refused)
 }
 
 fn encode(config: &Config, state: u64) -> [u64; 6] {
@@ -228,22 +319,31 @@ fn encode(config: &Config, state: u64) -> [u64; 6] {
         Spread::Ring => 2,
     };
     let wait = Wait::ALL.iter().position(|&each| each == config.wait).expect("ALL names every policy");
-    let largest = config.largest as u64;
-    [config.nodes as u64 | config.window << 32, config.link_bytes as u64, spread, wait as u64, largest, state]
+    let (slots, largest) = (config.slots as u64, config.largest as u64);
+    [
+        config.nodes as u64 | config.window << 32,
+        config.link_bytes as u64,
+        spread | slots << 32,
+        wait as u64,
+        largest,
+        state,
+    ]
 }
 
 /// The layout in the words, with the waiting times of `mine`.
 fn decode(words: [u64; 6], mine: &Config) -> Option<Config> {
     let [sizes, link_bytes, spread, wait, largest, _] = words;
     let nodes = (sizes & u64::from(u32::MAX)) as usize;
+    let slots = (spread >> 32) as usize;
     let config = Config {
         nodes,
+        slots,
         window: sizes >> 32,
         link_bytes: usize::try_from(link_bytes).ok()?,
-        spread: match spread {
+        spread: match spread & u64::from(u32::MAX) {
             0 => Spread::Sequential,
             // The tree itself is in the table.
-            1 => Spread::Tree((0..nodes.min(super::MAX_NODES)).map(|node| node.checked_sub(1)).collect()),
+            1 => Spread::Tree((0..slots.min(super::MAX_NODES)).map(|node| node.checked_sub(1)).collect()),
             2 => Spread::Ring,
             _ => return None,
         },
@@ -252,8 +352,4 @@ fn decode(words: [u64; 6], mine: &Config) -> Option<Config> {
         ..mine.clone()
     };
     config.check().is_ok().then_some(config)
-}
-
-fn channel_error(error: &OpenChannelError) -> OpenError {
-    OpenError::Version(error.to_string())
 }

@@ -3,15 +3,16 @@
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use corecast_base::sync::Ordering;
 
-use super::inner::{Errand, Inner};
+use super::inner::Inner;
 use super::session::Session;
 use super::status::Status;
 use crate::error::{ExecuteError, ReadError};
 use crate::node::Level;
+use crate::runtime::Errand;
 use crate::{Index, NodeId, StateMachine};
 
 /// How long a read waits unless it is told.
@@ -117,6 +118,27 @@ impl<S: StateMachine> Node<S> {
         inner.wait_for(Some(limit), || if is_so() { Some(Ok(())) } else { inner.read_error().map(Err) })
     }
 
+    /// The reason why it does no more.
+    pub(super) fn execute_error(&self) -> Option<ExecuteError> {
+        self.0.inner.execute_error()
+    }
+
+    /// Waits until the group has taken this node in. False if it has not, and never will.
+    pub(super) fn await_membership(&self, until: Instant) -> bool {
+        let inner = &self.0.inner;
+        let left = until.saturating_duration_since(Instant::now());
+        let is_member = || {
+            // Not by trying: the thread that wakes this one may have the driver still.
+            let mut driver = inner.driver.lock();
+            if inner.ending.get().is_some() {
+                return Some(false);
+            }
+            driver.ask_to_join(inner);
+            driver.is_member().then_some(true)
+        };
+        inner.wait_for(Some(left), is_member).unwrap_or(false)
+    }
+
     /// How the node and its group are.
     #[must_use]
     pub fn status(&self) -> Status {
@@ -134,7 +156,7 @@ impl<S: StateMachine> Node<S> {
     pub fn leave(self) -> Result<(), ExecuteError> {
         let inner = &self.0.inner;
         inner.check_fork()?;
-        inner.send(Errand::Leave);
+        inner.errands.add(Errand::Leave);
         let gone = inner.wait_for(Some(LEAVE_LIMIT), || {
             // Not by trying: the thread that wakes this one may have the driver still.
             if inner.ending.get().is_some() || inner.driver.lock().has_left() {
@@ -166,7 +188,7 @@ impl<S: StateMachine> Drop for Handle<S> {
         }
         // ORDERING: Release, pairs with the Acquire in is_stopping [net-stopping]
         inner.is_stopping.store(true, Ordering::Release);
-        inner.wake().notify();
+        inner.callers.word().notify();
         inner.nap.notify();
         let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(thread) = thread {

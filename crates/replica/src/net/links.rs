@@ -20,22 +20,39 @@ pub(super) struct Link {
     outbox: Outbox,
     assembly: Assembly,
     piece: Vec<u8>,
+    /// Keeps this node a participant of the region that the channels are in.
+    _region: SharedRegion,
 }
 
 fn name(from: usize, to: usize) -> String {
     format!("from-{from}-to-{to}")
 }
 
-/// Adds the channels of a group of `nodes` nodes. Their ends never sleep there: a node has one wake word for all of them.
+/// A channel. Its ends never sleep there: a node has one wake word for all of its channels.
+fn config(link_bytes: usize) -> ump::Config {
+    ump::Config { slots: link_bytes / SLOT_BYTES, wait: Wait::Spin, ..ump::Config::default() }
+}
+
+/// Adds the channels from each of the first `nodes` nodes to each other.
 pub(super) fn declare(mut plan: RegionPlan, nodes: usize, link_bytes: usize) -> Result<RegionPlan, RegionPlanError> {
-    let spec =
-        ump::bytes::spec(ump::Config { slots: link_bytes / SLOT_BYTES, wait: Wait::Spin, ..ump::Config::default() });
+    let spec = ump::bytes::spec(config(link_bytes));
     for from in 0..nodes {
         for to in (0..nodes).filter(|&to| to != from) {
             plan = spec.declare(plan, &name(from, to))?;
         }
     }
     Ok(plan)
+}
+
+/// The region of a later node: channels to and from each other slot.
+pub(super) fn plan_around(me: usize, slots: usize, link_bytes: usize) -> Result<RegionPlan, RegionPlanError> {
+    let spec = ump::bytes::spec(config(link_bytes));
+    let mut plan = RegionPlan::new().limit_bytes(1 << 36);
+    for other in (0..slots).filter(|&other| other != me) {
+        plan = spec.declare(plan, &name(me, other))?;
+        plan = spec.declare(plan, &name(other, me))?;
+    }
+    plan.participants(slots as u32 * 2 + 8)
 }
 
 impl Link {
@@ -54,6 +71,7 @@ impl Link {
             outbox: Outbox::default(),
             assembly: Assembly::default(),
             piece: Vec::new(),
+            _region: region.clone(),
         })
     }
 

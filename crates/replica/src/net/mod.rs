@@ -16,7 +16,8 @@
 //! | both | does nothing wrong, and nothing at all until one goes on: a dead one never does |
 //! | a majority | goes on while leader and acceptor live; `NoMajority` when one of them is dead |
 //!
-//! A node that is dead, or that was put out as the log could not wait for it, does not return, and no later member is taken in.
+//! Nodes join later, and in the place of one that is gone: see [`Group::join`]. They take a state over the channels, and have no vote:
+//! the majority is that of the nodes that the group began with.
 //!
 //! ```
 //! use corecast_replica::net::{Config, Group, Spread};
@@ -44,11 +45,13 @@ mod group;
 mod handle;
 mod inner;
 mod links;
+mod peers;
 mod pieces;
 mod reads;
 mod ring;
 mod routes;
 mod session;
+mod states;
 mod status;
 mod table;
 mod thread;

@@ -9,6 +9,7 @@ use corecast_channel::{OpenChannelError, TrySendError};
 
 use super::config::SLOT_BYTES;
 use super::pieces::{Assembly, Outbox, Sent};
+use crate::NodeId;
 
 /// The name of the ring in the group's region.
 const NAME: &str = "ring";
@@ -19,7 +20,7 @@ const RUN: usize = 64;
 
 /// A node's ends of the ring.
 pub(super) struct Ring {
-    me: u8,
+    me: NodeId,
     sender: bytes::Sender,
     receiver: bytes::Receiver,
     outbox: Outbox,
@@ -43,13 +44,13 @@ pub(super) fn declare(plan: RegionPlan, nodes: usize, link_bytes: usize) -> Resu
 }
 
 impl Ring {
-    pub(super) fn open(region: &SharedRegion, me: usize, nodes: usize) -> Result<Self, OpenChannelError> {
+    pub(super) fn open(region: &SharedRegion, me: NodeId, slots: usize) -> Result<Self, OpenChannelError> {
         Ok(Self {
-            me: me as u8,
+            me,
             sender: bytes::sender(region, NAME)?,
             receiver: bytes::receiver(region, NAME, Policy::Reliable)?,
             outbox: Outbox::default(),
-            assemblies: (0..nodes).map(|_| Assembly::default()).collect(),
+            assemblies: (0..slots).map(|_| Assembly::default()).collect(),
             piece: Vec::new(),
         })
     }
@@ -86,12 +87,12 @@ impl Ring {
             Err(TrySendError::Full(())) => Sent::Full,
             Err(_) => Sent::Gone,
         };
-        self.outbox.flush(max_len, &[self.me], send) != Sent::Yes
+        self.outbox.flush(max_len, &trailer(self.me), send) != Sent::Yes
     }
 
     /// Hands the messages of others that have come to `each`, with their sender, and calls it without a message where more
     /// pieces have to follow. True if there were any.
-    pub(super) fn receive(&mut self, mut each: impl FnMut(usize, Option<&[u8]>)) -> bool {
+    pub(super) fn receive(&mut self, mut each: impl FnMut(NodeId, Option<&[u8]>)) -> bool {
         for taken in 0..RUN {
             match self.receiver.try_recv() {
                 Ok(piece) => {
@@ -101,15 +102,21 @@ impl Ring {
                 }
                 Err(_) => return taken > 0,
             }
-            let [piece @ .., from, flags] = &self.piece[..] else { continue };
-            let from = usize::from(*from);
-            if from == usize::from(self.me) {
+            let [piece @ .., slot, low, high, flags] = &self.piece[..] else { continue };
+            let from = NodeId::new(u16::from(*slot), u16::from_le_bytes([*low, *high]));
+            if from.slot == self.me.slot || from.inc == 0 {
                 continue;
             }
-            if let Some(assembly) = self.assemblies.get_mut(from) {
+            if let Some(assembly) = self.assemblies.get_mut(usize::from(from.slot)) {
                 each(from, assembly.take(piece, *flags));
             }
         }
         true
     }
+}
+
+/// The sender's name behind each piece: its slot, below 64, and its incarnation.
+fn trailer(node: NodeId) -> [u8; 3] {
+    let [low, high] = node.inc.to_le_bytes();
+    [node.slot as u8, low, high]
 }

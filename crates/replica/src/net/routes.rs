@@ -42,6 +42,14 @@ impl Routes {
         }
     }
 
+    /// A node has come there, and gets messages from now on.
+    pub(super) fn open(&mut self, node: usize) {
+        if std::mem::replace(&mut self.is_closed[node], false) {
+            self.is_silent[node] = false;
+            self.find_targets();
+        }
+    }
+
     /// The node stands still, or not any more: meanwhile those behind it get messages directly, and it gets them, too.
     pub(super) fn set_silent(&mut self, node: usize, is_silent: bool) {
         if std::mem::replace(&mut self.is_silent[node], is_silent) != is_silent {

@@ -7,10 +7,9 @@ use std::time::{Duration, Instant};
 use corecast_base::sync::Ordering;
 
 use super::handle::Handle;
-use super::inner::Errand;
 use super::wire::Body;
 use crate::error::ExecuteError;
-use crate::node::{Mailbox, Outstanding, Rid, decode};
+use crate::runtime::{Errand, Mailbox, Outstanding, Rid, decode};
 use crate::{Command, Index, Op, SessionId, StateMachine, Wire};
 
 /// A session of one thread. Its requests are numbered, so that a request that is sent again is not done again.
@@ -43,7 +42,7 @@ impl<S: StateMachine> Session<S> {
         let number = inner.next_session.fetch_add(1, Ordering::Relaxed);
         let id = SessionId::new(inner.me, number);
         let mailbox = Arc::new(Mailbox::default());
-        inner.send(Errand::Open(id, Arc::clone(&mailbox)));
+        inner.errands.add(Errand::Open(id, Arc::clone(&mailbox)));
         let requests = Outstanding::new(mailbox);
         let mut session = Self { handle: Arc::clone(handle), id, requests, bytes: Vec::new() };
         session.submit(Command { session: id, rid: 0, op: Op::OpenSession });
@@ -138,7 +137,7 @@ impl<S: StateMachine> Session<S> {
                 driver.run_errands(inner);
                 driver.submit(inner, command);
             }
-            None => inner.send(Errand::Submit(command)),
+            None => inner.errands.add(Errand::Submit(command)),
         }
     }
 
@@ -161,8 +160,8 @@ impl<S: StateMachine> Drop for Session<S> {
     fn drop(&mut self) {
         let inner = &self.handle.inner;
         if inner.check_fork().is_ok() {
-            inner.send(Errand::Close(self.id, self.requests.last().saturating_add(1)));
-            inner.wake().notify();
+            inner.errands.add(Errand::Close(self.id, self.requests.last().saturating_add(1)));
+            inner.callers.word().notify();
         }
     }
 }

@@ -1,11 +1,17 @@
 //! The table of nodes in the group's region: for each slot whether a node has come, its sign of life, and the word it sleeps on.
 //!
 //! ```text
-//! head           fences | then the parent of each node in the tree, and one
-//! for each node  participant | beat | applied | state | panicked at, and one      written by the node, read by all
-//! for each node  its wake word                                                    written by all
+//! head           fences | announcements | serials, then the parent of each node in the tree, and one
+//! for each node  claim: incarnation, participant | beat | applied | left | panicked at, and one
+//!                announced | serial | pid and descriptor | region      written by the node, read by all
+//! for each node  its wake word                                         written by all
 //! ```
-//! No rule of the protocol relies on it: it only says whom to suspect, and saves system calls.
+//! No rule of the protocol relies on it: it says where a later node is to be found and whom to suspect, and saves system calls.
+//!
+//! *A later node*, any but the first incarnation of a founder, claims its slot, takes a serial number, makes a region with channels
+//! to and from every other slot, and announces that. The channels of two nodes are in the region of the one with the greater
+//! serial number, which came later; those of two founders are in the region of the group. A node looks at the claims of others
+//! after it took its serial number, so of two that come at the same time at least one sees the other, and both agree.
 
 use corecast_base::region::{Liveness, ParticipantId, Section, SharedRegion};
 use corecast_base::sync::{AtomicU64, Fences, Ordering};
@@ -13,19 +19,44 @@ use corecast_base::wait::{Wait, WakeCell, WakeWord};
 use corecast_base::{Arena, CacheLine, PlaceSlice};
 
 use super::config::MAX_NODES;
-use crate::Index;
 use crate::error::OpenError;
+use crate::segment::Claim;
+use crate::{Index, NodeId};
 
 /// Words of a line.
 const LINE: usize = 16;
 /// The head: a line for the fences, then a word for each node.
 const HEAD: usize = LINE + MAX_NODES;
 
-const PARTICIPANT: usize = 0;
+/// Words of the head.
+const ANNOUNCEMENTS: usize = 1;
+const SERIALS: usize = 2;
+
+/// Words of a node.
+const CLAIM: usize = 0;
 const BEAT: usize = 1;
 const APPLIED: usize = 2;
+/// The last incarnation that has said that it goes.
 const LEFT: usize = 3;
 const PANICKED: usize = 4;
+/// The last incarnation that has announced its region.
+const ANNOUNCED: usize = 5;
+const SERIAL: usize = 6;
+const PLACE: usize = 7;
+const REGION: usize = 8;
+
+/// Where the channels of a later node are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Announcement {
+    pub(super) node: NodeId,
+    /// Greater than that of all nodes that came before.
+    pub(super) serial: u64,
+    /// The process that holds the region, and the number of a descriptor there.
+    pub(super) pid: u32,
+    pub(super) fd: i32,
+    /// The number of the region.
+    pub(super) region: u64,
+}
 
 /// The table, as one node holds it.
 #[derive(Debug)]
@@ -72,41 +103,93 @@ impl NodeTable {
         (0..self.nodes).map(|node| parent(node).checked_sub(1).map(|parent| parent as usize)).collect()
     }
 
-    /// Makes this participant the node.
-    ///
-    /// # Errors
-    /// [`OpenError::Config`] if another has it, or had it.
-    pub(super) fn claim(&self, node: usize) -> Result<(), OpenError> {
-        let word = self.word(node, PARTICIPANT);
-        // ORDERING: Relaxed, the word says everything
-        let claimed = word.compare_exchange(0, self.region.me().to_word(), Ordering::Relaxed, Ordering::Relaxed);
-        claimed.map(drop).map_err(|_| {
-            let how = if self.is_dead(node) { "had been taken and is dead" } else { "is taken" };
-            OpenError::Config(format!(
-                "node {node} of the group {how}: a group over messages takes in no later members"
-            ))
-        })
+    /// The number of slots.
+    pub(super) fn slots(&self) -> usize {
+        self.nodes
+    }
+
+    /// The last claim of a slot.
+    pub(super) fn claim_of(&self, slot: usize) -> Claim {
+        // ORDERING: Acquire, pairs with the Release in claim: a living claimant does not look dead [net-claim]
+        Claim::from_bits(self.word(slot, CLAIM).load(Ordering::Acquire))
+    }
+
+    /// Makes this participant the next incarnation in a slot, after the one of `before`; `None` if another was first, or the slot
+    /// has had all its incarnations.
+    pub(super) fn claim(&self, slot: usize, before: Claim) -> Option<NodeId> {
+        let claim = before.next(self.region.me().to_word())?;
+        let word = self.word(slot, CLAIM);
+        // ORDERING: Release, pairs with the Acquire in claim_of: the region knows this process by then [net-claim]; Relaxed, a
+        // claim of another says that this one has failed
+        word.compare_exchange(before.to_bits(), claim.to_bits(), Ordering::Release, Ordering::Relaxed).ok()?;
+        self.store(slot, PANICKED, 0);
+        self.store(slot, APPLIED, 0);
+        Some(NodeId::new(slot as u16, claim.inc))
+    }
+
+    /// A number that is greater than those of all later nodes before.
+    pub(super) fn next_serial(&self) -> u64 {
+        // ORDERING: AcqRel, pairs with itself: claims that were made before a smaller number was taken are seen [net-serial]
+        self.words[SERIALS].fetch_add(1, Ordering::AcqRel) + 1
+    }
+
+    /// The number of announcements so far.
+    pub(super) fn announcements(&self) -> u64 {
+        // ORDERING: Acquire, pairs with the Release in announce [net-announced]
+        self.words[ANNOUNCEMENTS].load(Ordering::Acquire)
+    }
+
+    /// Says where the channels of this node are.
+    pub(super) fn announce(&self, at: &Announcement) {
+        let slot = usize::from(at.node.slot);
+        self.store(slot, SERIAL, at.serial);
+        self.store(slot, PLACE, u64::from(at.pid) << 32 | u64::from(at.fd as u32));
+        self.store(slot, REGION, at.region);
+        self.store(slot, ANNOUNCED, at.node.inc.into());
+        // ORDERING: Release, pairs with the Acquire in announcements [net-announced]
+        self.words[ANNOUNCEMENTS].fetch_add(1, Ordering::Release);
+    }
+
+    /// Where the channels of the later node in a slot are. A reader that comes between two of them finds another region there,
+    /// and looks again.
+    pub(super) fn announcement(&self, slot: usize) -> Option<Announcement> {
+        let inc = self.claim_of(slot).inc;
+        let (serial, place) = (self.load(slot, SERIAL), self.load(slot, PLACE));
+        let region = self.load(slot, REGION);
+        let is_there = inc != 0 && self.load(slot, ANNOUNCED) == u64::from(inc);
+        let node = NodeId::new(slot as u16, inc);
+        is_there.then_some(Announcement { node, serial, pid: (place >> 32) as u32, fd: place as i32, region })
     }
 
     /// True once a process was this node.
-    pub(super) fn has_come(&self, node: usize) -> bool {
-        self.load(node, PARTICIPANT) != 0
+    pub(super) fn has_come(&self, node: NodeId) -> bool {
+        self.claim_of(usize::from(node.slot)).inc >= node.inc
     }
 
-    /// True if the process of the node is dead.
-    pub(super) fn is_dead(&self, node: usize) -> bool {
-        let word = self.load(node, PARTICIPANT);
-        word != 0 && ParticipantId::from_word(word).is_none_or(|who| self.region.liveness(who) != Liveness::Alive)
+    /// True if the process of the node is dead, or another has its slot.
+    pub(super) fn is_dead(&self, node: NodeId) -> bool {
+        let claim = self.claim_of(usize::from(node.slot));
+        claim.inc > node.inc || (claim.inc == node.inc && !self.is_alive(claim))
+    }
+
+    /// True if the process that made this claim lives.
+    fn is_alive(&self, claim: Claim) -> bool {
+        ParticipantId::from_word(claim.participant).is_some_and(|who| self.region.liveness(who) == Liveness::Alive)
+    }
+
+    /// True if the slot, which was claimed before, is free again.
+    pub(super) fn is_free(&self, slot: usize, claim: Claim) -> bool {
+        self.load(slot, LEFT) == u64::from(claim.inc) || !self.is_alive(claim)
     }
 
     /// True if the node is dead or has said that it goes.
-    pub(super) fn is_gone(&self, node: usize) -> bool {
-        self.load(node, LEFT) != 0 || self.is_dead(node)
+    pub(super) fn is_gone(&self, node: NodeId) -> bool {
+        self.load(usize::from(node.slot), LEFT) == u64::from(node.inc) || self.is_dead(node)
     }
 
     /// Says that this node goes.
-    pub(super) fn leave(&self, node: usize) {
-        self.store(node, LEFT, 1);
+    pub(super) fn leave(&self, node: NodeId) {
+        self.store(usize::from(node.slot), LEFT, node.inc.into());
     }
 
     /// A number that changes while the node runs.

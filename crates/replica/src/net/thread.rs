@@ -15,7 +15,7 @@ const IDLE: Duration = Duration::from_millis(20);
 /// Runs until the node stops.
 pub(super) fn run<S: StateMachine>(inner: &Arc<Inner<S>>) {
     while !inner.is_stopping() {
-        if inner.has_callers() {
+        if inner.callers.are_waiting() {
             nap(inner);
         } else {
             serve(inner);
@@ -30,9 +30,9 @@ fn serve<S: StateMachine>(inner: &Arc<Inner<S>>) {
     let check = |waited: Duration| {
         let is_idle = inner.try_driver().is_some_and(|driver| !driver.expects_something(inner));
         let longest = if is_idle { IDLE } else { EXPECTING };
-        if waited >= longest || inner.has_callers() { Err(()) } else { Ok(longest - waited) }
+        if waited >= longest || inner.callers.are_waiting() { Err(()) } else { Ok(longest - waited) }
     };
-    let _ = inner.waiters.with(|waiter| waiter.until(inner.wake(), poll, check));
+    let _ = inner.callers.until(poll, check);
 }
 
 /// Sleeps on a word that other nodes do not know: a caller looks for what they do, and each wake-up would cost them.

@@ -3,32 +3,24 @@
 use std::sync::Arc;
 
 use corecast_base::region::SharedRegion;
-use corecast_channel::OpenChannelError;
 
 use super::config::{Config, Spread};
 use super::counters::Counters;
 use super::links::Link;
+use super::peers::Peers;
 use super::ring::Ring;
 use super::routes::Routes;
 use super::table::NodeTable;
-use super::wire::{self, Body, Received};
+use super::wire::{self, Body, Packet, Received, StateMessage};
+use crate::error::OpenError;
 use crate::one_paxos::{Input, Message};
 use crate::{Index, NodeId};
 
-/// The incarnation of all nodes: none returns.
-const INCARNATION: u16 = 1;
-
-/// The node in a slot.
-pub(super) fn node(slot: usize) -> NodeId {
-    NodeId::new(slot as u16, INCARNATION)
-}
-
 /// One node's end of the transport.
 pub(super) struct Transport {
-    me: usize,
+    me: NodeId,
     table: Arc<NodeTable>,
-    /// By slot; none to itself.
-    links: Vec<Option<Link>>,
+    peers: Peers,
     routes: Option<Routes>,
     ring: Option<Ring>,
     /// The nodes that something was sent to since they were woken last.
@@ -36,51 +28,102 @@ pub(super) struct Transport {
     bytes: Vec<u8>,
     /// Messages to pass on, with the slot that they came from.
     relayed: Vec<(usize, Vec<u8>)>,
+    /// Messages about states that have come, and their senders.
+    states: Vec<(NodeId, StateMessage)>,
     pub(super) counters: Counters,
 }
 
 impl Transport {
-    /// Opens the ends of node `me`.
+    /// Opens the ends of node `me`, which reaches the others by `peers`.
     pub(super) fn open(
         region: &SharedRegion,
         table: Arc<NodeTable>,
         config: &Config,
-        me: usize,
-    ) -> Result<Self, OpenChannelError> {
-        let link = |other| if other == me { Ok(None) } else { Link::open(region, me, other).map(Some) };
-        let links = (0..config.nodes).map(link).collect::<Result<_, _>>()?;
+        me: NodeId,
+        peers: Peers,
+    ) -> Result<Self, OpenError> {
+        let slot = usize::from(me.slot);
         let (routes, ring) = match &config.spread {
             Spread::Sequential => (None, None),
-            Spread::Tree(parents) => (Some(Routes::new(me, parents)), None),
-            Spread::Ring => (None, Some(Ring::open(region, me, config.nodes)?)),
+            Spread::Tree(parents) => (Some(routes(slot, parents, &peers)), None),
+            Spread::Ring => {
+                let ring = Ring::open(region, me, config.slots);
+                (None, Some(ring.map_err(|error| OpenError::Version(error.to_string()))?))
+            }
         };
-        let counters = Counters::default();
-        let (bytes, relayed) = (Vec::new(), Vec::new());
-        Ok(Self { me, table, links, routes, ring, unwoken: 0, bytes, relayed, counters })
+        let (bytes, relayed, states, counters) = (Vec::new(), Vec::new(), Vec::new(), Counters::default());
+        Ok(Self { me, table, peers, routes, ring, unwoken: 0, bytes, relayed, states, counters })
     }
 
-    /// Sends a message to one node.
-    pub(super) fn send(&mut self, to: NodeId, message: &Message<Body>) {
-        self.bytes.clear();
-        wire::encode(message, None, &mut self.bytes);
-        self.counters.count(message, 1);
-        self.send_bytes(usize::from(to.slot));
-    }
-
-    fn send_bytes(&mut self, to: usize) {
-        let Some(Some(link)) = self.links.get_mut(to) else { return };
-        let was_open = link.is_open();
-        self.counters.lost += u64::from(!link.send(&self.bytes) && was_open);
-        self.unwoken |= 1 << to;
-        if let (false, Some(routes)) = (link.is_open(), &mut self.routes) {
-            routes.close(to);
+    /// Looks for nodes that have come.
+    pub(super) fn refresh_peers(&mut self) {
+        for slot in self.peers.refresh(&self.table) {
+            if let Some(routes) = &mut self.routes {
+                routes.open(slot);
+            }
         }
+    }
+
+    /// The node that messages to and from a slot lead to.
+    pub(super) fn peer(&self, slot: usize) -> Option<NodeId> {
+        self.peers.node(slot)
+    }
+
+    /// Gives up what waits for a node that is gone.
+    pub(super) fn forget(&mut self, node: NodeId) {
+        let slot = usize::from(node.slot);
+        if self.peers.node(slot) == Some(node) && self.peers.is_open(slot) {
+            self.peers.forget(slot);
+            self.close_route(slot);
+        }
+    }
+
+    fn close_route(&mut self, slot: usize) {
+        if let Some(routes) = &mut self.routes {
+            routes.close(slot);
+        }
+    }
+
+    /// Sends a message to one node; to none if another incarnation has its slot.
+    pub(super) fn send(&mut self, to: NodeId, message: &Message<Body>) {
+        let slot = usize::from(to.slot);
+        if self.peers.node(slot) == Some(to) {
+            self.bytes.clear();
+            wire::encode(message, None, &mut self.bytes);
+            self.counters.count(message, 1);
+            self.send_bytes(slot);
+        }
+    }
+
+    /// Sends a message about a state to one node. False if it is lost.
+    pub(super) fn send_state(&mut self, to: NodeId, message: &StateMessage) -> bool {
+        let slot = usize::from(to.slot);
+        if self.peers.node(slot) != Some(to) {
+            return false;
+        }
+        self.bytes.clear();
+        wire::encode_state(message, &mut self.bytes);
+        self.counters.others += 1;
+        self.send_bytes(slot)
+    }
+
+    fn send_bytes(&mut self, to: usize) -> bool {
+        let Some(link) = self.peers.link(to) else { return false };
+        let was_open = link.is_open();
+        let is_sent = link.send(&self.bytes);
+        let is_open = link.is_open();
+        self.counters.lost += u64::from(!is_sent && was_open);
+        self.unwoken |= 1 << to;
+        if !is_open {
+            self.close_route(to);
+        }
+        is_sent
     }
 
     /// Sends a message to all other nodes, as the group spreads such messages.
     pub(super) fn broadcast(&mut self, message: &Message<Body>) {
         self.bytes.clear();
-        let origin = self.routes.is_some().then(|| node(self.me));
+        let origin = self.routes.is_some().then_some(self.me);
         wire::encode(message, origin, &mut self.bytes);
         if let Some(ring) = &mut self.ring {
             if ring.send(&self.bytes) {
@@ -91,43 +134,37 @@ impl Transport {
         }
         let targets = match &self.routes {
             Some(routes) => routes.targets(None).to_vec(),
-            None => (0..self.links.len()).filter(|&to| to != self.me && self.is_open(to)).collect(),
+            None => (0..self.peers.slots()).filter(|&to| self.peers.is_open(to)).collect(),
         };
         self.counters.count(message, targets.len() as u64);
-        targets.into_iter().for_each(|to| self.send_bytes(to));
-    }
-
-    fn is_open(&self, slot: usize) -> bool {
-        self.links[slot].as_ref().is_some_and(Link::is_open)
+        targets.into_iter().for_each(|to| _ = self.send_bytes(to));
     }
 
     /// Takes the messages that have come. Requests for the leader become one run. No member that the log waits for has a message
     /// about indexes from `most` on.
     pub(super) fn gather(&mut self, most: Index, inputs: &mut Vec<Input<Body>>) -> bool {
-        let nodes = self.links.len();
-        let mut inbox = Inbox { nodes, most, inputs, requests: Vec::new(), damaged: 0 };
+        let slots = self.peers.slots();
+        let mut inbox = Inbox { slots, most, inputs, states: &mut self.states, requests: Vec::new(), damaged: 0 };
         let mut was_busy = false;
-        for (slot, link) in self.links.iter_mut().enumerate() {
-            let Some(link) = link else { continue };
+        let mut closed = 0_u64;
+        for (slot, from, link) in self.peers.iter_mut() {
             let parts = link.pieces().1;
             was_busy |= link.receive(|bytes| {
                 if wire::is_relayed(bytes) && self.routes.is_some() {
                     self.relayed.push((slot, bytes.to_vec()));
                 }
-                inbox.take(slot, bytes);
+                inbox.take(from, bytes);
             });
             if link.pieces().1 != parts {
                 // The sender has room for the next pieces.
                 self.unwoken |= 1 << slot;
             }
-            if let (false, Some(routes)) = (link.is_open(), &mut self.routes) {
-                routes.close(slot);
-            }
+            closed |= u64::from(!link.is_open()) << slot;
         }
         if let Some(ring) = &mut self.ring {
-            was_busy |= ring.receive(|slot, bytes| match bytes {
-                Some(bytes) => inbox.take(slot, bytes),
-                None => self.unwoken |= 1 << slot,
+            was_busy |= ring.receive(|from, bytes| match bytes {
+                Some(bytes) => inbox.take(from, bytes),
+                None => self.unwoken |= 1 << from.slot,
             });
         }
         let Inbox { requests, damaged, .. } = inbox;
@@ -135,8 +172,16 @@ impl Transport {
         if !requests.is_empty() {
             inputs.push(Input::Requests(requests));
         }
-        self.relay();
+        if self.routes.is_some() {
+            (0..slots).filter(|slot| closed & 1 << slot != 0).for_each(|slot| self.close_route(slot));
+            self.relay();
+        }
         was_busy
+    }
+
+    /// The messages about states that have come.
+    pub(super) fn take_states(&mut self) -> Vec<(NodeId, StateMessage)> {
+        std::mem::take(&mut self.states)
     }
 
     /// Passes messages on to the neighbours in the tree.
@@ -145,14 +190,14 @@ impl Transport {
             let targets = self.routes.as_ref().map_or(Vec::new(), |routes| routes.targets(Some(from)).to_vec());
             self.bytes = bytes;
             self.counters.relayed += targets.len() as u64;
-            targets.into_iter().for_each(|to| self.send_bytes(to));
+            targets.into_iter().for_each(|to| _ = self.send_bytes(to));
         }
     }
 
     /// Sends what waits for room, and wakes those that got something.
     pub(super) fn flush(&mut self) {
-        for (slot, link) in self.links.iter_mut().enumerate() {
-            if link.as_mut().is_some_and(Link::flush) {
+        for (slot, _, link) in self.peers.iter_mut() {
+            if link.flush() {
                 self.unwoken |= 1 << slot;
             }
         }
@@ -160,7 +205,8 @@ impl Transport {
             self.unwoken = u64::MAX;
         }
         let unwoken = std::mem::take(&mut self.unwoken);
-        for slot in (0..self.links.len()).filter(|&slot| slot != self.me && unwoken & 1 << slot != 0) {
+        let me = usize::from(self.me.slot);
+        for slot in (0..self.peers.slots()).filter(|&slot| slot != me && unwoken & 1 << slot != 0) {
             self.table.wake(slot);
         }
     }
@@ -171,47 +217,59 @@ impl Transport {
     }
 
     /// True while messages to this node wait for room.
-    pub(super) fn has_backlog_for(&self, to: NodeId) -> bool {
-        self.links.get(usize::from(to.slot)).is_some_and(|link| link.as_ref().is_some_and(Link::has_backlog))
+    pub(super) fn has_backlog_for(&mut self, to: NodeId) -> bool {
+        self.peers.link(usize::from(to.slot)).is_some_and(|link| link.has_backlog())
     }
 
     /// True while any messages wait for room.
     pub(super) fn has_backlog(&self) -> bool {
-        self.links.iter().flatten().any(Link::has_backlog) || self.ring.as_ref().is_some_and(Ring::has_backlog)
+        self.peers.links().any(Link::has_backlog) || self.ring.as_ref().is_some_and(Ring::has_backlog)
     }
 
     /// A number that grows while parts of long messages come or go: nothing of them is lost yet.
     pub(super) fn progress(&self) -> u64 {
-        let pieces = self.links.iter().flatten().map(Link::pieces).chain(self.ring.iter().map(Ring::pieces));
+        let pieces = self.peers.links().map(Link::pieces).chain(self.ring.iter().map(Ring::pieces));
         pieces.map(|(sent, come)| sent + come).sum()
     }
 
     /// Takes part no more: the others find the channels closed.
     pub(super) fn close(&mut self) {
-        self.links.iter_mut().for_each(|link| *link = None);
+        self.peers.close();
         self.ring = None;
         self.unwoken = u64::MAX;
     }
 }
 
+/// The routes of a node along a tree. Nobody is in the slots of nodes that have not come.
+fn routes(me: usize, parents: &[Option<usize>], peers: &Peers) -> Routes {
+    let mut routes = Routes::new(me, parents);
+    (0..parents.len()).filter(|&slot| slot != me && !peers.is_open(slot)).for_each(|slot| routes.close(slot));
+    routes
+}
+
 /// The messages of one look.
 struct Inbox<'a> {
-    nodes: usize,
+    slots: usize,
     most: Index,
     inputs: &'a mut Vec<Input<Body>>,
+    states: &'a mut Vec<(NodeId, StateMessage)>,
     requests: Vec<crate::Command<Body>>,
     damaged: u64,
 }
 
 impl Inbox<'_> {
-    fn take(&mut self, slot: usize, bytes: &[u8]) {
-        let received = wire::decode(bytes, self.nodes).filter(|received| wire::end(&received.message) <= self.most);
-        match received {
-            Some(Received { message: Message::Request(commands), .. }) => self.requests.extend(commands),
-            Some(Received { origin, message }) => {
-                self.inputs.push(Input::Message { from: origin.unwrap_or_else(|| node(slot)), message });
+    fn take(&mut self, from: NodeId, bytes: &[u8]) {
+        let Some(Received { origin, packet }) = wire::decode(bytes, self.slots) else {
+            self.damaged += 1;
+            return;
+        };
+        match packet {
+            Packet::State(message) => self.states.push((from, message)),
+            Packet::Protocol(message) if wire::end(&message) > self.most => self.damaged += 1,
+            Packet::Protocol(Message::Request(commands)) => self.requests.extend(commands),
+            Packet::Protocol(message) => {
+                self.inputs.push(Input::Message { from: origin.unwrap_or(from), message });
             }
-            None => self.damaged += 1,
         }
     }
 }

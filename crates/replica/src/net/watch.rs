@@ -7,8 +7,9 @@ use corecast_base::sync::Ordering;
 
 use super::driver::Driver;
 use super::inner::Inner;
-use super::transport::node as node_in;
+use super::peers::founder;
 use crate::one_paxos::Input;
+use crate::runtime::SHORTEST_HOLD;
 use crate::{NodeId, StateMachine};
 
 /// The time between two looks at nodes from which nothing is expected.
@@ -30,6 +31,7 @@ impl<S: StateMachine> Driver<S> {
             return self.judge_panic(inner);
         }
         self.table.beat(usize::from(inner.me.slot), inner.applied());
+        self.transport.refresh_peers();
         let (clock, expects) = (Clock::get(), self.expects_something(inner));
         self.tick(inner, now, expects);
         self.pass_over_silent(now);
@@ -37,7 +39,11 @@ impl<S: StateMachine> Driver<S> {
             self.looked = now;
             self.suspect_dead(inner, now);
             self.look_for_majority(inner);
+            self.forget_gone();
+            self.given.expire(now);
         }
+        self.wait_for_joiners(inner, now);
+        self.ask_to_join(inner);
         if expects {
             self.suspect_stuck(inner, now);
             self.resubmit_late(inner, now);
@@ -51,6 +57,7 @@ impl<S: StateMachine> Driver<S> {
             || self.core.has_outstanding()
             || self.core.is_proposing()
             || self.is_leaving
+            || !self.is_member()
             || inner.reads.is_waiting()
             || self.transport.has_backlog()
     }
@@ -88,7 +95,8 @@ impl<S: StateMachine> Driver<S> {
             if std::mem::replace(sign, found) != found {
                 *since = now;
             }
-            routes.set_silent(slot, now.saturating_sub(*since) > limit && self.table.has_come(slot));
+            let has_come = self.table.claim_of(slot).inc > 0;
+            routes.set_silent(slot, now.saturating_sub(*since) > limit && has_come);
         }
     }
 
@@ -99,7 +107,7 @@ impl<S: StateMachine> Driver<S> {
         let mut gone: Vec<NodeId> = self.core.members().iter().chain(roles).filter(|&node| node != inner.me).collect();
         gone.sort_unstable();
         gone.dedup();
-        gone.retain(|node| self.table.is_gone(usize::from(node.slot)));
+        gone.retain(|&node| self.table.is_gone(node));
         for node in gone {
             let is_leader = node == self.core.configuration().leader;
             let turn = self.core.rank().unwrap_or(0);
@@ -134,7 +142,7 @@ impl<S: StateMachine> Driver<S> {
         let is_late = Clock::get().duration(now.saturating_sub(self.began)) > self.config.joining;
         for node in watched {
             let slot = usize::from(node.slot);
-            if node == inner.me || !(is_late || self.table.has_come(slot)) {
+            if node == inner.me || !(is_late || self.table.has_come(node)) {
                 continue;
             }
             let turn = if node == configuration.leader { turn } else { 0 };
@@ -150,17 +158,47 @@ impl<S: StateMachine> Driver<S> {
         }
     }
 
-    /// Roles cannot change hands any more, and one has to: too many founders are dead, and none returns.
+    /// The leader lets nodes that are about to join keep up, for as long as a stuck member would be waited for four times.
+    fn wait_for_joiners(&mut self, inner: &Inner<S>, now: u64) {
+        let mut found = Vec::new();
+        if self.core.leads() {
+            let others = (0..self.table.slots()).filter_map(|slot| self.transport.peer(slot));
+            let joiners = others.filter(|&node| !self.core.members().contains(node) && !self.has_been(node));
+            let joiners = joiners.filter(|&node| self.table.has_come(node) && !self.table.is_gone(node));
+            found.extend(joiners.map(|node| (node, self.table.applied(usize::from(node.slot)))));
+        }
+        let limit = SHORTEST_HOLD.max(self.patience.limit() * 4);
+        if let Some(least) = self.joiners.hold(&found, self.core.applied_count(), limit, now) {
+            self.hold_users(inner, least);
+        }
+    }
+
+    /// True if the group has put this node out, or one that came later in its slot.
+    fn has_been(&self, node: NodeId) -> bool {
+        self.core.members().next_incarnation(node.slot).is_none_or(|next| next.inc > node.inc)
+    }
+
+    /// What waits for nodes that are gone is given up, once the group has let them go.
+    fn forget_gone(&mut self) {
+        for slot in 0..self.table.slots() {
+            let Some(node) = self.transport.peer(slot) else { continue };
+            if !self.core.members().contains(node) && self.table.is_gone(node) {
+                self.transport.forget(node);
+            }
+        }
+    }
+
+    /// Roles cannot change hands any more, and one has to: too many founders are dead, and none of them returns as a voter.
     fn look_for_majority(&mut self, inner: &Inner<S>) {
-        let is_dead = |slot: usize| self.table.is_dead(slot);
         let configuration = self.core.configuration();
         let roles = [configuration.leader, configuration.acceptor];
-        let is_needed = roles.into_iter().any(|node| node != inner.me && is_dead(usize::from(node.slot)));
-        let alive = || (0..self.config.nodes).filter(|&slot| node_in(slot) == inner.me || !is_dead(slot)).count();
+        let is_needed = roles.into_iter().any(|node| node != inner.me && self.table.is_dead(node));
+        let is_voter = |&node: &NodeId| node == inner.me || !self.table.is_dead(node);
+        let alive = || (0..self.config.nodes).map(founder).filter(is_voter).count();
         if is_needed && alive() * 2 <= self.config.nodes {
             // ORDERING: Relaxed, the word says everything
             inner.has_no_majority.store(true, Ordering::Relaxed);
-            inner.wake_callers();
+            inner.callers.wake();
         }
     }
 

@@ -5,10 +5,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use super::driver::Driver;
-use super::ending::End;
 use super::inner::{Applied, Inner};
-use super::mailbox::{Content, Letter};
 use crate::crash_point;
+use crate::runtime::{Content, End, Letter};
 use crate::segment::{Body, NodeState};
 use crate::shm::Damaged;
 use crate::system::Outcome;
@@ -45,7 +44,7 @@ impl<S: StateMachine> Driver<S> {
             }
         }
         self.shm.bulk.free_below(self.core.stable());
-        inner.wake_callers();
+        inner.callers.wake();
     }
 
     /// The bytes of the operation at `index` cannot be read. Those whose node has come back several times, and those that are

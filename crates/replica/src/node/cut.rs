@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 use super::driver::Driver;
 use super::handle::Handle;
 use super::inner::Inner;
-use super::state_bytes;
 use crate::error::ExecuteError;
+use crate::runtime::state_bytes;
 use crate::segment::Cut;
 use crate::{Index, LeaveReason, NodeId, Op, SessionId, StateMachine};
 

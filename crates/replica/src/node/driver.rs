@@ -10,19 +10,14 @@ use corecast_base::Clock;
 
 use super::config::Config;
 use super::durable::Disk;
-use super::ending::End;
 use super::giving::Given;
-use super::inner::{Errand, Inner};
-use super::mailbox::Mailbox;
-use super::patience::Patience;
-use super::state_bytes::GroupState;
+use super::inner::Inner;
 use super::status::Counters;
-use super::submitted::Submitted;
 use crate::key_hasher::Keys;
 use crate::one_paxos::{Effect, Input, Node as OneNode};
+use crate::runtime::{Admission, End, Errand, GroupState, Joiners, Mailbox, Patience, Submitted, admission};
 use crate::segment::{Body, BulkError, NodeState};
 use crate::shm::{Shm, View};
-use crate::system::RequestStatus;
 use crate::{Command, Index, LeaveReason, NodeId, Op, SessionId, StateMachine};
 
 /// The shortest time between two looks at who lives, and at requests without an answer.
@@ -52,8 +47,8 @@ pub(super) struct Driver<S: StateMachine> {
     pub(super) damaged_at: Option<Index>,
     /// True once the node wants to be let go.
     pub(super) is_leaving: bool,
-    /// Nodes that are about to join, as this leader found them: the count it had applied then, and when.
-    pub(super) joiners: HashMap<NodeId, (Index, u64)>,
+    /// Nodes that are about to join, as this leader found them.
+    pub(super) joiners: Joiners,
     /// The members for which it has chosen how to learn.
     pub(super) planned_for: Vec<NodeId>,
     /// When it last looked at nodes from which it expects nothing, and sent its requests once more, in ticks.
@@ -64,7 +59,7 @@ pub(super) struct Driver<S: StateMachine> {
     inputs: Vec<Input<Body>>,
     effects: Vec<Effect<Body>>,
     pending: VecDeque<Effect<Body>>,
-    errands: Vec<Errand>,
+    errands: Vec<Errand<Body>>,
     housekept: u64,
     machine: PhantomData<fn() -> S>,
 }
@@ -96,7 +91,7 @@ impl<S: StateMachine> Driver<S> {
             panicked_at: None,
             damaged_at: None,
             is_leaving: false,
-            joiners: HashMap::new(),
+            joiners: Joiners::default(),
             planned_for: Vec::new(),
             looked: 0,
             resubmitted: 0,
@@ -250,7 +245,7 @@ impl<S: StateMachine> Driver<S> {
 
     pub(super) fn run_errands(&mut self, inner: &Inner<S>) -> bool {
         let mut errands = std::mem::take(&mut self.errands);
-        inner.take_errands(&mut errands);
+        inner.errands.take(&mut errands);
         let was_busy = !errands.is_empty();
         let mut requests = Vec::new();
         for errand in errands.drain(..) {
@@ -293,21 +288,10 @@ impl<S: StateMachine> Driver<S> {
     /// Takes note of a request that is to be ordered; one that has its result already gets it.
     fn admit(&mut self, command: Command<Body>) -> Option<Command<Body>> {
         let (session, rid) = (command.session, command.rid);
-        match self.system.status(session, rid) {
-            RequestStatus::Done(reply) => {
-                let reply = Arc::clone(reply);
-                self.deliver(session, rid, &reply);
-                return None;
-            }
-            // Its session is open.
-            RequestStatus::Forgotten if matches!(command.op, Op::OpenSession) => {
-                self.deliver_at(session, rid, self.system.applied(), &[]);
-            }
-            RequestStatus::Forgotten => self.expire(session, rid),
-            RequestStatus::UnknownSession if !matches!(command.op, Op::OpenSession) => self.expire(session, rid),
-            RequestStatus::UnknownSession | RequestStatus::Open => {
-                return Some(self.submitted.add(command));
-            }
+        match admission(&self.system, &command) {
+            Admission::Order => return Some(self.submitted.add(command)),
+            Admission::Done(reply) => self.deliver(session, rid, &reply),
+            Admission::Expired => self.expire(session, rid),
         }
         None
     }

@@ -16,8 +16,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::mailbox::{Letter, Mailbox};
 use crate::error::OpenError;
+use crate::runtime::{Letter, Mailbox};
 use crate::snapshot::SnapshotStore;
 use crate::wal::{Fsync, Wal, WalOptions};
 use crate::{Index, StateMachine, Wire};

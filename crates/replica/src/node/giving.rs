@@ -9,8 +9,8 @@ use corecast_base::sync::{AtomicU64, Ordering};
 
 use super::driver::Driver;
 use super::inner::Inner;
-use super::state_bytes::{self, GroupState, Restore};
 use crate::crash_point;
+use crate::runtime::state_bytes::{self, GroupState, Restore};
 use crate::segment::{Gift, NodeState};
 use crate::shm::Shm;
 use crate::{NodeId, StateMachine};

@@ -12,11 +12,12 @@ use corecast_base::rendezvous::HostedRegion;
 use corecast_base::sync::Ordering;
 
 use super::cut::{Checkpoint, CheckpointError};
-use super::inner::{Errand, Inner};
+use super::inner::Inner;
 use super::level::Level;
 use super::session::Session;
 use super::status::Status;
 use crate::error::{ExecuteError, ForkedNode, OpenError, ReadError};
+use crate::runtime::Errand;
 use crate::{Index, NodeId, StateMachine};
 
 /// How long a read waits for its replica unless it is told.
@@ -182,7 +183,7 @@ impl<S: StateMachine> Handle<S> {
         if inner.ending.get().is_some() {
             return Ok(());
         }
-        inner.send(Errand::Leave);
+        inner.errands.add(Errand::Leave);
         let gone = inner.wait_for(Some(LEAVE_LIMIT), || {
             // Not by trying: the thread that wakes this one may have the driver still.
             let is_over = inner.ending.get().is_some() || inner.driver.lock().has_left();
@@ -214,7 +215,7 @@ impl<S: StateMachine> Drop for Handle<S> {
         let _ = self.leave();
         // ORDERING: Release, pairs with the Acquire in the thread's loop [stopping]
         inner.is_stopping.store(true, Ordering::Release);
-        inner.wake.notify();
+        inner.callers.word().notify();
         inner.nap.notify();
         let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(thread) = thread {

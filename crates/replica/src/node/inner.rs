@@ -2,22 +2,20 @@
 
 use std::fmt;
 use std::io;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use corecast_base::CacheLine;
 use corecast_base::region::{Forked, SharedRegion};
-use corecast_base::sync::{AtomicBool, AtomicU32, AtomicU64, Ordering, fence};
-use corecast_base::wait::{LONGEST_SLEEP, Wait, WakeWord};
+use corecast_base::sync::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use corecast_base::wait::{Wait, WakeWord};
 use corecast_lock::{RwLock, RwSpread};
 
 use super::cut::Wanted;
 use super::driver::Driver;
-use super::ending::{End, Ending};
-use super::mailbox::Mailbox;
-use super::waiters::Waiters;
+use crate::runtime::{Callers, End, Ending, Errand, Errands, Waiters};
 use crate::segment::{Body, Control};
-use crate::{Command, Index, NodeId, SessionId, StateMachine};
+use crate::{Index, NodeId, StateMachine};
 
 /// The state machine, and the count of commands it has applied.
 #[derive(Debug)]
@@ -28,19 +26,6 @@ pub(super) struct Applied<S> {
 
 /// The driver, held by one thread.
 pub(super) type DriverGuard<'a, S> = corecast_lock::MutexGuard<'a, Driver<S>>;
-
-/// A thing that a thread of this node wants the driver to do.
-#[derive(Debug)]
-pub(super) enum Errand {
-    /// Order this request; its result goes to the mailbox.
-    Submit(Command<Body>),
-    /// Results of this session go to this mailbox from now on.
-    Open(SessionId, Arc<Mailbox>),
-    /// No more results are wanted; the number is for the request that says so.
-    Close(SessionId, u32),
-    /// Ask the others to let this node go.
-    Leave,
-}
 
 /// The part of a node that its threads share.
 pub(super) struct Inner<S: StateMachine> {
@@ -54,17 +39,12 @@ pub(super) struct Inner<S: StateMachine> {
     pub(super) driver: corecast_lock::Mutex<Driver<S>>,
     /// True while the node's thread waits for the driver, which callers then leave to it.
     pub(super) is_wanted: AtomicBool,
-    pub(super) errands: Mutex<Vec<Errand>>,
-    /// True if there may be errands. Set behind the errands, cleared before taking them.
-    pub(super) has_errands: AtomicBool,
-    /// Threads that look for results themselves at the moment, and count their looks.
-    pub(super) polling: CacheLine<AtomicU32>,
+    pub(super) errands: Errands<Errand<Body>>,
+    /// The threads that wait. Their word is woken by all nodes, for whatever this node has to look at.
+    pub(super) callers: Callers,
     pub(super) ending: Ending,
-    /// Woken by all nodes, for whatever this node has to look at.
-    pub(super) wake: WakeWord,
     /// Woken by this node's threads only: where the driver's thread sleeps while callers poll.
     pub(super) nap: WakeWord,
-    pub(super) waiters: Waiters,
     pub(super) naps: Waiters,
     /// The longest body of an operation, in bytes.
     pub(super) largest_body: usize,
@@ -89,18 +69,15 @@ impl<S: StateMachine> Inner<S> {
         Self {
             me: AtomicU32::new(me.to_bits()),
             region: region.clone(),
-            wake: control.wake_word(usize::from(me.slot)).clone(),
+            callers: Callers::new(control.wake_word(usize::from(me.slot)).clone(), Waiters::new(wait, sharing.clone())),
             control,
             applied: CacheLine::new(AtomicU64::new(state.count)),
             state: RwLock::new(state),
             driver: corecast_lock::Mutex::new(driver),
             is_wanted: AtomicBool::new(false),
-            errands: Mutex::default(),
-            has_errands: AtomicBool::new(false),
-            polling: CacheLine::new(AtomicU32::new(0)),
+            errands: Errands::default(),
             ending: Ending::default(),
             nap: WakeWord::new(Wait::Park),
-            waiters: Waiters::new(wait, sharing.clone()),
             naps: Waiters::new(Wait::Park, sharing),
             is_stopping: AtomicBool::new(false),
             next_session: AtomicU64::new(1),
@@ -154,24 +131,6 @@ impl<S: StateMachine> Inner<S> {
         self.region.check_fork()
     }
 
-    /// Gives the driver an errand.
-    pub(super) fn send(&self, errand: Errand) {
-        self.errands.lock().unwrap_or_else(PoisonError::into_inner).push(errand);
-        // ORDERING: Release, pairs with the Acquire in take_errands [errand]
-        self.has_errands.store(true, Ordering::Release);
-    }
-
-    /// Takes all errands.
-    pub(super) fn take_errands(&self, to: &mut Vec<Errand>) {
-        // ORDERING: Relaxed, a look only: the swap behind it orders
-        if !self.has_errands.load(Ordering::Relaxed) {
-            return;
-        }
-        // ORDERING: Acquire, pairs with the Release in send [errand]
-        self.has_errands.swap(false, Ordering::Acquire);
-        to.append(&mut self.errands.lock().unwrap_or_else(PoisonError::into_inner));
-    }
-
     /// The driver, unless another thread has it or the node's thread waits for it.
     pub(super) fn try_driver(&self) -> Option<DriverGuard<'_, S>> {
         // ORDERING: Relaxed, a hint: a caller that sees it late takes the driver once more
@@ -196,35 +155,10 @@ impl<S: StateMachine> Inner<S> {
         }
     }
 
-    /// Wakes the threads of this node that wait for results. In the common case of none it costs a fence.
-    pub(super) fn wake_callers(&self) {
-        // ORDERING: SeqCst, pairs with the fence in wait_for; forbids that both miss each other [callers]
-        fence(Ordering::SeqCst);
-        if self.has_callers() {
-            self.wake.notify();
-        }
-    }
-
     /// Waits until `found` says something, and drives the node meanwhile. `None` when the time is up.
-    pub(super) fn wait_for<T>(&self, limit: Option<Duration>, mut found: impl FnMut() -> Option<T>) -> Option<T> {
-        // ORDERING: Relaxed, a count that the driver's thread only takes as a hint
-        self.polling.fetch_add(1, Ordering::Relaxed);
-        // ORDERING: SeqCst, pairs with the fence in wake_callers; forbids that both miss each other [callers]
-        fence(Ordering::SeqCst);
-        let poll = || {
-            if let Some(found) = found() {
-                return Some(found);
-            }
-            if self.turn() { found() } else { None }
-        };
-        let check = |waited: Duration| match limit {
-            None => Ok(LONGEST_SLEEP),
-            Some(limit) => limit.checked_sub(waited).filter(|left| !left.is_zero()).ok_or(()),
-        };
-        let result = self.waiters.with(|waiter| waiter.until(&self.wake, poll, check).ok());
-        // ORDERING: Relaxed, a count that the driver's thread only takes as a hint
-        self.polling.fetch_sub(1, Ordering::Relaxed);
-        result
+    #[inline]
+    pub(super) fn wait_for<T>(&self, limit: Option<Duration>, found: impl FnMut() -> Option<T>) -> Option<T> {
+        self.callers.wait_for(limit, found, || self.turn())
     }
 
     /// The count of commands applied here.

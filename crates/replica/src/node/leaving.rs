@@ -6,12 +6,12 @@ use corecast_base::Clock;
 
 use super::driver::Driver;
 use super::durable::Disk;
-use super::ending::End;
 use super::inner::Inner;
 use super::open::{NewSegment, restored};
-use super::state_bytes::GroupState;
 use super::{giving, open};
 use crate::error::OpenError;
+use crate::runtime::End;
+use crate::runtime::GroupState;
 use crate::segment::{Body, NodeState};
 use crate::{Command, LeaveReason, NodeId, Op, SessionId, StateMachine};
 

@@ -8,40 +8,25 @@
 //! - driver, apply, watch, giving, leaving, panicked: what the thread with the driver does;
 //! - [`Learning`]: who watches and wakes whom;
 //! - durable: the files of a replica that survives power loss;
-//! - inner, mailbox, outstanding, submitted, waiters, patience, ending, state_bytes: what they keep.
+//! - inner: what its threads share; `runtime/` has the parts that nodes over messages use, too.
 
 mod apply;
 mod config;
 mod cut;
 mod driver;
 mod durable;
-mod ending;
 mod giving;
 mod handle;
 mod inner;
 mod learning;
 mod leaving;
 mod level;
-mod mailbox;
 mod open;
-mod outstanding;
 mod panicked;
-mod patience;
 mod session;
-mod state_bytes;
 mod status;
-mod submitted;
 mod thread;
-mod waiters;
 mod watch;
-
-pub(crate) use ending::{End, Ending};
-pub(crate) use mailbox::{Content, Letter, Mailbox};
-pub(crate) use outstanding::{Outstanding, decode};
-pub(crate) use patience::Patience;
-pub(crate) use state_bytes::GroupState;
-pub(crate) use submitted::Submitted;
-pub(crate) use waiters::Waiters;
 
 pub use config::{Config, Placement};
 pub use cut::{Checkpoint, CheckpointError};
@@ -49,6 +34,5 @@ pub use handle::Node;
 pub use learning::Learning;
 pub use level::Level;
 pub use open::Replicated;
-pub use outstanding::Rid;
 pub use session::Session;
 pub use status::{Counters, Status};

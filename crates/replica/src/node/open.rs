@@ -18,11 +18,11 @@ use super::durable::{self, Disk};
 use super::handle::{Handle, Node};
 use super::inner::{Applied, Inner};
 use super::learning::Learning;
-use super::state_bytes::GroupState;
 use super::{giving, thread as node_thread};
 use crate::crash_point;
 use crate::error::OpenError;
 use crate::one_paxos::{Node as OneNode, Rules, Settings, Transport};
+use crate::runtime::{GroupState, boot_number};
 use crate::segment::{
     Claim, ConfigurationWord, Control, NodeRecord, NodeState, SegmentLayout, SegmentWriter, create_segment,
 };
@@ -296,13 +296,6 @@ impl Place {
 fn own_cpu() -> Option<CpuId> {
     let cpus = pin::affinity().ok()?;
     if let [cpu] = cpus.as_slice() { Some(*cpu) } else { None }
-}
-
-/// A number that only this node has.
-fn boot_number(region: &SharedRegion, me: NodeId) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    (region.generation(), region.me().to_word(), me, std::process::id(), Instant::now()).hash(&mut hasher);
-    hasher.finish()
 }
 
 /// The owner's end of a segment, and its memory.

@@ -1,8 +1,8 @@
 //! A replica whose state machine has panicked: it leaves, or, if all others did so at the same command, the group stops.
 
 use super::driver::Driver;
-use super::ending::End;
 use super::inner::Inner;
+use crate::runtime::End;
 use crate::segment::NodeState;
 use crate::{Index, StateMachine};
 

@@ -5,10 +5,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::handle::Handle;
-use super::inner::Errand;
-use super::mailbox::Mailbox;
-use super::outstanding::{Outstanding, Rid, decode};
 use crate::error::{ExecuteError, ForkedNode};
+use crate::runtime::{Errand, Mailbox, Outstanding, Rid, decode};
 use crate::segment::{Body, BulkError};
 use crate::{Command, Index, Op, SessionId, StateMachine, Wire};
 
@@ -42,7 +40,7 @@ impl<S: StateMachine> Session<S> {
         let number = inner.next_session.fetch_add(1, corecast_base::sync::Ordering::Relaxed);
         let id = SessionId::new(inner.me(), number);
         let mailbox = Arc::new(Mailbox::default());
-        inner.send(Errand::Open(id, Arc::clone(&mailbox)));
+        inner.errands.add(Errand::Open(id, Arc::clone(&mailbox)));
         let mut session =
             Self { handle: Arc::clone(handle), id, requests: Outstanding::new(mailbox), bytes: Vec::new() };
         session.submit(Command { session: id, rid: 0, op: Op::OpenSession });
@@ -94,7 +92,7 @@ impl<S: StateMachine> Session<S> {
     pub fn queue(&mut self, op: &S::Op) -> Result<Rid, ExecuteError> {
         let command = self.prepare(op)?;
         self.requests.note(&command);
-        self.handle.inner.send(Errand::Submit(command));
+        self.handle.inner.errands.add(Errand::Submit(command));
         Ok(self.requests.last())
     }
 
@@ -169,7 +167,7 @@ impl<S: StateMachine> Session<S> {
                 driver.run_errands(inner);
                 driver.submit(inner, command);
             }
-            None => inner.send(Errand::Submit(command)),
+            None => inner.errands.add(Errand::Submit(command)),
         }
     }
 
@@ -197,8 +195,8 @@ impl<S: StateMachine> Drop for Session<S> {
     fn drop(&mut self) {
         let inner = &self.handle.inner;
         if inner.check_fork().is_ok() {
-            inner.send(Errand::Close(self.id, self.requests.last().saturating_add(1)));
-            inner.wake.notify();
+            inner.errands.add(Errand::Close(self.id, self.requests.last().saturating_add(1)));
+            inner.callers.word().notify();
         }
     }
 }

@@ -1,9 +1,9 @@
 //! How a node and its group are.
 
 use super::driver::Driver;
-use super::ending::End;
 use super::inner::Inner;
 use crate::one_paxos::Effect;
+use crate::runtime::End;
 use crate::segment::Body;
 use crate::{Epoch, Index, NodeId, StateMachine};
 

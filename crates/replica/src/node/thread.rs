@@ -21,7 +21,7 @@ const PATIENT: u32 = 2;
 pub(super) fn run<S: StateMachine>(inner: &Arc<Inner<S>>) {
     let mut missed = 0;
     while !inner.is_stopping() {
-        if inner.has_callers() {
+        if inner.callers.are_waiting() {
             nap(inner);
         } else {
             serve(inner);
@@ -50,9 +50,9 @@ fn serve<S: StateMachine>(inner: &Arc<Inner<S>>) {
     let check = |waited: Duration| {
         let is_idle = inner.try_driver().is_some_and(|driver| !driver.expects_something() && !driver.learns_alone());
         longest = if is_idle { IDLE } else { EXPECTING };
-        if waited >= longest || inner.has_callers() { Err(()) } else { Ok(longest - waited) }
+        if waited >= longest || inner.callers.are_waiting() { Err(()) } else { Ok(longest - waited) }
     };
-    let _ = inner.waiters.with(|waiter| waiter.until(&inner.wake, poll, check));
+    let _ = inner.callers.until(poll, check);
 }
 
 /// Sleeps on a word that other nodes do not know: a caller looks for what they do, and each wake-up would cost them.
@@ -67,10 +67,5 @@ impl<S: StateMachine> Inner<S> {
     pub(super) fn is_stopping(&self) -> bool {
         // ORDERING: Acquire, pairs with the Release in stop [stopping]
         self.is_stopping.load(Ordering::Acquire)
-    }
-
-    pub(super) fn has_callers(&self) -> bool {
-        // ORDERING: Relaxed, a hint: a thread that sees it late naps once more
-        self.polling.load(Ordering::Relaxed) > 0
     }
 }

@@ -5,18 +5,15 @@ use std::time::Duration;
 use corecast_base::Clock;
 
 use super::driver::Driver;
-use super::ending::End;
 use super::inner::Inner;
 use crate::one_paxos::Input;
-use crate::{Index, NodeId, StateMachine};
+use crate::runtime::{End, SHORTEST_HOLD};
+use crate::{NodeId, StateMachine};
 
 /// Requests without a result are handed in once more after this time at the latest.
 const LOST_AFTER: Duration = Duration::from_millis(50);
 /// The time between two looks at nodes from which nothing is expected.
 const IDLE_LOOK: Duration = Duration::from_millis(20);
-
-/// A node that is about to join has at least this time before users wait for it no more.
-const SHORTEST_HOLD: Duration = Duration::from_millis(100);
 
 impl<S: StateMachine> Driver<S> {
     /// Shows that this node runs, and suspects those that do not.
@@ -41,26 +38,13 @@ impl<S: StateMachine> Driver<S> {
         }
     }
 
-    /// The leader lets nodes that are about to join keep up, for as long as a stuck member would be waited for four times. Else
-    /// fast writers would be past a small log before any node has read the state that it begins with.
+    /// The leader lets nodes that are about to join keep up, for as long as a stuck member would be waited for four times.
     fn wait_for_joiners(&mut self, inner: &Inner<S>, now: u64) {
         let found = if self.core.leads() { self.shm.joiners(self.core.members()) } else { Vec::new() };
-        if found.is_empty() && self.joiners.is_empty() {
-            return;
-        }
         let limit = SHORTEST_HOLD.max(self.patience.limit() * 4);
-        let (clock, reached) = (Clock::get(), self.core.applied_count());
-        self.joiners.retain(|node, _| found.iter().any(|(joiner, _)| joiner == node));
-        let mut least = None;
-        for (node, applied) in found {
-            let (at, since) = *self.joiners.entry(node).or_insert((reached, now));
-            if clock.duration(now.saturating_sub(since)) < limit {
-                // One that has no state yet takes one that shows about as much as this leader has applied by now.
-                let joiner = if applied > 0 { applied } else { at };
-                least = Some(least.map_or(joiner, |other: Index| other.min(joiner)));
-            }
+        if let Some(least) = self.joiners.hold(&found, self.core.applied_count(), limit, now) {
+            self.hold_users(inner, least);
         }
-        self.hold_users(inner, least);
     }
 
     /// True if this node waits for others.

@@ -3,6 +3,7 @@
 
 mod bucket;
 mod control;
+mod runtime;
 mod segment;
 
 use corecast_replica::segment::{Body, SegmentLayout, SegmentWriter, SlotRead};

@@ -137,11 +137,26 @@ fn wrong_places_and_other_states_are_refused() {
     assert!(refused(0).contains("node 0 of the group is taken"), "{}", refused(0));
     assert!(refused(2).contains("no node 2 in a group of 2 nodes"), "{}", refused(2));
     drop(first);
-    assert!(refused(0).contains("takes in no later members"), "{}", refused(0));
+    assert!(refused(0).contains("all members of the group are gone"), "{}", refused(0));
     let other = Group::<Bytes>::attach_fd(&config, group.share().expect("/proc"));
     assert!(matches!(other, Err(OpenError::Version(_))), "{other:?}");
     assert!(Group::<Counter>::create(&Config::new(65)).is_err());
     assert_eq!(Group::<Counter>::attach_fd(&config, group.share().expect("/proc")).expect("the same").nodes(), 2);
+}
+
+/// By the type of the state machine, and by the kind that the maker named.
+#[test]
+fn groups_of_other_state_are_refused() {
+    let mine = Config::new(2).kind("counter");
+    let group = Group::<Counter>::create(&mine).expect("there is memory");
+    let share = || group.share().expect("there is /proc");
+    let another = Group::<Bytes>::attach_fd(&mine, share()).expect_err("another type");
+    assert!(another.to_string().contains("it replicates another state"), "{another}");
+    for kind in ["", "Counter"] {
+        let another = Group::<Counter>::attach_fd(&mine.clone().kind(kind), share()).expect_err("another kind");
+        assert!(matches!(another, OpenError::Version(_)), "{another}");
+    }
+    assert_eq!(Group::<Counter>::attach_fd(&mine, share()).expect("the same kind").nodes(), 2);
 }
 
 #[test]

@@ -36,6 +36,9 @@ const PROMISE: u8 = 10;
 const VOTE: u8 = 11;
 const VOTED: u8 = 12;
 const REFUSED: u8 = 13;
+const TAKE: u8 = 14;
+const PART: u8 = 15;
+const DIGEST: u8 = 16;
 
 /// The numbers of operations.
 const NOOP: u8 = 0;
@@ -52,12 +55,38 @@ pub(super) fn encode(message: &Message<Body>, origin: Option<NodeId>, to: &mut V
     Writer(to).message(message, origin);
 }
 
+/// Writes a message about a state behind what `to` holds.
+pub(super) fn encode_state(message: &StateMessage, to: &mut Vec<u8>) {
+    Writer(to).state_message(message);
+}
+
+/// A message about a replica's whole state.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum StateMessage {
+    /// A node that joins asks a member for its state, from a byte on. A number that it has not used before asks for the state as
+    /// it is now.
+    Take { number: u32, offset: u64 },
+    /// Bytes of the state, which has `len` in all with this checksum.
+    Part { number: u32, offset: u64, len: u64, crc: u32, bytes: Vec<u8> },
+    /// The digest that the sender found at a cut.
+    Digest { id: u64, index: Index, digest: u128 },
+}
+
+/// The content of a message.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Packet {
+    /// For the protocol.
+    Protocol(Message<Body>),
+    /// About a state.
+    State(StateMessage),
+}
+
 /// A message that has come.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Received {
     /// The node that made it, if others have passed it on.
     pub(super) origin: Option<NodeId>,
-    pub(super) message: Message<Body>,
+    pub(super) packet: Packet,
 }
 
 /// The message of exactly these bytes; `None` if they are those of none, or name a node beyond the group's.
@@ -65,8 +94,11 @@ pub(super) fn decode(bytes: &[u8], nodes: usize) -> Option<Received> {
     let mut reader = Reader { rest: bytes, nodes };
     let kind = reader.byte()?;
     let origin = if kind & RELAYED == 0 { None } else { Some(reader.node()?) };
-    let message = reader.message(kind & !RELAYED)?;
-    reader.rest.is_empty().then_some(Received { origin, message })
+    let packet = match kind & !RELAYED {
+        kind @ TAKE.. => Packet::State(reader.state_message(kind)?),
+        kind => Packet::Protocol(reader.message(kind)?),
+    };
+    reader.rest.is_empty().then_some(Received { origin, packet })
 }
 
 /// The index after the last one that the message has a command for; 0 if there is none.
@@ -98,7 +130,7 @@ pub(super) fn is_relayed(bytes: &[u8]) -> bool {
 mod tests {
     use std::sync::Arc;
 
-    use super::{Body, Received, decode, encode, end};
+    use super::{Body, Packet, Received, StateMessage, decode, encode, encode_state, end};
     use crate::one_paxos::{Adopted, Ballot, Entry, Message};
     use crate::{Command, Configuration, LeaveReason, MAX_SLOTS, NodeId, Op, RoleChange, SessionId};
 
@@ -161,7 +193,8 @@ mod tests {
             for origin in [None, Some(NODE)] {
                 let mut bytes = Vec::new();
                 encode(&message, origin, &mut bytes);
-                assert_eq!(decode(&bytes, MAX_SLOTS), Some(Received { origin, message: message.clone() }));
+                let packet = Packet::Protocol(message.clone());
+                assert_eq!(decode(&bytes, MAX_SLOTS), Some(Received { origin, packet }));
             }
         }
     }
@@ -180,6 +213,25 @@ mod tests {
                 // It must not take memory for what is not there, nor panic.
                 let _ = decode(&flipped, MAX_SLOTS);
             }
+        }
+    }
+
+    #[test]
+    fn messages_about_states_come_back_whole_or_not_at_all() {
+        let messages = [
+            StateMessage::Take { number: 7, offset: 1 << 40 },
+            StateMessage::Part { number: 7, offset: 9, len: 1 << 40, crc: u32::MAX, bytes: vec![1; 300] },
+            StateMessage::Part { number: 7, offset: 0, len: 0, crc: 0, bytes: Vec::new() },
+            StateMessage::Digest { id: 1 << 60, index: 300, digest: u128::MAX - 5 },
+        ];
+        for message in messages {
+            let mut bytes = Vec::new();
+            encode_state(&message, &mut bytes);
+            for len in 0..bytes.len() {
+                assert_eq!(decode(&bytes[..len], MAX_SLOTS), None, "{message:?} cut at {len}");
+            }
+            let packet = Packet::State(message);
+            assert_eq!(decode(&bytes, MAX_SLOTS), Some(Received { origin: None, packet }));
         }
     }
 

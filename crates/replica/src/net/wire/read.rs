@@ -38,6 +38,22 @@ impl<'a> Reader<'a> {
         })
     }
 
+    pub(super) fn state_message(&mut self, kind: u8) -> Option<StateMessage> {
+        Some(match kind {
+            TAKE => StateMessage::Take { number: self.small()?, offset: self.number()? },
+            PART => {
+                let (number, offset, len) = (self.small()?, self.number()?, self.number()?);
+                StateMessage::Part { number, offset, len, crc: self.small()?, bytes: self.bytes()?.to_vec() }
+            }
+            DIGEST => {
+                let (id, index) = (self.number()?, self.number()?);
+                let (high, low) = (u128::from(self.number()?), u128::from(self.number()?));
+                StateMessage::Digest { id, index, digest: high << 64 | low }
+            }
+            _ => return None,
+        })
+    }
+
     pub(super) fn byte(&mut self) -> Option<u8> {
         let (&byte, rest) = self.rest.split_first()?;
         self.rest = rest;

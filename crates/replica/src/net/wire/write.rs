@@ -47,6 +47,27 @@ impl Writer<'_> {
         }
     }
 
+    pub(super) fn state_message(&mut self, message: &StateMessage) {
+        match message {
+            StateMessage::Take { number, offset } => {
+                self.byte(TAKE);
+                self.number((*number).into());
+                self.number(*offset);
+            }
+            StateMessage::Part { number, offset, len, crc, bytes } => {
+                self.byte(PART);
+                [(*number).into(), *offset, *len, (*crc).into()].into_iter().for_each(|number| self.number(number));
+                self.number(bytes.len() as u64);
+                self.0.extend_from_slice(bytes);
+            }
+            StateMessage::Digest { id, index, digest } => {
+                self.byte(DIGEST);
+                let (high, low) = ((digest >> 64) as u64, *digest as u64);
+                [*id, *index, high, low].into_iter().for_each(|number| self.number(number));
+            }
+        }
+    }
+
     fn vote(&mut self, vote: Option<&(Ballot, Entry<Body>)>) {
         self.byte(u8::from(vote.is_some()));
         if let Some((ballot, entry)) = vote {

@@ -31,13 +31,13 @@ impl Claim {
     /// # Panics
     /// If the index of the participant is larger than that of any region's.
     #[track_caller]
-    pub(super) const fn to_bits(self) -> u64 {
+    pub(crate) const fn to_bits(self) -> u64 {
         let (generation, index) = (self.participant >> 32, self.participant & 0xffff_ffff);
         assert!(index <= 0xffff, "a region has at most 1,024 participants");
         generation << GENERATION | index << INDEX | self.inc as u64
     }
 
-    pub(super) const fn from_bits(bits: u64) -> Self {
+    pub(crate) const fn from_bits(bits: u64) -> Self {
         let (generation, index) = (bits >> GENERATION, bits >> INDEX & 0xffff);
         Self { inc: bits as u16, participant: generation << 32 | index }
     }

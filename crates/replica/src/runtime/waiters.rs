@@ -6,19 +6,21 @@ use corecast_base::wait::{CpuSharing, Wait, Waiter};
 
 /// The waiters of a node that no thread uses at the moment.
 #[derive(Debug)]
-pub(crate) struct Waiters {
+pub struct Waiters {
     policy: Wait,
     sharing: CpuSharing,
     idle: Mutex<Vec<Waiter>>,
 }
 
 impl Waiters {
-    pub(crate) fn new(policy: Wait, sharing: CpuSharing) -> Self {
+    /// Waiters of participants that wait as `policy` says.
+    #[must_use]
+    pub fn new(policy: Wait, sharing: CpuSharing) -> Self {
         Self { policy, sharing, idle: Mutex::default() }
     }
 
     /// Runs `wait` with a waiter that no other thread uses.
-    pub(crate) fn with<R>(&self, wait: impl FnOnce(&mut Waiter) -> R) -> R {
+    pub fn with<R>(&self, wait: impl FnOnce(&mut Waiter) -> R) -> R {
         let idle = self.lock().pop();
         let mut waiter = idle.unwrap_or_else(|| Waiter::new(self.policy, self.sharing.clone(), None));
         let result = wait(&mut waiter);

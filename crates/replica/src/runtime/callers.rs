@@ -1,0 +1,97 @@
+//! The threads of a node that wait for something: they drive the node meanwhile, and are woken when another one drives it.
+//!
+//! ```text
+//! a waker     store what the caller waits for | SeqCst fence | is anyone waiting? then wake
+//! a caller    count itself as waiting | look | before it sleeps: the wake word's fence | look once more
+//! ```
+//! So a result costs its waker a fence and a look at a line that hardly ever changes while all callers poll. The fences forbid
+//! that the waker misses the caller and the caller, which is about to sleep, misses the result. A caller that does not sleep
+//! looks again by itself and needs no fence; one of its own stood here, at the price of a locked instruction for each operation,
+//! and no model could tell that it was gone. `tests/loom/runtime.rs` has the model.
+
+use std::time::Duration;
+
+use corecast_base::CacheLine;
+use corecast_base::sync::{AtomicU32, Ordering, fence};
+use corecast_base::wait::{LONGEST_SLEEP, WakeWord};
+
+use super::waiters::Waiters;
+
+/// The threads of a node that wait, and the word that they sleep on.
+#[derive(Debug)]
+pub struct Callers {
+    /// The number of threads that wait for something, and poll for it unless they sleep. Written by them, read by wakers.
+    waiting: CacheLine<AtomicU32>,
+    word: WakeWord,
+    waiters: Waiters,
+}
+
+impl Callers {
+    /// Threads that sleep on `word` and wait as `waiters` do.
+    #[must_use]
+    pub fn new(word: WakeWord, waiters: Waiters) -> Self {
+        Self { waiting: CacheLine::new(AtomicU32::new(0)), word, waiters }
+    }
+
+    /// The word that callers, and the node's own thread, sleep on.
+    #[must_use]
+    pub fn word(&self) -> &WakeWord {
+        &self.word
+    }
+
+    /// True while a thread waits. Only a hint where no fence is before it.
+    #[inline]
+    #[must_use]
+    pub fn are_waiting(&self) -> bool {
+        // ORDERING: Relaxed, a thread that sees it late naps once more, and a waker has fenced before
+        self.waiting.load(Ordering::Relaxed) > 0
+    }
+
+    /// Wakes the threads that wait, after the caller has stored what they wait for. In the common case of none it costs a fence.
+    #[inline]
+    pub fn wake(&self) {
+        // ORDERING: SeqCst, pairs with the fence of a sleeper in its wake word, behind the addition in wait_for; forbids that
+        // this thread misses the caller and the caller misses what this thread has stored [callers]
+        fence(Ordering::SeqCst);
+        if self.are_waiting() {
+            self.word.notify();
+        }
+    }
+
+    /// Waits until `found` says something, and meanwhile calls `turn`, which drives the node and tells whether that did anything.
+    /// `None` when the time is up.
+    #[inline]
+    pub fn wait_for<T>(
+        &self,
+        limit: Option<Duration>,
+        mut found: impl FnMut() -> Option<T>,
+        mut turn: impl FnMut() -> bool,
+    ) -> Option<T> {
+        // ORDERING: Relaxed, the fence of a sleeper comes before its last look; wakers look behind a fence [callers]
+        self.waiting.fetch_add(1, Ordering::Relaxed);
+        let poll = || {
+            if let Some(found) = found() {
+                return Some(found);
+            }
+            if turn() { found() } else { None }
+        };
+        let check = |waited: Duration| match limit {
+            None => Ok(LONGEST_SLEEP),
+            Some(limit) => limit.checked_sub(waited).filter(|left| !left.is_zero()).ok_or(()),
+        };
+        let result = self.until(poll, check);
+        // ORDERING: Relaxed, a waker that counts this thread still wakes nobody
+        self.waiting.fetch_sub(1, Ordering::Relaxed);
+        result
+    }
+
+    /// Waits as a caller does, without being counted as one: for the node's own thread.
+    #[inline]
+    pub fn until<T>(
+        &self,
+        poll: impl FnMut() -> Option<T>,
+        check: impl FnMut(Duration) -> Result<Duration, ()>,
+    ) -> Option<T> {
+        self.waiters.with(|waiter| waiter.until(&self.word, poll, check).ok())
+    }
+}

@@ -1,0 +1,55 @@
+//! The parts that a node needs whether it shares memory with the others or sends them messages.
+//!
+//! - [`Callers`], [`Waiters`], [`Errands`]: how the threads of a node wait, and what they want of the thread that drives it;
+//! - [`Mailbox`], [`Outstanding`], [`Submitted`], [`Admission`]: requests on their way to a result;
+//! - [`Ending`], [`Patience`], [`Joiners`]: why a node does no more, when another counts as stuck, and for whom the log waits;
+//! - state_bytes: a replica's whole state as bytes.
+//!
+//! `node/` and `net/` build on it. The models of `tests/loom` run [`Callers`] and [`Errands`].
+
+#[cfg(not(loom))]
+mod admission;
+#[cfg(not(loom))]
+mod boot;
+mod callers;
+#[cfg(not(loom))]
+mod ending;
+mod errands;
+#[cfg(not(loom))]
+mod joiners;
+#[cfg(not(loom))]
+mod mailbox;
+#[cfg(not(loom))]
+mod outstanding;
+#[cfg(not(loom))]
+mod patience;
+#[cfg(not(loom))]
+pub(crate) mod state_bytes;
+#[cfg(not(loom))]
+mod submitted;
+mod waiters;
+
+pub use callers::Callers;
+pub use errands::Errands;
+pub use waiters::Waiters;
+
+#[cfg(not(loom))]
+pub(crate) use admission::{Admission, Errand, admission};
+#[cfg(not(loom))]
+pub(crate) use boot::boot_number;
+#[cfg(not(loom))]
+pub(crate) use ending::{End, Ending};
+#[cfg(not(loom))]
+pub(crate) use joiners::{Joiners, SHORTEST_HOLD};
+#[cfg(not(loom))]
+pub(crate) use mailbox::{Content, Letter, Mailbox};
+#[cfg(not(loom))]
+pub use outstanding::Rid;
+#[cfg(not(loom))]
+pub(crate) use outstanding::{Outstanding, decode};
+#[cfg(not(loom))]
+pub(crate) use patience::Patience;
+#[cfg(not(loom))]
+pub(crate) use state_bytes::GroupState;
+#[cfg(not(loom))]
+pub(crate) use submitted::Submitted;

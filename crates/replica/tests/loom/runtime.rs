@@ -1,0 +1,81 @@
+//! The threads of a node: those that wait for a result, the one that brings it, and what they ask of each other.
+
+use corecast_base::sync::{Arc, AtomicU64, Ordering};
+use corecast_base::wait::{CpuSharing, Wait, WakeWord};
+use corecast_replica::runtime::{Callers, Errands, Waiters};
+use loom::thread;
+
+/// Callers that sleep at once.
+fn callers() -> Arc<Callers> {
+    let waiters = Waiters::new(Wait::Park, CpuSharing::pinned(2, 1));
+    Arc::new(Callers::new(WakeWord::new(Wait::Park), waiters))
+}
+
+/// A word of no more than its number: what it is worth to be woken for.
+fn number(word: &AtomicU64) -> u64 {
+    // ORDERING: Relaxed, the number is all there is to know
+    word.load(Ordering::Relaxed)
+}
+
+fn set(word: &AtomicU64, number: u64) {
+    // ORDERING: Relaxed, the number is all there is to know
+    word.store(number, Ordering::Relaxed);
+}
+
+/// Sleeps have no time limit in a model: a caller that nobody wakes is a deadlock.
+#[test]
+fn a_caller_is_woken_by_the_thread_that_has_its_result() {
+    loom::model(|| {
+        let (callers, result) = (callers(), Arc::new(AtomicU64::new(0)));
+        let (theirs, their_result) = (Arc::clone(&callers), Arc::clone(&result));
+        let driving = thread::spawn(move || {
+            set(&their_result, 7);
+            theirs.wake();
+        });
+        let found = callers.wait_for(None, || Some(number(&result)).filter(|&found| found > 0), || false);
+        assert_eq!(found, Some(7));
+        assert!(!callers.are_waiting());
+        driving.join().expect("it brings the result");
+    });
+}
+
+#[test]
+fn two_callers_are_woken_for_one_result_each() {
+    loom::model(|| {
+        let (callers, results) = (callers(), Arc::new([AtomicU64::new(0), AtomicU64::new(0)]));
+        let wait = |callers: &Callers, result: &AtomicU64| {
+            callers.wait_for(None, || Some(number(result)).filter(|&found| found > 0), || false)
+        };
+        let (theirs, their_results) = (Arc::clone(&callers), Arc::clone(&results));
+        let waiting = thread::spawn(move || wait(&theirs, &their_results[1]));
+        set(&results[1], 2);
+        callers.wake();
+        assert_eq!(waiting.join().expect("it is woken"), Some(2));
+        assert_eq!(wait(&callers, &results[1]), Some(2));
+    });
+}
+
+/// A thread adds an errand and wakes the one that drives, which may be about to take earlier ones, or about to sleep.
+#[test]
+fn no_errand_is_left_behind() {
+    loom::model(|| {
+        let (callers, errands) = (callers(), Arc::new(Errands::default()));
+        let (theirs, their_errands) = (Arc::clone(&callers), Arc::clone(&errands));
+        let asking = thread::spawn(move || {
+            for errand in [1, 2] {
+                their_errands.add(errand);
+                theirs.word().notify();
+            }
+        });
+        let mut taken = Vec::new();
+        let all = callers.until(
+            || {
+                errands.take(&mut taken);
+                (taken.len() == 2).then_some(())
+            },
+            |_| Ok(std::time::Duration::MAX),
+        );
+        assert_eq!((all, taken), (Some(()), vec![1, 2]));
+        asking.join().expect("it asks twice");
+    });
+}
