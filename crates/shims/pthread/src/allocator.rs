@@ -150,7 +150,7 @@ mod tests {
     fn a_slab_that_is_used_up_is_followed_by_another() {
         let layout = Layout::from_size_align(1 << 15, 8).expect("a layout");
         // SAFETY: the layout has a size.
-        let blocks = [(); 2 * SLAB >> 15].map(|()| unsafe { OWN.alloc(layout) });
+        let blocks = [(); (2 * SLAB) >> 15].map(|()| unsafe { OWN.alloc(layout) });
         let mut addresses = blocks.map(|block| block.addr());
         addresses.sort_unstable();
         assert!(addresses.windows(2).all(|pair| pair[1] - pair[0] >= 1 << 15));

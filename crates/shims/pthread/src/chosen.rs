@@ -7,8 +7,7 @@ use corecast_preload::variable;
 /// algorithm where there is room for it, and its sleepers need no table that a child of `fork` could find locked.
 pub(crate) fn algorithm() -> Option<Algorithm> {
     let Some(name) = variable(c"CORECAST_LOCK") else { return Some(Algorithm::Auto) };
-    let named = str::from_utf8(name).ok()?;
-    let found = Algorithm::ALL.iter().copied().find(|algorithm| algorithm.name() == named)?;
+    let found = Algorithm::ALL.iter().copied().find(|algorithm| algorithm.name().as_bytes() == name)?;
     Some(if found == Algorithm::Byte { Algorithm::Word } else { found })
 }
 

@@ -7,7 +7,7 @@
 //! - `ticket`: the barrier's protocol; `barrier`: the functions over it;
 //! - `mutex`: mutexes by any lock of the registry, and condition variables with them;
 //! - `spin`: spin locks that give way;
-//! - `fork`, `allocator`, `nodes`, `thread`: what locks need inside foreign programs;
+//! - `fork`, `allocator`, `nodes`, `thread`, `cpus`: what locks need inside foreign programs;
 //! - `start`, `chosen`, `slot`: what is switched on, and how a call gets there.
 
 // Its unit tests and models must not interpose themselves, so the functions have no public names there.
@@ -19,6 +19,8 @@ mod allocator;
 mod barrier;
 #[cfg(not(loom))]
 mod chosen;
+#[cfg(not(loom))]
+mod cpus;
 #[cfg(not(loom))]
 mod fork;
 #[cfg(all(target_arch = "x86_64", target_env = "gnu", not(loom)))]

@@ -62,7 +62,7 @@ impl Ticket {
             self.until(spins, |now| now == round);
             self.open(round);
         } else {
-            self.until(spins, |now| now.wrapping_sub(round).cast_signed() > 0);
+            self.until(spins, |now| (now.wrapping_sub(round) as i32) > 0);
         }
         // ORDERING: Release, pairs with the Acquire in is_empty: nothing of this wait comes later [ticket-inside]
         self.state.fetch_sub(1, Ordering::Release);

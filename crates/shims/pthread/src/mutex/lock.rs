@@ -90,8 +90,10 @@ fn try_acquire<L: RawTimed + 'static>(object: &Object) -> bool {
     if !is_in_order::<L>(object) {
         put_in_order::<L>(object);
     }
-    // SAFETY: in order; the node is acquire's.
-    unsafe { acquire::<L>(object, |lock, node| lock.try_lock(node)) }
+    // SAFETY: the node is acquire's.
+    let take = |lock: &L, node: &L::Node| unsafe { lock.try_lock(node) };
+    // SAFETY: in order.
+    unsafe { acquire::<L>(object, take) }
 }
 
 #[cold]
@@ -246,15 +248,17 @@ fn wait_until<L: RawTimed>(object: &Object, clock: clockid_t, until: timespec) -
     loop {
         let Some(left) = time_until(clock, until) else { return libc::ETIMEDOUT };
         let deadline = Instant::now() + left.min(LONGEST_WAIT);
-        // SAFETY: a try was made, so it is in order; the node is acquire's.
-        if unsafe { acquire::<L>(object, |lock, node| lock.lock_until(node, deadline)) } {
+        // SAFETY: the node is acquire's.
+        let take = |lock: &L, node: &L::Node| unsafe { lock.lock_until(node, deadline) };
+        // SAFETY: a try was made, so it is in order.
+        if unsafe { acquire::<L>(object, take) } {
             return 0;
         }
     }
 }
 
 /// The time left until then; `None` if it has come.
-pub(crate) fn time_until(clock: clockid_t, until: timespec) -> Option<Duration> {
+fn time_until(clock: clockid_t, until: timespec) -> Option<Duration> {
     let mut now = timespec { tv_sec: 0, tv_nsec: 0 };
     // SAFETY: room for a time of a clock that there is.
     unsafe { libc::clock_gettime(clock, &raw mut now) };

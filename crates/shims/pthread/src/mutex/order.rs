@@ -13,7 +13,7 @@ use std::ptr;
 use super::lock::acquire;
 use super::object::{Object, fits};
 use super::records::{self, Record};
-use crate::{barrier, fork};
+use crate::{cpus, fork};
 
 /// Whether this process has put it in order, and it is where it was then.
 #[inline]
@@ -55,7 +55,7 @@ pub(super) fn put_in_order<L: RawTimed + 'static>(object: &Object) {
 
 /// Makes the lock, which only this thread uses for now, as the owner says.
 fn renew<L: RawTimed + 'static>(object: &Object) {
-    let setup = Setup::of_threads(2 * barrier::allowed_cpus().min(1 << 10) as usize);
+    let setup = Setup::of_threads(2 * cpus::allowed().min(1 << 10) as usize);
     if fits::<L>() {
         let lock = L::new(&setup);
         // SAFETY: it fits, and nobody else uses it.
@@ -68,8 +68,10 @@ fn renew<L: RawTimed + 'static>(object: &Object) {
     }
     let owner = object.owner();
     if owner != 0 {
+        // SAFETY: the node is acquire's.
+        let take = |lock: &L, node: &L::Node| unsafe { lock.try_lock(node) };
         // SAFETY: the lock was made above.
-        let is_taken = unsafe { acquire::<L>(object, |lock, node| lock.try_lock(node)) };
+        let is_taken = unsafe { acquire::<L>(object, take) };
         debug_assert!(is_taken, "a new lock is free");
         object.set_owner(owner);
     }
