@@ -15,6 +15,7 @@ use super::inner::Inner;
 use super::table::NodeTable;
 use super::transport::Transport;
 use super::wire::StateMessage;
+use crate::crash_point;
 use crate::crc32c::Crc32c;
 use crate::error::OpenError;
 use crate::runtime::GroupState;
@@ -90,6 +91,7 @@ impl<S: StateMachine> Driver<S> {
         }
         for part in copy.run(offset) {
             self.transport.send_state(taker, &part);
+            crash_point::here("net-part-given");
         }
     }
 
