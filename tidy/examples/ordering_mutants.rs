@@ -19,13 +19,14 @@ use std::sync::Mutex;
 use std::time::{Duration, Instant};
 use std::{fs, io, thread};
 
-/// Crates with models, and the path to their door to atomics.
-const CRATES: [(&str, &str); 5] = [
+/// Crates with models, by their folders, and the path to their door to atomics.
+const CRATES: [(&str, &str); 6] = [
     ("base", "crate::sync"),
     ("lock", "corecast_base::sync"),
     ("channel", "corecast_base::sync"),
     ("collective", "corecast_base::sync"),
     ("replica", "corecast_base::sync"),
+    ("shims/omp", "corecast_base::sync"),
 ];
 /// The features that are built along with the models of a crate.
 const FEATURES: [(&str, &str); 1] = [("lock", "hierarchical")];
@@ -197,7 +198,7 @@ fn build(workspace: &Path, mutants: &[Mutant]) -> io::Result<Vec<(&'static str, 
 }
 
 fn models_of(workspace: &Path, crate_name: &str) -> io::Result<Vec<Model>> {
-    let package = format!("corecast-{crate_name}");
+    let package = format!("corecast-{}", crate_name.replace("shims/", "shim-"));
     let mut cargo = Command::new(env!("CARGO"));
     cargo.current_dir(workspace).args(["test", "--release", "--no-run", "--test", "loom", "--message-format=json"]);
     cargo.args(["--package", &package]).env("RUSTFLAGS", "--cfg loom").env("CARGO_TARGET_DIR", target_dir());

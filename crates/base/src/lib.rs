@@ -53,6 +53,8 @@ pub mod region;
 pub mod rendezvous;
 pub mod small_file;
 pub mod sync;
+#[cfg(not(loom))]
+mod thread_end;
 pub mod wait;
 
 pub use arena::{Arena, ArenaError};
@@ -61,3 +63,5 @@ pub use clock::Clock;
 pub use cpu::{CpuId, CpuSet, CpuSetError, MAX_CPU_ID};
 pub use place::{Place, PlaceSlice, Shareable};
 pub use plain::{Plain, zeroed};
+#[cfg(not(loom))]
+pub use thread_end::ThreadEnd;

@@ -9,6 +9,7 @@
 //! - `measuring`, `race_checks`, `drift`: measuring this machine, and checking the model by races; `meter` shows how far a long
 //!   run is, `interrupt` stops it;
 //! - `members`, `forwarding`: processes started as the members of a group, and signals passed on to them;
+//! - `shim`, `shim_args`: preload objects under programs that were not built with corecast;
 //! - `region_dirs`: where regions of shared memory are; `html_arg`: where a page goes;
 //! - `output`, `printable`, `failure`: results, remarks, errors and exit codes; `file_limit`: files that grow too large;
 //! - `own_program`: starts processes of this program;
@@ -62,6 +63,8 @@ pub mod row_outcome;
 pub mod screen;
 mod service_plan;
 mod shade;
+pub mod shim;
+mod shim_args;
 pub mod skipped;
 pub mod table;
 pub mod target_folder;

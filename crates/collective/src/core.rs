@@ -15,6 +15,7 @@ use crate::link::Link;
 use crate::membership::{GAVE_UP, MemberTable, SUCCEEDED, SUSPICIOUS};
 use crate::missing::Missing;
 use crate::stamp::Stamp;
+use crate::wait_hook::WaitHook;
 
 /// One member's place in its group. On lines of its own, as members may lie side by side in a vector.
 #[derive(Debug)]
@@ -44,6 +45,8 @@ pub(crate) struct Core {
     uncounted: u64,
     /// The marks in this member's seat beside the number of its operations, set once the group has failed.
     marks: u64,
+    /// Called while this member waits.
+    pub(crate) wait_hook: WaitHook,
 }
 
 /// Whether members compare their calls when they lay out memory. Not in models, whose members lay out the same: each word
@@ -71,6 +74,7 @@ impl Core {
             opened: 0,
             uncounted: 0,
             marks: 0,
+            wait_hook: WaitHook::default(),
         }
     }
 
@@ -191,17 +195,18 @@ impl Core {
     /// Waits at the member's own wake word until `poll` finds something.
     #[inline(always)]
     pub(crate) fn wait_at_own_word<T>(&mut self, poll: impl FnMut() -> Option<T>) -> Result<T, Error> {
-        let Self { rank, operation, waiter, table, deadline, has_failed, .. } = self;
-        let found =
-            waiter.until(table.wake_word(*rank), poll, |waited| check(table, *rank, *operation, *deadline, waited));
+        let Self { rank, operation, waiter, table, deadline, has_failed, wait_hook, .. } = self;
+        let look = |waited| Ok(check(table, *rank, *operation, *deadline, waited)?.min(wait_hook.call(waited)));
+        let found = waiter.until(table.wake_word(*rank), poll, look);
         found.map_err(|error| failed(has_failed, error))
     }
 
     /// Waits at the wake word of all members at once until `poll` finds something.
     #[inline(always)]
     pub(crate) fn wait_at_common_word<T>(&mut self, poll: impl FnMut() -> Option<T>) -> Result<T, Error> {
-        let Self { rank, operation, waiter, table, deadline, has_failed, .. } = self;
-        let found = waiter.until(&table.common, poll, |waited| check(table, *rank, *operation, *deadline, waited));
+        let Self { rank, operation, waiter, table, deadline, has_failed, wait_hook, .. } = self;
+        let look = |waited| Ok(check(table, *rank, *operation, *deadline, waited)?.min(wait_hook.call(waited)));
+        let found = waiter.until(&table.common, poll, look);
         found.map_err(|error| failed(has_failed, error))
     }
 
@@ -228,8 +233,8 @@ impl Core {
     #[inline(always)]
     pub(crate) fn send_to<T: Plain>(&mut self, rank: usize, tx: &mut AnySender, value: &T) -> Result<(), Error> {
         tx.stamp(self.stamp.digest());
-        let Self { rank: own, operation, waiter, table, deadline, .. } = self;
-        let check = check_for_exchange(table, *own, *operation, *deadline);
+        let Self { rank: own, operation, waiter, table, deadline, wait_hook, .. } = self;
+        let check = check_for_exchange(table, *own, *operation, *deadline, wait_hook);
         tx.send(value, waiter, check).map_err(|interrupted| self.blame(rank, interrupted))
     }
 
@@ -243,8 +248,8 @@ impl Core {
     #[inline(always)]
     pub(crate) fn recv_from<T: Plain>(&mut self, rank: usize, rx: &mut AnyReceiver) -> Result<T, Error> {
         rx.expect(self.stamp.digest());
-        let Self { rank: own, operation, waiter, table, deadline, .. } = self;
-        let check = check_for_exchange(table, *own, *operation, *deadline);
+        let Self { rank: own, operation, waiter, table, deadline, wait_hook, .. } = self;
+        let check = check_for_exchange(table, *own, *operation, *deadline, wait_hook);
         rx.recv(waiter, check).map_err(|interrupted| self.refuse(rank, rx, interrupted))
     }
 
@@ -252,8 +257,8 @@ impl Core {
     #[inline(always)]
     pub(crate) fn send_part<T: Plain>(&mut self, rank: usize, tx: &mut AnySender, part: &[T]) -> Result<(), Error> {
         tx.stamp(self.stamp.digest());
-        let Self { rank: own, operation, waiter, table, deadline, .. } = self;
-        let check = check_for_exchange(table, *own, *operation, *deadline);
+        let Self { rank: own, operation, waiter, table, deadline, wait_hook, .. } = self;
+        let check = check_for_exchange(table, *own, *operation, *deadline, wait_hook);
         tx.send_part(part, waiter, check).map_err(|interrupted| self.blame(rank, interrupted))
     }
 
@@ -266,8 +271,8 @@ impl Core {
         into: &mut [T],
     ) -> Result<usize, Error> {
         rx.expect(self.stamp.digest());
-        let Self { rank: own, operation, waiter, table, deadline, .. } = self;
-        let check = check_for_exchange(table, *own, *operation, *deadline);
+        let Self { rank: own, operation, waiter, table, deadline, wait_hook, .. } = self;
+        let check = check_for_exchange(table, *own, *operation, *deadline, wait_hook);
         rx.recv_part(into, waiter, check).map_err(|interrupted| self.refuse(rank, rx, interrupted))
     }
 
@@ -319,8 +324,12 @@ fn check_for_exchange(
     rank: usize,
     operation: u64,
     deadline: u64,
+    wait_hook: &mut WaitHook,
 ) -> impl FnMut(Duration) -> Result<Duration, Interrupted> {
-    move |waited| check(table, rank, operation, deadline, waited).map_err(Interrupted::Group)
+    move |waited| {
+        let nap = check(table, rank, operation, deadline, waited).map_err(Interrupted::Group)?;
+        Ok(nap.min(wait_hook.call(waited)))
+    }
 }
 
 /// The longest time that a wait with this deadline may sleep; after the deadline, the missing members.

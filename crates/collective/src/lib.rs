@@ -59,6 +59,7 @@ mod race;
 mod stamp;
 mod tree;
 mod two_phase_commit;
+mod wait_hook;
 
 pub use atomic_stream::AtomicStream;
 pub use barrier::Barrier;

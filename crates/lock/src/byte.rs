@@ -1,18 +1,19 @@
 //! [`Byte`]: when to take it, how it works, and its code.
 
-use std::time::Duration;
+use std::time::Instant;
 
 use corecast_base::sync::{AtomicU8, Ordering};
 
 use crate::facts::Facts;
-use crate::parking::{sleep_if, wake_one};
-use crate::three_states::{AWAITED, State, ThreeStates, facts};
+use crate::parking::{Awakening, enter, wake_first};
+use crate::raw::RawLock;
+use crate::three_states::{AWAITED, FREE, HELD, State, ThreeStates, facts};
 
 /// A mutex in one byte: spins for about the cost of a wake-up, then sleeps in a table.
 ///
 /// Take it where there are millions of locks, of which few are wanted at a time: beside a flag in a node, say. It never keeps
 /// a CPU from the holder for long. An unlock wakes one sleeper, which competes with newcomers (nothing is handed
-/// to a thread that does not run). Not where one lock is contended for long: a sleeper takes the mutex of its line in the
+/// to a thread that does not run), unless the holder asks to [hand it over](Byte::unlock_or_hand_over). Not where one lock is contended for long: a sleeper takes the mutex of its line in the
 /// table twice, and locks may share a line of it. Neighbours in one cache line disturb each other, as any bytes do.
 ///
 /// **Progress:** blocking; a waiter may be overtaken. **Memory ordering:** that of [`RawLock`](crate::RawLock).
@@ -53,17 +54,63 @@ impl State for AtomicU8 {
         Self::swap(self, to, order)
     }
 
-    fn sleep(&self, longest: Duration) {
+    fn sleep(&self, deadline: Option<Instant>) -> bool {
         // ORDERING: Relaxed, the unlocking thread takes the line's mutex afterwards
-        sleep_if(address(self), longest, || Self::load(self, Ordering::Relaxed) == AWAITED);
+        let place = enter(address(self), 0, || Self::load(self, Ordering::Relaxed) == AWAITED);
+        place.is_some_and(|place| place.sleep(deadline, |_| ()) == Awakening::HandedOver)
     }
 
     fn wake_one(&self) {
-        wake_one(address(self));
+        wake_first(address(self), false);
     }
 }
 
-/// The address by which the sleepers of a lock are found.
+impl Byte {
+    /// Frees the lock, or hands it over to the thread that has slept for the longest time, if there is one and `hands_over` says so.
+    /// That is asked only if a thread may sleep. The lock is then not free for a moment, and no newcomer overtakes; it rests
+    /// until that thread runs.
+    ///
+    /// # Safety
+    /// - As of [`RawLock::unlock`].
+    #[inline]
+    pub unsafe fn unlock_or_hand_over(&self, hands_over: impl FnOnce() -> bool) {
+        // ORDERING: Release, pairs with the Acquire in take and take_awaited; Relaxed where it fails, as nothing was freed
+        // [three-free]
+        if !self.state.exchange(HELD, FREE, Ordering::Release, Ordering::Relaxed) {
+            self.unlock_awaited(hands_over());
+        }
+    }
+
+    /// Frees the lock that is held and awaited, or hands it over. It stays marked for the others that sleep.
+    #[cold]
+    fn unlock_awaited(&self, hands_over: bool) {
+        if !(hands_over && wake_first(self.address(), true)) {
+            // SAFETY: the caller holds the lock.
+            unsafe { self.unlock(&()) };
+        }
+    }
+
+    /// True if a thread may wait for it asleep, as far as this one has seen.
+    #[inline]
+    #[must_use]
+    pub fn is_awaited(&self) -> bool {
+        // ORDERING: Relaxed, it publishes nothing
+        self.state.load(Ordering::Relaxed) == AWAITED
+    }
+
+    /// Says that a thread sleeps, if the lock is held. The caller has the mutex of this lock's line, in which that thread lies: so
+    /// the holder finds it when it frees the lock.
+    pub(crate) fn mark_awaited(&self) -> bool {
+        // ORDERING: Relaxed, the mark publishes nothing
+        self.state.exchange(HELD, AWAITED, Ordering::Relaxed, Ordering::Relaxed) || self.is_awaited()
+    }
+
+    /// The address by which its sleepers are found.
+    pub(crate) fn address(&self) -> usize {
+        address(&self.state)
+    }
+}
+
 fn address(state: &AtomicU8) -> usize {
     std::ptr::from_ref(state).addr()
 }

@@ -22,6 +22,7 @@
 //! - [`Auto`], which finds out which of these suits, by the costs of the machine if it is told them ([`Params`]);
 //! - [`AnyLock`], whose algorithm is chosen when it is made;
 //! - [`Condvar`], for threads that wait for each other's changes; [`Once`], for something that is done once;
+//! - [`ByteCondvar`], for those that wait with a [`Byte`] and have to know how many were woken;
 //! - `lock_api`, behind the feature of that name: the same locks for libraries that are generic over that crate;
 //! - [`shared`]: locks among processes;
 //! - [`Combine`], [`delegate`]: data that closures are sent to;
@@ -38,6 +39,7 @@ mod any;
 mod array;
 mod auto;
 mod byte;
+mod byte_condvar;
 mod clh;
 mod combine;
 mod condvar;
@@ -84,6 +86,7 @@ pub use any::{AnyLock, WrongUse};
 pub use array::Array;
 pub use auto::{Auto, AutoStats, Explanation, Mode, Params, Why};
 pub use byte::Byte;
+pub use byte_condvar::ByteCondvar;
 pub use clh::{Clh, ClhNodes};
 pub use combine::Combine;
 pub use condvar::{Condvar, WaitGuard, WaitTimeoutResult};
@@ -100,6 +103,9 @@ pub use hticket::Hticket;
 pub use mcs::{Mcs, McsNode};
 pub use mutex::{MappedMutexGuard, Mutex, MutexGuard};
 pub use once::Once;
+#[cfg(loom)]
+#[doc(hidden)]
+pub use pool::FreeNodes;
 pub use qword::Qword;
 #[cfg(not(loom))]
 pub use raw::RawConst;
@@ -108,8 +114,8 @@ pub use registry::{Algorithm, UnknownLock};
 #[cfg(not(loom))]
 pub use rw::RawRwConst;
 pub use rw::{
-    MappedRwLockReadGuard, MappedRwLockWriteGuard, RawRwLock, RawRwTimed, RawRwUpgradable, RawRwUpgrade, RwAlgorithm,
-    RwLock, RwLockReadGuard, RwLockWriteGuard, RwPhase, RwSpread, RwTtas,
+    MappedRwLockReadGuard, MappedRwLockWriteGuard, RawRwLock, RawRwTimed, RawRwUpgradable, RawRwUpgrade, RwAccess,
+    RwAlgorithm, RwLock, RwLockReadGuard, RwLockWriteGuard, RwPhase, RwSpread, RwTtas, RwWord,
 };
 pub use seq::Seq;
 pub use table::Table;

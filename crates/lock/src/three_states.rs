@@ -10,7 +10,7 @@ use std::fmt::Debug;
 use std::time::{Duration, Instant};
 
 use corecast_base::sync::Ordering;
-use corecast_base::wait::{LONGEST_SLEEP, Spinner};
+use corecast_base::wait::Spinner;
 
 use crate::facts::{AcquisitionOrder, Facts, NodeKind};
 #[cfg(not(loom))]
@@ -20,8 +20,8 @@ use crate::raw::{NodeMoves, RawLock, RawTimed, Setup};
 /// No time passes in a model, which would never see a thread go to sleep.
 pub(crate) const IS_MODEL: bool = cfg!(loom);
 
-const FREE: u8 = 0;
-const HELD: u8 = 1;
+pub(crate) const FREE: u8 = 0;
+pub(crate) const HELD: u8 = 1;
 /// Held, and a thread may sleep.
 pub(crate) const AWAITED: u8 = 2;
 
@@ -29,7 +29,7 @@ pub(crate) const AWAITED: u8 = 2;
 #[derive(Debug)]
 pub struct ThreeStates<S> {
     /// [`FREE`], [`HELD`] or [`AWAITED`]. Written by every thread that wants the lock, and by its holder.
-    state: S,
+    pub(crate) state: S,
 }
 
 /// An atomic number for the state of a lock, on which threads can sleep.
@@ -52,8 +52,9 @@ pub trait State: Debug + Send + Sync {
     /// Writes `to`, and returns the state before.
     fn swap(&self, to: u8, order: Ordering) -> u8;
 
-    /// Sleeps while the state is [`AWAITED`], until the thread is woken, but not for longer; may also return early for no reason.
-    fn sleep(&self, longest: Duration);
+    /// Sleeps while the state is [`AWAITED`], until the thread is woken or the deadline has come; may also return early for no
+    /// reason. True if the lock was handed over to this thread.
+    fn sleep(&self, deadline: Option<Instant>) -> bool;
 
     /// Wakes one of the threads that sleep.
     fn wake_one(&self);
@@ -65,6 +66,13 @@ pub(crate) const fn facts(name: &'static str, about: &'static str, source: &'sta
 }
 
 impl<S: State> ThreeStates<S> {
+    /// True while a thread holds it, as far as this one has seen.
+    #[inline]
+    #[must_use]
+    pub fn is_held(&self) -> bool {
+        !self.looks_free()
+    }
+
     #[inline]
     fn looks_free(&self) -> bool {
         // ORDERING: Relaxed, a thread that takes it looks again
@@ -84,27 +92,37 @@ impl<S: State> ThreeStates<S> {
         self.state.swap(AWAITED, Ordering::Acquire) == FREE
     }
 
-    /// Waits until the lock is free and takes it. False if there is no time `left` before.
+    /// Waits until the lock is free and takes it; false if the deadline has come before. A thread that `has_slept` already may have
+    /// been woken in the place of others, so it holds the lock as one that is awaited.
     #[cold]
-    fn wait_and_take(&self, left: impl Fn() -> Option<Duration>) -> bool {
+    pub(crate) fn wait_and_take(&self, deadline: Option<Instant>, has_slept: bool) -> bool {
+        let is_over = || deadline.is_some_and(|deadline| time_until(deadline).is_none());
         let mut spinner = Spinner::new();
         loop {
-            if self.looks_free() && self.take() {
+            if self.looks_free() && if has_slept { self.take_awaited() } else { self.take() } {
                 return true;
             }
-            if left().is_none() {
+            if is_over() {
                 return false;
             }
             if IS_MODEL || spinner.is_spent() {
-                break;
+                return self.sleep_and_take(deadline, is_over);
             }
             spinner.pause();
         }
-        // A thread that may have slept cannot know whether others do, so it holds the lock as one that is awaited. It looks
-        // once more before it gives up: it may have been woken in the place of another.
+    }
+
+    /// A thread that may have slept cannot know whether others do, so it holds the lock as one that is awaited. It looks
+    /// once more before it gives up: it may have been woken in the place of another.
+    #[inline]
+    fn sleep_and_take(&self, deadline: Option<Instant>, is_over: impl Fn() -> bool) -> bool {
         while !self.take_awaited() {
-            let Some(longest) = left() else { return false };
-            self.state.sleep(longest);
+            if is_over() {
+                return false;
+            }
+            if self.state.sleep(deadline) {
+                break;
+            }
         }
         true
     }
@@ -124,7 +142,7 @@ unsafe impl<S: State> RawLock for ThreeStates<S> {
     #[inline]
     unsafe fn lock(&self, (): &()) {
         if !self.take() {
-            self.wait_and_take(|| Some(LONGEST_SLEEP));
+            self.wait_and_take(None, false);
         }
     }
 
@@ -145,7 +163,7 @@ unsafe impl<S: State> RawLock for ThreeStates<S> {
 // SAFETY: it takes the lock as lock does, or leaves it marked as awaited, which costs its holder a wake-up.
 unsafe impl<S: State> RawTimed for ThreeStates<S> {
     unsafe fn lock_until(&self, (): &(), deadline: Instant) -> bool {
-        self.take() || self.wait_and_take(|| time_until(deadline))
+        self.take() || self.wait_and_take(Some(deadline), false)
     }
 }
 

@@ -1,11 +1,12 @@
 //! [`Word`]: when to take it, how it works, and its code.
 
-use std::time::Duration;
+use std::time::Instant;
 
 use corecast_base::sync::{AtomicU32, Ordering, Scope, futex_wait, futex_wake};
+use corecast_base::wait::LONGEST_SLEEP;
 
 use crate::facts::Facts;
-use crate::three_states::{AWAITED, State, ThreeStates, facts};
+use crate::three_states::{AWAITED, State, ThreeStates, facts, time_until};
 
 /// A mutex in one word: spins for about the cost of a wake-up, then sleeps.
 ///
@@ -42,8 +43,11 @@ impl State for AtomicU32 {
         Self::swap(self, to.into(), order) as u8
     }
 
-    fn sleep(&self, longest: Duration) {
-        futex_wait(self, AWAITED.into(), longest, Scope::Process);
+    fn sleep(&self, deadline: Option<Instant>) -> bool {
+        if let Some(longest) = deadline.map_or(Some(LONGEST_SLEEP), time_until) {
+            futex_wait(self, AWAITED.into(), longest, Scope::Process);
+        }
+        false
     }
 
     fn wake_one(&self) {

@@ -3,7 +3,7 @@
 //! - [`Replicated`]: makes a group and joins one; [`Config`], [`Placement`], [`Learning`]: its layout;
 //! - [`Node`]: a member with its replica, [`Session`]: requests that are done exactly once, [`Level`]: how fresh a read is,
 //!   [`Status`];
-//! - [`StateMachine`], [`Wire`]: the state, and how operations become bytes;
+//! - [`StateMachine`], [`Wire`]: the state, and how operations become bytes; [`Batched`]: several operations as one command;
 //! - [`OpenError`], [`ExecuteError`], [`ReadError`]: the errors;
 //! - [`NodeId`], [`Command`], [`Configuration`]: the words of the protocol;
 //! - [`net`]: the same among nodes that share no state, by messages;
@@ -17,6 +17,7 @@
 
 #![forbid(unsafe_code)]
 
+mod batch;
 mod command;
 mod configuration;
 pub mod crash_point;
@@ -46,6 +47,7 @@ mod state_machine;
 pub mod system;
 pub mod wal;
 
+pub use batch::{Batch, Batched};
 pub use command::{Command, LeaveReason, Op, SessionId};
 pub use configuration::{Configuration, RoleChange};
 pub use directory::FileError;

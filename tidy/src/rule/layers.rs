@@ -17,6 +17,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("corecast-plan", &["corecast-base", "corecast-machine"]),
     ("corecast-channel", &["corecast-base"]),
     ("corecast-lock", &["corecast-base", "corecast-machine"]),
+    ("corecast-parking-lot", &["corecast-base", "corecast-lock"]),
     ("corecast-collective", &["corecast-base", "corecast-machine", "corecast-plan", "corecast-channel"]),
     (
         "corecast-replica",
@@ -48,6 +49,13 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("corecast-cli", &["corecast", "corecast-race"]),
     // The second program shows its results as the first one does.
     ("corecast-bench-cli", &["corecast", "corecast-race", "corecast-bench", "corecast-cli"]),
+    // Preload objects: each on the layer it serves, and on what they share.
+    ("corecast-preload", &["corecast-base"]),
+    ("corecast-shim-omp", &["corecast-preload", "corecast-base"]),
+    ("corecast-shim-pthread", &["corecast-preload", "corecast-base", "corecast-lock"]),
+    ("corecast-shim-mpi", &["corecast-preload", "corecast-base", "corecast-collective", "corecast"]),
+    // parking_lot's names over our locks: a library, not a preload object.
+    ("corecast-parking-lot", &["corecast-base", "corecast-lock"]),
     ("corecast-testing", &[]),
     ("corecast-tidy", &[]),
 ];

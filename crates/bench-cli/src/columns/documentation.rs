@@ -1,5 +1,8 @@
 //! The fields that `docs/json` describes: what the tables of its pages say, read by the tests of columns.
 
+use serde::Serialize;
+use serde_json::Value;
+
 use super::{Column, Format};
 
 const BENCH: &str = include_str!("../../../../docs/json/bench.md");
@@ -25,6 +28,30 @@ pub(crate) fn assert_documented<R>(columns: &[Column<R>], command: &str, row: &s
         if let Some(end) = end_of_name(column) {
             assert!(path.ends_with(end), "the column '{}' is {path}, which does not end in {end}", column.head());
         }
+    }
+}
+
+/// Every field of a result is documented in the section of this command, those within arrays once for all elements.
+pub(crate) fn assert_fields_documented(result: &impl Serialize, command: &str) {
+    let fields = fields(section(command));
+    let mut paths = Vec::new();
+    list_paths(&serde_json::to_value(result).expect("a result is JSON"), String::new(), &mut paths);
+    for path in paths {
+        assert!(describes(&fields, &path), "docs/json does not describe {path} of {command}");
+    }
+}
+
+/// The paths of all fields that hold no fields themselves.
+fn list_paths(value: &Value, path: String, paths: &mut Vec<String>) {
+    match value {
+        Value::Object(fields) => fields.iter().for_each(|(name, field)| {
+            let path = if path.is_empty() { name.clone() } else { format!("{path}.{name}") };
+            list_paths(field, path, paths);
+        }),
+        Value::Array(elements) if !elements.is_empty() => {
+            elements.iter().for_each(|element| list_paths(element, format!("{path}[]"), paths));
+        }
+        _ => paths.push(path),
     }
 }
 
@@ -93,6 +120,9 @@ fn a_row_describes_fields_that_lie_beside_its_first_one() {
     ] {
         assert_eq!(describes(&fields, path), is_described, "{path}");
     }
+    let mut paths = Vec::new();
+    list_paths(&serde_json::json!({"a": [{"b": 1, "times": {"p50_ns": 2}}], "empty": []}), String::new(), &mut paths);
+    assert_eq!(paths, ["a[].b", "a[].times.p50_ns", "empty"]);
     assert_eq!(without_places("mops/0"), "mops");
     assert!(section("bench idle").contains("cpu_percent") && !section("bench idle").contains("regret"));
 }

@@ -204,7 +204,7 @@ fn written<'a, R: 'a>(
 pub(crate) mod tests {
     use serde::Serialize;
 
-    pub(crate) use super::documentation::assert_documented;
+    pub(crate) use super::documentation::{assert_documented, assert_fields_documented};
     use super::*;
 
     /// Every column with a name has the value of that field, fields that were not measured are `null`, and `docs/json` describes

@@ -120,12 +120,24 @@ fn describe(report: &CrashReport) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::columns::tests::agree_with_json;
+    use crate::columns::tests::{agree_with_json, assert_fields_documented};
+    use corecast_bench::{CrashEpisode, CrashFault};
 
     #[test]
     fn the_table_shows_what_json_has() {
         let row =
             CrashRow { event: "leader killed", events: 20, median_ms: Some(1.5), p99_ms: Some(2.5), max_ms: None };
         agree_with_json(ROWS, &row, "bench replica --crash", "rows[]");
+        let fault = CrashFault { seed: 7, what: "stuck".into(), file: None };
+        let report = CrashReport {
+            commit: None,
+            seed: 7,
+            seconds: 1.0,
+            episodes: 1,
+            counts: CrashEpisode::default(),
+            rows: vec![row],
+            faults: vec![fault],
+        };
+        assert_fields_documented(&report, "bench replica --crash");
     }
 }

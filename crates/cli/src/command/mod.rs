@@ -13,6 +13,7 @@ mod measure;
 mod plan;
 mod run;
 mod serve;
+mod shim;
 mod top;
 mod topo;
 pub(crate) mod tune;
@@ -52,9 +53,14 @@ pub(crate) enum Command {
         after_help = "Examples:\n  corecast kv serve accounts --resp accounts.sock\n  corecast kv get accounts alice"
     )]
     Kv(kv::Arguments),
-    /// Start a program several times, as the members of a group.
-    #[command(after_help = "Example:\n  corecast run -n 2 -- ./program")]
+    /// Start a program several times, as the members of a group; or once, with corecast under its locks and barriers.
+    #[command(
+        after_help = "Examples:\n  corecast run -n 2 -- ./program\n  corecast run --shim lock --lock mcs -- memcached -t 4"
+    )]
     Run(run::Arguments),
+    /// Look into what the preload objects of `run --shim` can do for a program.
+    #[command(after_help = "Example:\n  corecast shim check memcached")]
+    Shim(shim::Arguments),
     /// Race corecast against the alternatives, or run its load tests.
     #[command(after_help = format!("Example:\n  corecast bench locks --quick\n\n{}", benchmarks::summary()))]
     Bench(bench::Arguments),
@@ -90,6 +96,7 @@ impl Command {
             Self::Serve(arguments) => serve::run(arguments, output),
             Self::Kv(arguments) => kv::run(arguments, output),
             Self::Run(arguments) => run::run(arguments, output),
+            Self::Shim(arguments) => shim::run(arguments, output),
             Self::Bench(arguments) => bench::run(None, arguments, output),
             Self::Cc(arguments) => bench::run(Some("cc"), arguments, output),
             Self::Top(arguments) => top::run(arguments, output),

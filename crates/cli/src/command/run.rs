@@ -1,12 +1,14 @@
-//! `corecast run`: starts a program several times, as the members of a group.
+//! `corecast run`: starts a program several times, as the members of a group, or once with corecast under its locks, barriers and
+//! collectives.
 //!
 //! The group's memory has no name unless one is asked for: the processes inherit a descriptor of it, and its number, their
-//! rank and the number of members in their environment. When the last of them ends, nothing is left.
+//! rank and the number of members in their environment. When the last of them ends, nothing is left. With `--shim` and without
+//! `-n` there is no group: the program takes the place of this one, so that its exit status and signals are its own.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
-use std::os::unix::process::ExitStatusExt;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Child, Command, ExitStatus};
 
 use corecast::base::rendezvous::{self, HostedRegion, RendezvousError, SocketDir};
@@ -19,7 +21,8 @@ use crate::failure::Failure;
 use crate::forwarding::Signals;
 use crate::members::Members;
 use crate::output::Output;
-use crate::{bytes_arg, cpus_arg};
+use crate::shim_args::ShimArgs;
+use crate::{bytes_arg, cpus_arg, file_limit};
 
 /// A shell reports a program that a signal killed as this number plus the signal's.
 const KILLED: i32 = 128;
@@ -57,6 +60,8 @@ pub(crate) struct Arguments {
     /// Let the members race when they have joined, as `Builder::race` does; an earlier result is taken.
     #[arg(long, conflicts_with = "barrier")]
     race: bool,
+    #[command(flatten)]
+    shims: ShimArgs,
     /// The program and its arguments.
     #[arg(trailing_var_arg = true, required = true, value_name = "PROGRAM")]
     program: Vec<OsString>,
@@ -68,17 +73,68 @@ fn parse_room(text: &str) -> Result<usize, String> {
 }
 
 pub(super) fn run(arguments: &Arguments, output: &Output) -> Result<(), Failure> {
+    let variables = arguments.shims.variables(arguments.program())?;
+    if arguments.shims.are_given() && arguments.members.is_none() {
+        return run_alone(arguments, variables);
+    }
     let signals = Signals::held()?;
     let founding = arguments.found()?;
     let meeting = arguments.name.as_deref().map(|name| host(name, &founding)).transpose()?;
     let fd = inheritable(&founding)
         .map_err(|error| Failure::environment(format!("cannot give the group's memory to its members: {error}")))?;
-    let ended = start_and_wait(arguments, &founding, &fd, signals, output);
+    let ended = start_and_wait(arguments, &founding, &Inheritance { fd, variables }, signals, output);
     drop(meeting);
     ended
 }
 
+/// The things that the processes inherit beside this one's environment.
+struct Inheritance {
+    /// The group's memory.
+    fd: OwnedFd,
+    /// Of the preload objects.
+    variables: Vec<(&'static str, OsString)>,
+}
+
+/// Runs the program in the place of this process. Returns only if it cannot.
+fn run_alone(arguments: &Arguments, variables: Vec<(&'static str, OsString)>) -> Result<(), Failure> {
+    if let Some(option) = arguments.of_a_group() {
+        return Err(Failure::input(format!("`{option}` is for a group of processes: give their number, `-n N`, too")));
+    }
+    file_limit::let_through()?;
+    let error = arguments.command().envs(variables).exec();
+    Err(arguments.not_started(&error))
+}
+
 impl Arguments {
+    fn program(&self) -> &OsStr {
+        self.program.first().expect("clap requires a program")
+    }
+
+    /// The program with its arguments, to be started.
+    fn command(&self) -> Command {
+        let mut command = Command::new(self.program());
+        command.args(&self.program[1..]);
+        command
+    }
+
+    fn not_started(&self, error: &io::Error) -> Failure {
+        Failure::input(format!("cannot start {}: {error}", self.program().to_string_lossy()))
+    }
+
+    /// An option that was given and has a meaning for a group only.
+    fn of_a_group(&self) -> Option<&'static str> {
+        let given = [
+            (self.name.is_some(), "--name"),
+            (self.cpus.is_some(), "--cpus"),
+            (self.pin, "--pin"),
+            (self.no_pin, "--no-pin"),
+            (self.barrier.is_some(), "--barrier"),
+            (self.room.is_some(), "--room"),
+            (self.race, "--race"),
+        ];
+        given.into_iter().find_map(|(is_given, option)| is_given.then_some(option))
+    }
+
     fn found(&self) -> Result<Founding, Failure> {
         let machine = machine::detect()?;
         let cpus = cpus_arg::choose(self.cpus.as_ref(), machine.cpu_set(), "this machine")?;
@@ -98,13 +154,12 @@ impl Arguments {
         Ok(builder.found()?)
     }
 
-    fn start(&self, rank: usize, members: usize, fd: &OwnedFd) -> Result<Child, Failure> {
-        let (program, arguments) = self.program.split_first().expect("clap requires a program");
-        let mut command = Command::new(program);
-        command.args(arguments).env(FD_VARIABLE, fd.as_raw_fd().to_string());
+    fn start(&self, rank: usize, members: usize, inherited: &Inheritance) -> Result<Child, Failure> {
+        let mut command = self.command();
+        command.env(FD_VARIABLE, inherited.fd.as_raw_fd().to_string());
         command.env(RANK_VARIABLE, rank.to_string()).env(SIZE_VARIABLE, members.to_string());
-        let refused = |error| Failure::input(format!("cannot start {}: {error}", program.to_string_lossy()));
-        command.spawn().map_err(refused)
+        command.envs(inherited.variables.iter().map(|(name, value)| (name, value)));
+        command.spawn().map_err(|error| self.not_started(&error))
     }
 }
 
@@ -129,11 +184,12 @@ fn inheritable(founding: &Founding) -> io::Result<OwnedFd> {
 fn start_and_wait(
     arguments: &Arguments,
     founding: &Founding,
-    fd: &OwnedFd,
+    inherited: &Inheritance,
     signals: Signals,
     output: &Output,
 ) -> Result<(), Failure> {
-    let started = signals.let_through(|is_interrupted| start_all(arguments, founding.members(), fd, is_interrupted))?;
+    let started =
+        signals.let_through(|is_interrupted| start_all(arguments, founding.members(), inherited, is_interrupted))?;
     let members = started?;
     signals.forward(members.list(), *output)?;
     let mut first = Ok(());
@@ -159,7 +215,7 @@ fn not_awaited(error: io::Error) -> Failure {
 fn start_all(
     arguments: &Arguments,
     members: usize,
-    fd: &OwnedFd,
+    inherited: &Inheritance,
     is_interrupted: &dyn Fn() -> bool,
 ) -> Result<Members, Failure> {
     let mut started = Members::default();
@@ -167,7 +223,7 @@ fn start_all(
         if is_interrupted() {
             return Err(Failure::Interrupted);
         }
-        started.add(arguments.start(rank, members, fd)?);
+        started.add(arguments.start(rank, members, inherited)?);
     }
     Ok(started)
 }

@@ -1,7 +1,7 @@
 //! One client: its bytes, its requests that are under way, and its replies.
 //!
-//! The operations of a pipeline are started one after the other, up to the session's limit, before the first is waited for. A
-//! command of another kind waits until those before it are done: it sees what they did, and its reply comes behind theirs.
+//! The operations of a pipeline are started in batches, up to the session's limit, before the first is waited for. A command of
+//! another kind waits until those before it are done: it sees what they did, and its reply comes behind theirs.
 
 use std::os::unix::net::UnixStream;
 
@@ -9,8 +9,9 @@ use rustix::buffer::spare_capacity;
 use rustix::io::{Errno, read};
 use rustix::net::{SendFlags, send};
 
-use super::command::{Command, Told, tell_answer, tell_out};
-use super::replica::{Replica, Session, Trouble};
+use super::command::{Command, tell_answer};
+use super::pipeline::Pipeline;
+use super::replica::{Replica, Session};
 use super::reply::Replies;
 use super::request::RequestReader;
 
@@ -21,20 +22,19 @@ const LONG_READ_BYTES: usize = 1 << 20;
 /// A client that has this many bytes of replies to read has to, before more of its requests are carried out.
 const UNSENT_BYTES: usize = 1 << 20;
 
-/// A connection and its session `S`, which it has from its first operation on.
+/// A connection whose operations go through a session `S`.
 #[derive(Debug)]
 pub(super) struct Connection<S> {
     pub(super) stream: UnixStream,
     pub(super) number: u64,
-    pub(super) session: Option<S>,
+    /// The operations that are under way.
+    pub(super) pipeline: Pipeline<S>,
     /// The socket is watched for room to write, and not for bytes to read.
     pub(super) awaits_room: bool,
     reader: RequestReader,
     input: Vec<u8>,
     /// The bytes of the input that were carried out.
     consumed: usize,
-    /// Operations that were started, and how their results are told.
-    pending: Vec<(u32, Told)>,
     /// A command that waits for those.
     held: Option<Command>,
     replies: Replies,
@@ -56,12 +56,11 @@ impl<S: Session> Connection<S> {
         Self {
             stream,
             number,
-            session: None,
+            pipeline: Pipeline::default(),
             awaits_room: false,
             reader: RequestReader::default(),
             input: Vec::new(),
             consumed: 0,
-            pending: Vec::new(),
             held: None,
             replies: Replies::default(),
             sent: 0,
@@ -88,28 +87,40 @@ impl<S: Session> Connection<S> {
     /// Carries requests out until one has to wait for operations that are under way. Returns true if there are such.
     pub(super) fn advance<R: Replica<Session = S>>(&mut self, replica: &R, idle: &mut Idle<S>) -> bool {
         self.is_stalled = false;
-        while self.pending.len() < S::OUTSTANDING {
+        while self.pipeline.has_room() {
             if self.unsent() >= UNSENT_BYTES && !self.has_sent_all() {
                 self.is_stalled = true;
                 break;
             }
             let Some(command) = self.held.take().or_else(|| self.next()) else { break };
             match command {
-                Command::Write(op, told) => match self.start(&op, replica, idle) {
-                    Ok(number) => self.pending.push((number, told)),
-                    Err(trouble) => {
-                        self.settle();
-                        self.fail(&trouble);
-                    }
-                },
-                other if !self.pending.is_empty() => {
+                Command::Write(op, told) if self.pipeline.fits(&op) => self.pipeline.gather(op, told),
+                write @ Command::Write(..) => {
+                    self.held = Some(write);
+                    self.start(replica, idle);
+                }
+                other if !self.pipeline.is_empty() => {
                     self.held = Some(other);
                     break;
                 }
                 other => self.answer(other, replica),
             }
         }
-        !self.pending.is_empty()
+        self.start(replica, idle);
+        !self.pipeline.is_empty()
+    }
+
+    /// Starts the operations that were gathered.
+    fn start<R: Replica<Session = S>>(&mut self, replica: &R, idle: &mut Idle<S>) {
+        if let Err(trouble) = self.pipeline.start(replica, idle) {
+            self.settle();
+            self.pipeline.fail(&trouble, &mut self.replies);
+        }
+    }
+
+    /// Waits for the results of all operations that are under way, and replies to them.
+    pub(super) fn settle(&mut self) {
+        self.pipeline.settle(&mut self.replies);
     }
 
     /// The next command. Errors are replied to here, once those before have their replies.
@@ -134,44 +145,6 @@ impl<S: Session> Connection<S> {
             }
         }
         None
-    }
-
-    fn start<R: Replica<Session = S>>(
-        &mut self,
-        op: &corecast::replica::kv::Op,
-        replica: &R,
-        idle: &mut Idle<S>,
-    ) -> Result<u32, Trouble> {
-        let session = match self.session.take().or_else(|| idle.pop()) {
-            Some(session) => session,
-            None => replica.session()?,
-        };
-        self.session.insert(session).start(op)
-    }
-
-    /// Waits for the results of all operations that are under way, and replies to them.
-    pub(super) fn settle(&mut self) {
-        let mut trouble = None;
-        for (number, told) in self.pending.drain(..) {
-            let Some(session) = &mut self.session else { continue };
-            match session.wait(number) {
-                Ok(out) => tell_out(out, told, &mut self.replies),
-                Err(error) => {
-                    self.replies.error(format!("ERR {error}"));
-                    trouble = Some(error);
-                }
-            }
-        }
-        if trouble.is_some() {
-            self.session = None;
-        }
-    }
-
-    /// Replies with an error to an operation that could not be started. Its session is not used any more.
-    #[cold]
-    fn fail(&mut self, trouble: &Trouble) {
-        self.session = None;
-        self.replies.error(format!("ERR {trouble}"));
     }
 
     /// Replies to a command that changes nothing.

@@ -3,18 +3,18 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use corecast::replica::StateMachine;
 use corecast::replica::kv::{Answer, Op, Out, Query, Store};
+use corecast::replica::{Batch, Batched, StateMachine};
 
 use super::replica::{Replica, Session, Standing, Trouble};
 
-/// The store, and the largest number of operations that were under way at once.
+/// The store, and the number of batches applied.
 #[derive(Debug, Default, Clone)]
 pub(crate) struct Local(Rc<RefCell<State>>);
 
 #[derive(Debug, Default)]
 struct State {
-    store: Store,
+    store: Batched<Store>,
     applied: u64,
 }
 
@@ -23,7 +23,7 @@ struct State {
 pub(crate) struct LocalSession {
     local: Local,
     started: u32,
-    results: std::collections::VecDeque<(u32, Out)>,
+    results: std::collections::VecDeque<(u32, Batch<Out>)>,
 }
 
 impl Replica for Local {
@@ -49,9 +49,9 @@ impl Replica for Local {
 impl Session for LocalSession {
     const OUTSTANDING: usize = 16;
 
-    fn start(&mut self, op: &Op) -> Result<u32, Trouble> {
+    fn start(&mut self, ops: &Batch<Op>) -> Result<u32, Trouble> {
         let state = &mut *self.local.0.borrow_mut();
-        let out = state.store.apply(state.applied, op);
+        let out = state.store.apply(state.applied, ops);
         state.applied += 1;
         self.started += 1;
         self.results.push_back((self.started, out));
@@ -59,7 +59,7 @@ impl Session for LocalSession {
         Ok(self.started)
     }
 
-    fn wait(&mut self, number: u32) -> Result<Out, Trouble> {
+    fn wait(&mut self, number: u32) -> Result<Batch<Out>, Trouble> {
         match self.results.pop_front() {
             Some((first, out)) if first == number => Ok(out),
             _ => Err(Trouble(format!("no operation {number}"))),

@@ -3,7 +3,8 @@
 //! - [`request`], [`reply`]: the bytes of clients, and the bytes for them;
 //! - [`command`]: requests as operations and questions of a store;
 //! - [`replica`]: what is asked of a replica; `node`: one in shared memory; `local`: one without agreement, for tests;
-//! - [`connection`], [`server`]: the clients of a process; [`listener`]: the sockets at which they come;
+//! - [`connection`], [`server`]: the clients of a process; `pipeline`: the operations of one that are under way;
+//!   [`listener`]: the sockets at which they come;
 //! - [`client`]: a client of its own, for the subcommands.
 
 pub(crate) mod client;
@@ -13,6 +14,7 @@ pub(crate) mod listener;
 #[cfg(test)]
 mod local;
 mod node;
+mod pipeline;
 pub(crate) mod replica;
 mod reply;
 mod request;

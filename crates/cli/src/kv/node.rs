@@ -3,15 +3,15 @@
 use std::time::Duration;
 
 use corecast::replica::kv::{Answer, Op, Out, Query, Store};
-use corecast::replica::{ExecuteError, Level, Node, ReadError, Session as NodeSession, Status};
+use corecast::replica::{Batch, Batched, ExecuteError, Level, Node, ReadError, Session as NodeSession, Status};
 
 use super::replica::{Replica, Session, Standing, Trouble};
 
 /// How long an operation or a question may take. A change of roles takes milliseconds.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-impl Replica for Node<Store> {
-    type Session = NodeSession<Store>;
+impl Replica for Node<Batched<Store>> {
+    type Session = NodeSession<Batched<Store>>;
 
     fn session(&self) -> Result<Self::Session, Trouble> {
         Ok(Self::session(self)?)
@@ -48,18 +48,18 @@ impl Replica for Node<Store> {
     }
 }
 
-impl Session for NodeSession<Store> {
+impl Session for NodeSession<Batched<Store>> {
     const OUTSTANDING: usize = 16;
 
     #[inline]
-    fn start(&mut self, op: &Op) -> Result<u32, Trouble> {
-        Ok(self.queue(op)?)
+    fn start(&mut self, ops: &Batch<Op>) -> Result<u32, Trouble> {
+        Ok(self.queue(ops)?)
     }
 
     #[inline]
-    fn wait(&mut self, number: u32) -> Result<Out, Trouble> {
-        let (out, _) = self.wait_timeout(number, PATIENCE)?;
-        Ok(out)
+    fn wait(&mut self, number: u32) -> Result<Batch<Out>, Trouble> {
+        let (outs, _) = self.wait_timeout(number, PATIENCE)?;
+        Ok(outs)
     }
 }
 

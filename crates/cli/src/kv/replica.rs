@@ -1,5 +1,6 @@
 //! The questions of the server to a replica of a store.
 
+use corecast::replica::Batch;
 use corecast::replica::kv::{Answer, Op, Out, Query};
 
 /// A replica in this process.
@@ -31,14 +32,14 @@ pub(crate) struct Standing {
 
 /// Orders operations. They are applied in the order in which they are started.
 pub(crate) trait Session {
-    /// The largest number of operations without an answer.
+    /// The largest number of batches without an answer.
     const OUTSTANDING: usize;
 
-    /// Begins an operation, and returns the number by which its result is asked for.
-    fn start(&mut self, op: &Op) -> Result<u32, Trouble>;
+    /// Begins operations, which are done all together, and returns the number by which their results are asked for.
+    fn start(&mut self, ops: &Batch<Op>) -> Result<u32, Trouble>;
 
-    /// Waits for the result. A session that had trouble is not used any more.
-    fn wait(&mut self, number: u32) -> Result<Out, Trouble>;
+    /// Waits for the results. A session that had trouble is not used any more.
+    fn wait(&mut self, number: u32) -> Result<Batch<Out>, Trouble>;
 }
 
 /// A replica could not do it. The text is told to the client behind `ERR`.

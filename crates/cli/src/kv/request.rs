@@ -3,7 +3,9 @@
 //! A request is `*N` and N bulk strings, or a line of words (*inline*). The crate `redis-protocol` reads the bulk strings.
 //! This file has what a server must add to it: the head of the request, limits, the errors that Redis gives, and a memory of
 //! how far an incomplete request was read. The crate reads a whole request, too, but sets no limit to lengths or to arrays in
-//! arrays, by which four bytes each a client could exhaust the stack, and begins anew whenever more bytes have come.
+//! arrays, by which four bytes each a client could exhaust the stack, and begins anew whenever more bytes have come. Bulk strings
+//! of up to 99 bytes that have come whole, which nearly all are, need no general parser and are read here: the crate took a
+//! quarter of the server's time for a SET of a pipeline.
 //!
 //! Nothing is set aside for a length that was only announced.
 
@@ -104,6 +106,10 @@ impl RequestReader {
     /// Reads `*N`. A request of no arguments is whole and has none.
     fn begin(&mut self, buffer: &[u8]) -> Result<bool, ProtocolError> {
         self.arguments.clear();
+        if let [b'*', count @ b'1'..=b'9', b'\r', b'\n', ..] = *buffer {
+            (self.missing, self.read) = (usize::from(count - b'0'), 4);
+            return Ok(true);
+        }
         let Some((line, len)) = line(buffer, ProtocolError::LongCount)? else { return Ok(false) };
         let count = number(&line[1..]).filter(|count| *count <= MAX_ARGUMENTS).ok_or(ProtocolError::Count)?;
         self.missing = usize::try_from(count).unwrap_or(0);
@@ -114,6 +120,9 @@ impl RequestReader {
     /// Reads a bulk string.
     fn read_argument(&mut self, buffer: &[u8]) -> Result<bool, ProtocolError> {
         let rest = &buffer[self.read..];
+        if let Some(bulk) = short_bulk(rest) {
+            return self.take_argument(bulk.start, bulk.end, bulk.end + 2).map(|()| true);
+        }
         match rest.first() {
             None => return Ok(false),
             Some(b'$') => {}
@@ -121,19 +130,25 @@ impl RequestReader {
         }
         match decode_range(rest) {
             Ok(Some((RangeFrame::BulkString((start, end)), len))) if end - start <= MAX_ARGUMENT_BYTES => {
-                // Arguments that come in one by one were never announced without their bytes.
-                if self.read + len > MAX_REQUEST_BYTES {
-                    return Err(ProtocolError::LongRequest);
-                }
-                self.arguments.push(self.read + start..self.read + end);
-                self.read += len;
-                self.missing -= 1;
-                Ok(true)
+                self.take_argument(start, end, len).map(|()| true)
             }
             Ok(None) => self.check_announced(rest).map(|()| false),
             // A length that is none, negative or too large.
             _ => Err(ProtocolError::Length),
         }
+    }
+
+    /// Takes the argument at `start..end` of the bytes that were not read, and reads on behind `len` of them.
+    #[inline]
+    fn take_argument(&mut self, start: usize, end: usize, len: usize) -> Result<(), ProtocolError> {
+        // Arguments that come in one by one were never announced without their bytes.
+        if self.read + len > MAX_REQUEST_BYTES {
+            return Err(ProtocolError::LongRequest);
+        }
+        self.arguments.push(self.read + start..self.read + end);
+        self.read += len;
+        self.missing -= 1;
+        Ok(())
     }
 
     /// Checks the length of an argument that has not come in whole.
@@ -162,6 +177,20 @@ impl RequestReader {
         self.read = end + 1;
         Ok(true)
     }
+}
+
+/// The place of the bulk string at the beginning, if its length has one or two digits and it has come whole with the end of its
+/// line. `None` says nothing about the others.
+#[inline]
+fn short_bulk(rest: &[u8]) -> Option<Range<usize>> {
+    let digit = |byte: u8| byte.is_ascii_digit().then(|| usize::from(byte - b'0'));
+    let (start, len) = match *rest {
+        [b'$', one, b'\r', b'\n', ..] => (4, digit(one)?),
+        [b'$', ten, one, b'\r', b'\n', ..] => (5, digit(ten)? * 10 + digit(one)?),
+        _ => return None,
+    };
+    let end = start + len;
+    (rest.get(end..end + 2)? == b"\r\n").then_some(start..end)
 }
 
 /// The line at the beginning without its end, and its length with it; `None` if it has not come in whole.
@@ -303,6 +332,20 @@ mod tests {
             }
             assert_eq!(requests, expected, "pieces of {piece} bytes");
             assert!(buffer.is_empty() && reader.read == 0);
+        }
+    }
+
+    #[test]
+    fn bulk_strings_of_all_lengths_are_read_alike() {
+        for len in [0, 1, 9, 10, 98, 99, 100, 101, 300] {
+            let argument: String = (0..len).map(|at| char::from(b'a' + (at % 26) as u8)).collect();
+            for head in [format!("${len}"), format!("$0{len}")] {
+                let bytes = format!("*2\r\n$3\r\nGET\r\n{head}\r\n{argument}\r\n");
+                assert_eq!(read_all(bytes.as_bytes()), (vec![words(&["GET", &argument])], Ok(0)), "{head}");
+                for cut in 14..bytes.len() {
+                    assert_eq!(read_all(&bytes.as_bytes()[..cut]), (vec![], Ok(cut)), "{head}, {cut} bytes");
+                }
+            }
         }
     }
 

@@ -21,6 +21,7 @@ mod rings;
 mod running;
 mod screen;
 mod serving;
+mod shims;
 mod store;
 mod system_tree;
 mod terminal;

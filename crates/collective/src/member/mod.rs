@@ -21,12 +21,14 @@ mod values;
 
 use std::any::Any;
 use std::fmt;
+use std::time::Duration;
 
 use corecast_base::sync::{Arc, Mutex};
 use corecast_base::wait::WaitCounts;
 
 use crate::call::Call;
 use crate::error::{Error, Loss};
+use crate::wait_hook::WaitHook;
 pub(crate) use ends::Ends;
 pub(crate) use memory::{GroupMemory, GroupPlan, ReservedMemory};
 use prepared::{Prepared, RankAndSize, Steps};
@@ -122,6 +124,40 @@ impl Member {
     #[must_use]
     pub fn wait_counts(&self) -> WaitCounts {
         self.ends().core.waiter.counts()
+    }
+
+    /// Calls `hook` now and then while this member waits in an operation, with the time waited so far; each call returns the
+    /// longest time that the member may sleep until the next one. Take it for a member whose thread has other duties, such
+    /// as the progress of messages of another library. The calls begin when the wait has lasted for about a microsecond, and
+    /// come as often as every few tenths of one: the hook itself decides when there is something to do. It must not call
+    /// operations of this member's group. Groups that are split off or shrunk from this one have no hook.
+    ///
+    /// ```
+    /// use std::sync::atomic::{AtomicU32, Ordering};
+    /// use std::time::Duration;
+    /// use corecast_collective::Group;
+    /// use corecast_machine::{Machine, Topology, source};
+    /// static CALLS: AtomicU32 = AtomicU32::new(0);
+    /// let machine = Machine::from_topology(&source::discover(&source::DiscoveryRequest::default())?);
+    /// let group = Group::builder(&machine).members(2).build()?;
+    /// group.run(|me| {
+    ///     if me.rank() == 0 {
+    ///         me.call_while_waiting(|_waited| {
+    ///             CALLS.fetch_add(1, Ordering::Relaxed);
+    ///             Duration::from_millis(1)
+    ///         });
+    ///     } else {
+    ///         while CALLS.load(Ordering::Relaxed) == 0 {
+    ///             std::thread::yield_now();
+    ///         }
+    ///     }
+    ///     me.barrier()
+    /// })?;
+    /// assert!(CALLS.load(Ordering::Relaxed) > 0);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn call_while_waiting(&mut self, hook: impl FnMut(Duration) -> Duration + Send + 'static) {
+        self.ends_mut().core.wait_hook = WaitHook::of(hook);
     }
 
     pub(crate) fn operations(&self) -> u64 {

@@ -178,13 +178,10 @@ impl AllRead {
 
 #[cfg(all(test, not(loom)))]
 mod tests {
-    use std::thread;
-
-    use corecast_base::wait::{CpuSharing, Wait, Waiter};
-
     use super::*;
     use crate::call::{Call, CallKind};
     use crate::membership::tests::sites;
+    use crate::operation::tests;
 
     /// Runs `body` as every member, on a thread each; returns the results by rank.
     fn run<R: Send>(
@@ -192,23 +189,11 @@ mod tests {
         is_crowded: bool,
         body: impl Fn(usize, &mut Core, &mut AllRead) -> R + Sync,
     ) -> Vec<R> {
-        let member = |mut site: Site| {
-            let slots = AllRead::lay_out(members, is_crowded, &mut site).expect("the heap has room");
-            let waiter = Waiter::new(Wait::Adaptive, CpuSharing::unpinned(members), None);
-            (Core::new(site.rank, members, waiter, site.table, site.arena), slots.expect("they are few"))
+        let slots = |site: &mut Site| {
+            let slots = AllRead::lay_out(members, is_crowded, site).expect("the heap has room");
+            slots.expect("they are few")
         };
-        let all: Vec<_> = sites(members).map(member).collect();
-        thread::scope(|scope| {
-            let threads: Vec<_> = all
-                .into_iter()
-                .enumerate()
-                .map(|(rank, (mut core, mut slots))| {
-                    let body = &body;
-                    scope.spawn(move || body(rank, &mut core, &mut slots))
-                })
-                .collect();
-            threads.into_iter().map(|thread| thread.join().expect("no member panics")).collect()
-        })
+        tests::run(members, slots, body)
     }
 
     fn allreduce<T: Plain>(

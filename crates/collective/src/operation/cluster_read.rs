@@ -267,13 +267,9 @@ impl Slots {
 
 #[cfg(all(test, not(loom)))]
 mod tests {
-    use std::thread;
-
-    use corecast_base::wait::{CpuSharing, Wait, Waiter};
-
     use super::*;
     use crate::call::{Call, CallKind};
-    use crate::membership::tests::sites;
+    use crate::operation::tests;
 
     /// Clusters of these sizes, whose members are dealt in turn.
     fn clusters(sizes: &[usize]) -> Vec<Vec<usize>> {
@@ -287,23 +283,8 @@ mod tests {
     /// Runs `body` as every member, on a thread each; returns the results by rank.
     fn run<R: Send>(sizes: &[usize], body: impl Fn(usize, &mut Core, &mut ClusterRead) -> R + Sync) -> Vec<R> {
         let (clusters, members) = (clusters(sizes), sizes.iter().sum());
-        let member = |mut site: Site| {
-            let slots = ClusterRead::lay_out(&clusters, &mut site).expect("the heap has room");
-            let waiter = Waiter::new(Wait::Adaptive, CpuSharing::unpinned(members), None);
-            (Core::new(site.rank, members, waiter, site.table, site.arena), slots)
-        };
-        let all: Vec<_> = sites(members).map(member).collect();
-        thread::scope(|scope| {
-            let threads: Vec<_> = all
-                .into_iter()
-                .enumerate()
-                .map(|(rank, (mut core, mut slots))| {
-                    let body = &body;
-                    scope.spawn(move || body(rank, &mut core, &mut slots))
-                })
-                .collect();
-            threads.into_iter().map(|thread| thread.join().expect("no member panics")).collect()
-        })
+        let slots = |site: &mut Site| ClusterRead::lay_out(&clusters, site).expect("the heap has room");
+        tests::run(members, slots, body)
     }
 
     fn allreduce<T: Plain>(

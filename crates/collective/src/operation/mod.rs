@@ -22,6 +22,8 @@ pub(crate) mod scatter;
 pub(crate) mod slice;
 pub(crate) mod slice_exchange;
 pub(crate) mod steps;
+#[cfg(all(test, not(loom)))]
+mod tests;
 pub(crate) mod value;
 
 pub(crate) use gather::Gathering;

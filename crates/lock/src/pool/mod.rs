@@ -3,6 +3,9 @@
 //! A queue in which a thread adopts the node of the one before cannot keep nodes in frames. These lie in slabs that are
 //! never unmapped, so that a late look at one hits live memory. Each thread keeps some; at its end they go to all.
 
+#[allow(unreachable_pub, reason = "reachable for its model")]
+#[cfg_attr(loom, allow(dead_code, reason = "the pool of a model is a list; this part has a model of its own"))]
+mod free_nodes;
 #[cfg_attr(loom, path = "model.rs")]
 #[cfg_attr(not(loom), path = "native.rs")]
 mod slabs;
@@ -10,6 +13,8 @@ mod slabs;
 use corecast_base::CacheLine;
 use corecast_base::sync::{AtomicU32, AtomicU64, Ordering};
 
+#[cfg(loom)]
+pub use free_nodes::FreeNodes;
 pub(crate) use slabs::{give, node, node_before, take};
 
 /// A node's thread waits or holds the lock, or the node is in no queue.
@@ -33,6 +38,9 @@ pub(crate) struct PoolNode {
     pub(crate) request: AtomicU32,
     /// Whether its thread sleeps in the table of `parking`. Written by that thread, and by the one that wakes it.
     pub(crate) sleep: AtomicU32,
+    /// While it is free: the one below it in the stack of free nodes. Written by the thread that gives it back.
+    #[cfg(not(loom))]
+    pub(crate) free: AtomicU32,
     /// The stay it is in, whether its thread waits or holds the lock, and whether it was the last of those that were spliced
     /// together. Written by its thread, and by the one that splices.
     #[cfg(feature = "hierarchical")]
@@ -55,6 +63,8 @@ impl PoolNode {
             state: AtomicU32::new(0),
             request: AtomicU32::new(0),
             sleep: AtomicU32::new(0),
+            #[cfg(not(loom))]
+            free: AtomicU32::new(0),
             #[cfg(feature = "hierarchical")]
             splice: AtomicU64::new(0),
         })

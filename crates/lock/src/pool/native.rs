@@ -1,12 +1,18 @@
 //! The pool of this process.
+//!
+//! It can be used anywhere in a thread's life, at any moment of a process. It takes no lock, so a child of `fork` finds it usable
+//! whatever other threads of its parent were doing. A thread's own nodes are variables without a destructor, and reach the others
+//! by a key of pthread when the thread ends. (Rust's thread-local destructors allocate when they are registered: a lock inside
+//! an allocator would call that allocator, and come back here.)
 
-use std::cell::{Cell, RefCell};
-use std::sync::OnceLock;
+use std::cell::Cell;
+use std::ptr;
 
-use corecast_base::CacheLine;
-use corecast_base::sync::Mutex;
+use corecast_base::sync::{AtomicPtr, AtomicU32, Ordering};
+use corecast_base::{CacheLine, ThreadEnd};
 
 use super::PoolNode;
+use super::free_nodes::FreeNodes;
 
 /// Nodes of the first slab; each other one has twice as many as the one before.
 const FIRST: u32 = 64;
@@ -15,17 +21,14 @@ const SLABS: usize = 20;
 /// A thread that has more gives half of them to all.
 const MOST_OWN: usize = 64;
 
-type Slab = OnceLock<Box<[CacheLine<PoolNode>]>>;
+/// Null before a node of it is made. Written by each thread that makes one, once.
+type Slab = AtomicPtr<CacheLine<PoolNode>>;
 
-static ALL: [Slab; SLABS] = [const { Slab::new() }; SLABS];
-static SHARED: Mutex<Shared> = Mutex::new(Shared { free: Vec::new(), made: 0 });
-
-#[derive(Debug)]
-struct Shared {
-    free: Vec<u32>,
-    /// Nodes that have been taken at least once, of those in slabs.
-    made: u32,
-}
+static ALL: [Slab; SLABS] = [const { Slab::new(ptr::null_mut()) }; SLABS];
+/// Nodes that have been taken at least once. Written by every thread that makes one.
+static MADE: AtomicU32 = AtomicU32::new(0);
+static FREE: FreeNodes = FreeNodes::new();
+static AT_END: ThreadEnd = ThreadEnd::new(give_up_own);
 
 /// No node's number.
 const NONE: u32 = u32::MAX;
@@ -34,43 +37,78 @@ const NONE: u32 = u32::MAX;
 struct Own {
     /// The one to take next, or [`NONE`]: threads mostly give back one and take one.
     next: Cell<u32>,
-    rest: RefCell<Vec<u32>>,
+    rest: [Cell<u32>; MOST_OWN],
+    len: Cell<usize>,
+    /// Whether they go to all when the thread ends. Where they do not, it keeps none: before it has asked for that, where that is
+    /// not possible, and when it is ending.
+    manner: Cell<Manner>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Manner {
+    Fresh,
+    Keeps,
+    GivesAway,
 }
 
 thread_local! {
-    static OWN: Own = const { Own { next: Cell::new(NONE), rest: RefCell::new(Vec::new()) } };
+    static OWN: Own = const {
+        Own {
+            next: Cell::new(NONE),
+            rest: [const { Cell::new(NONE) }; MOST_OWN],
+            len: Cell::new(0),
+            manner: Cell::new(Manner::Fresh),
+        }
+    };
 }
 
 impl Own {
     #[inline]
     fn take(&self) -> Option<u32> {
         match self.next.replace(NONE) {
-            NONE => self.rest.borrow_mut().pop(),
+            NONE => self.take_rest(),
             number => Some(number),
         }
     }
 
     #[inline]
+    fn take_rest(&self) -> Option<u32> {
+        let len = self.len.get().checked_sub(1)?;
+        self.len.set(len);
+        Some(self.rest[len].get())
+    }
+
+    #[inline]
     fn give(&self, number: u32) {
+        if self.manner.get() != Manner::Keeps && !self.may_keep() {
+            return free(number);
+        }
         let before = self.next.replace(number);
         if before != NONE {
             self.put_aside(before);
         }
     }
 
-    fn put_aside(&self, number: u32) {
-        let mut rest = self.rest.borrow_mut();
-        rest.push(number);
-        if rest.len() > MOST_OWN {
-            shared(|all| all.free.extend(rest.drain(MOST_OWN / 2..)));
+    #[cold]
+    fn may_keep(&self) -> bool {
+        if self.manner.get() == Manner::Fresh {
+            // Said before it is true: where asking gives a node back, that one is not kept.
+            self.manner.set(Manner::GivesAway);
+            if AT_END.ask() {
+                self.manner.set(Manner::Keeps);
+            }
         }
+        self.manner.get() == Manner::Keeps
     }
-}
 
-impl Drop for Own {
-    fn drop(&mut self) {
-        let next = Some(self.next.get()).filter(|&next| next != NONE);
-        shared(|all| all.free.extend(self.rest.get_mut().drain(..).chain(next)));
+    fn put_aside(&self, number: u32) {
+        if self.len.get() == MOST_OWN {
+            self.rest[MOST_OWN / 2..].iter().for_each(|number| free(number.get()));
+            self.len.set(MOST_OWN / 2);
+        }
+        let len = self.len.get();
+        self.rest[len].set(number);
+        self.len.set(len + 1);
     }
 }
 
@@ -78,8 +116,13 @@ impl Drop for Own {
 #[inline]
 pub(crate) fn node(number: u32) -> &'static PoolNode {
     let slab = (number / FIRST + 1).ilog2();
-    let nodes = ALL[slab as usize].get().expect("a number is made with its slab");
-    &nodes[(number - FIRST * ((1 << slab) - 1)) as usize]
+    // ORDERING: Acquire, pairs with the Release in make_slab [pool-slab]
+    let nodes = ALL[slab as usize].load(Ordering::Acquire);
+    debug_assert!(!nodes.is_null(), "a number is made with its slab");
+    // SAFETY: the slab has the nodes with these numbers, and is never freed.
+    let node = unsafe { nodes.add((number - FIRST * ((1 << slab) - 1)) as usize) };
+    // SAFETY: as above.
+    unsafe { &*node }
 }
 
 /// The node with this number, for the thread behind to hang itself in.
@@ -91,34 +134,58 @@ pub(crate) fn node_before(number: u32) -> &'static PoolNode {
 /// A node for the caller alone.
 #[inline]
 pub(crate) fn take() -> u32 {
-    // A thread that ends has no nodes of its own any more.
-    OWN.try_with(Own::take).ok().flatten().unwrap_or_else(take_shared)
+    OWN.with(Own::take).unwrap_or_else(take_shared)
 }
 
 /// Gives a node back, to the next thread that takes one.
 #[inline]
 pub(crate) fn give(number: u32) {
-    if OWN.try_with(|own| own.give(number)).is_err() {
-        shared(|all| all.free.push(number));
-    }
+    OWN.with(|own| own.give(number));
+}
+
+fn link(number: u32) -> &'static AtomicU32 {
+    &node(number).free
+}
+
+fn free(number: u32) {
+    FREE.push(number, link);
+}
+
+/// The end of a thread: its nodes go to all.
+fn give_up_own() {
+    OWN.with(|own| {
+        own.manner.set(Manner::GivesAway);
+        while let Some(number) = own.take() {
+            free(number);
+        }
+    });
 }
 
 #[cold]
 fn take_shared() -> u32 {
-    let taken = shared(|all| {
-        all.free.pop().or_else(|| {
-            let number = all.made;
-            let slab = (number / FIRST + 1).ilog2();
-            let make = || (0..FIRST << slab).map(|_| PoolNode::new()).collect();
-            ALL.get(slab as usize)?.get_or_init(make);
-            all.made += 1;
-            Some(number)
-        })
-    });
-    // Not while the pool is locked, which would be of no use to anybody then.
-    taken.expect("fewer than 2^25 threads wait, or closures that were given up")
+    FREE.pop(link).unwrap_or_else(make)
 }
 
-fn shared<R>(use_it: impl FnOnce(&mut Shared) -> R) -> R {
-    use_it(&mut SHARED.lock().expect("nobody panics while holding the pool"))
+fn make() -> u32 {
+    // ORDERING: Relaxed, each number is drawn once, and its slab comes on its own
+    let number = MADE.fetch_add(1, Ordering::Relaxed);
+    let slab = (number / FIRST + 1).ilog2() as usize;
+    let place = ALL.get(slab).expect("fewer than 2^25 threads wait, or closures that were given up");
+    // ORDERING: Relaxed, node looks at it again
+    if place.load(Ordering::Relaxed).is_null() {
+        make_slab(place, (FIRST << slab) as usize);
+    }
+    number
+}
+
+#[cold]
+fn make_slab(place: &Slab, len: usize) {
+    let nodes: Box<[CacheLine<PoolNode>]> = (0..len).map(|_| PoolNode::new()).collect();
+    let made = Box::into_raw(nodes);
+    // ORDERING: Release, pairs with the Acquire in node; Relaxed where it fails, as node looks at it again [pool-slab]
+    let put = place.compare_exchange(ptr::null_mut(), made.cast(), Ordering::Release, Ordering::Relaxed);
+    if put.is_err() {
+        // SAFETY: from a box above, and another thread's slab is there.
+        drop(unsafe { Box::from_raw(made) });
+    }
 }

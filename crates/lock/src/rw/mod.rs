@@ -6,7 +6,7 @@
 //! - [`RwLock`]: the safe front, with closures and guards;
 //! - [`RawRwLock`], [`RawRwTimed`], [`RawRwUpgrade`], [`RawRwUpgradable`]: what an algorithm is;
 //! - [`RwTtas`]: one word; [`RwPhase`]: readers and writers take turns; [`RwSpread`]: readers that do not
-//!   disturb each other;
+//!   disturb each other; [`RwWord`]: one word, whose threads sleep;
 //! - [`RwAlgorithm`]: all of them by name.
 
 mod lock;
@@ -15,6 +15,7 @@ mod raw;
 mod registry;
 mod spread;
 mod ttas;
+mod word;
 
 pub use lock::{MappedRwLockReadGuard, MappedRwLockWriteGuard, RwLock, RwLockReadGuard, RwLockWriteGuard};
 pub use phase::RwPhase;
@@ -24,3 +25,4 @@ pub use raw::{RawRwLock, RawRwTimed, RawRwUpgradable, RawRwUpgrade};
 pub use registry::RwAlgorithm;
 pub use spread::RwSpread;
 pub use ttas::RwTtas;
+pub use word::{RwAccess, RwWord};

@@ -12,6 +12,7 @@ macro_rules! for_each_rw_lock {
             RwTtas = 1: $crate::RwTtas,
             RwPhase = 2: $crate::RwPhase,
             RwSpread = 3: $crate::RwSpread,
+            RwWord = 4: $crate::RwWord,
         }
     };
 }
@@ -61,6 +62,7 @@ mod tests {
     #[test]
     fn the_names_and_sizes_that_users_were_told() {
         let told = RwAlgorithm::ALL.iter().map(|&lock| (lock as u32, lock.facts().name, lock.len_bytes()));
-        assert_eq!(told.collect::<Vec<_>>(), [(1, "rw_ttas", 4), (2, "rw_phase", 32), (3, "rw_spread", 128)]);
+        let known = [(1, "rw_ttas", 4), (2, "rw_phase", 32), (3, "rw_spread", 128), (4, "rw_word", 4)];
+        assert_eq!(told.collect::<Vec<_>>(), known);
     }
 }

@@ -1,7 +1,7 @@
 //! Models of the lock that sleeps in a table, where locks share a line.
 
-use corecast_base::sync::Arc;
-use corecast_lock::{Byte, Mutex};
+use corecast_base::sync::{Arc, UnsafeCell};
+use corecast_lock::{Byte, Mutex, RawLock, Setup};
 use loom::thread;
 
 type Shared = Arc<Mutex<u32, Byte>>;
@@ -36,4 +36,53 @@ fn one_that_overtakes_wakes_those_who_sleep() {
         others.into_iter().for_each(|other| other.join().expect("it adds"));
         assert_eq!(lock.with(|value| *value), 3);
     });
+}
+
+/// A lock, and a value that is no atomic.
+struct Guarded {
+    lock: Byte,
+    value: UnsafeCell<u32>,
+}
+
+// SAFETY: the value is only reached under the lock.
+unsafe impl Sync for Guarded {}
+
+impl Guarded {
+    fn new() -> Arc<Self> {
+        Arc::new(Self { lock: Byte::new(&Setup::of_threads(2)), value: UnsafeCell::new(0) })
+    }
+
+    fn adds_and_hands_over(&self) {
+        // SAFETY: there is no node.
+        unsafe { self.lock.lock(&()) };
+        self.add();
+        // SAFETY: locked above.
+        unsafe { self.lock.unlock_or_hand_over(|| true) };
+    }
+
+    fn add(&self) {
+        // SAFETY: the caller holds the lock; the model finds another thread that does, too.
+        self.value.with_mut(|value| unsafe { *value += 1 });
+    }
+}
+
+/// The thread that sleeps holds the lock when it wakes, and sees what the one before has written.
+#[test]
+fn a_lock_that_is_handed_over_is_held() {
+    for threads in 1..=2 {
+        loom::model(move || {
+            let guarded = Guarded::new();
+            let others: Vec<_> = (0..threads)
+                .map(|_| {
+                    let theirs = Arc::clone(&guarded);
+                    thread::spawn(move || theirs.adds_and_hands_over())
+                })
+                .collect();
+            guarded.adds_and_hands_over();
+            others.into_iter().for_each(|other| other.join().expect("it adds"));
+            // SAFETY: all others have ended.
+            assert_eq!(guarded.value.with(|value| unsafe { *value }), threads + 1);
+            assert!(!guarded.lock.is_held());
+        });
+    }
 }

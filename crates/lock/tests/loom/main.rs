@@ -5,10 +5,12 @@
 
 mod auto;
 mod byte;
+mod byte_condvar;
 mod combine;
 mod condvar;
 mod delegate;
 mod domains;
+mod free_nodes;
 mod once;
 mod owned_word;
 mod qword;

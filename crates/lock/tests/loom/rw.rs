@@ -247,7 +247,7 @@ fn two_writers_and_a_reader_take_turns() {
 
 mod a_reader_that_may_write {
     //! The reader that waits until it writes, by the calls of the lock itself: the safe front has none.
-    use corecast_lock::{RawRwUpgradable, RwPhase, Setup};
+    use corecast_lock::{RawRwUpgradable, RwWord, Setup};
     use loom::cell::UnsafeCell;
 
     use super::*;
@@ -344,23 +344,147 @@ mod a_reader_that_may_write {
         });
     }
 
-    #[test]
-    fn it_writes_after_all_others() {
-        both::<RwPhase>(Guarded::upgrades, Guarded::writes);
-        both::<RwPhase>(Guarded::upgrades, Guarded::reads);
-        both::<RwPhase>(Guarded::upgrades, Guarded::upgrades);
+    fn it_writes_after_all_others<L: RawRwUpgradable + 'static>() {
+        both::<L>(Guarded::upgrades, Guarded::writes);
+        both::<L>(Guarded::upgrades, Guarded::reads);
+        both::<L>(Guarded::upgrades, Guarded::upgrades);
     }
 
-    #[test]
-    fn it_tries_and_reads_again() {
-        both::<RwPhase>(Guarded::tries, Guarded::writes);
-        both::<RwPhase>(Guarded::tries, Guarded::reads);
-        both::<RwPhase>(Guarded::tries, Guarded::tries);
+    fn it_tries_and_reads_again<L: RawRwUpgradable + 'static>() {
+        both::<L>(Guarded::tries, Guarded::writes);
+        both::<L>(Guarded::tries, Guarded::reads);
+        both::<L>(Guarded::tries, Guarded::tries);
     }
 
-    #[test]
-    fn it_becomes_a_plain_reader() {
-        both::<RwPhase>(Guarded::reads_on, Guarded::writes);
-        both::<RwPhase>(Guarded::reads_on, Guarded::upgrades);
+    fn it_becomes_a_plain_reader<L: RawRwUpgradable + 'static>() {
+        both::<L>(Guarded::reads_on, Guarded::writes);
+        both::<L>(Guarded::reads_on, Guarded::upgrades);
+    }
+
+    macro_rules! upgradable {
+        ($($lock:ident)*) => {
+            mod each {
+                $(
+                    #[allow(non_snake_case, reason = "the registry's names")]
+                    mod $lock {
+                        use corecast_lock::$lock;
+
+                        #[test]
+                        fn it_writes_after_all_others() {
+                            super::super::it_writes_after_all_others::<$lock>();
+                        }
+
+                        #[test]
+                        fn it_tries_and_reads_again() {
+                            super::super::it_tries_and_reads_again::<$lock>();
+                        }
+
+                        #[test]
+                        fn it_becomes_a_plain_reader() {
+                            super::super::it_becomes_a_plain_reader::<$lock>();
+                        }
+                    }
+                )*
+            }
+        };
+    }
+
+    upgradable!(RwPhase RwWord);
+
+    /// Readers that read again, deadlines and hand-overs of the lock of one word.
+    mod of_one_word {
+        use std::time::Instant;
+
+        use corecast_lock::{RawRwLock, RwAccess};
+
+        use super::*;
+
+        type Word = Guarded<RwWord>;
+
+        fn reads_again(guarded: &Word) -> u32 {
+            guarded.lock.read();
+            let before = guarded.read();
+            guarded.lock.hold(RwAccess::ReadAgain, None);
+            assert_eq!(guarded.read(), before, "another thread wrote beside a reader");
+            for _ in 0..2 {
+                // SAFETY: both readers are of this thread.
+                unsafe { guarded.lock.unlock_read(()) };
+            }
+            0
+        }
+
+        fn hands_over(guarded: &Word) -> u32 {
+            guarded.lock.write();
+            guarded.add();
+            // SAFETY: the writer of the first line.
+            unsafe { guarded.lock.unlock_write_or_hand_over(|| true) };
+            1
+        }
+
+        fn hands_over_upgradable(guarded: &Word) -> u32 {
+            guarded.lock.read_upgradable();
+            let _ = guarded.read();
+            // SAFETY: the reader of the first line.
+            unsafe { guarded.lock.unlock_upgradable_or_hand_over(|| true) };
+            0
+        }
+
+        /// Becomes a writer if it can at once, and gives up while it has a writer's turn if not.
+        fn gives_up(guarded: &Word) -> u32 {
+            guarded.lock.read_upgradable();
+            // SAFETY: the reader of the first line.
+            let writes = unsafe { guarded.lock.upgrade_until(Some(Instant::now())) };
+            if writes {
+                guarded.add();
+                // SAFETY: the writer that it became.
+                unsafe { guarded.lock.unlock_write() };
+            } else {
+                // SAFETY: the reader that it still is.
+                unsafe { guarded.lock.unlock_upgradable() };
+            }
+            u32::from(writes)
+        }
+
+        #[test]
+        fn a_reader_that_reads_again_does_not_wait_for_a_writer_that_waits_for_it() {
+            both::<RwWord>(reads_again, Guarded::writes);
+            both::<RwWord>(reads_again, Guarded::upgrades);
+        }
+
+        #[test]
+        fn a_lock_that_is_handed_over_is_held() {
+            both::<RwWord>(hands_over, Guarded::writes);
+            both::<RwWord>(hands_over, Guarded::reads);
+            both::<RwWord>(hands_over, Guarded::upgrades);
+            both::<RwWord>(hands_over_upgradable, Guarded::writes);
+            both::<RwWord>(hands_over_upgradable, Guarded::upgrades);
+        }
+
+        #[test]
+        fn an_upgrade_that_gives_up_lets_others_in() {
+            both::<RwWord>(gives_up, Guarded::reads);
+            both::<RwWord>(gives_up, Guarded::writes);
+        }
+
+        /// Two threads, while this one does its step.
+        fn three(mine: Step<RwWord>, theirs: [Step<RwWord>; 2]) {
+            loom::model(move || {
+                let guarded = Arc::new(Guarded { lock: RwWord::new(&Setup::of_threads(3)), value: UnsafeCell::new(0) });
+                let others = theirs.map(|step| {
+                    let shared = Arc::clone(&guarded);
+                    thread::spawn(move || step(&shared))
+                });
+                let added = mine(&guarded) + others.map(|other| other.join().expect("it ends")).iter().sum::<u32>();
+                assert!(guarded.lock.try_write(), "something was left behind");
+                assert_eq!(guarded.read(), added);
+            });
+        }
+
+        /// One is woken or is to sleep while the other one comes.
+        #[test]
+        fn a_third_thread_comes_while_one_is_woken() {
+            three(Guarded::writes, [Guarded::writes, Guarded::tries]);
+            three(hands_over, [Guarded::writes, Guarded::reads]);
+        }
     }
 }

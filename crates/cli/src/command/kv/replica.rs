@@ -8,7 +8,7 @@ use std::sync::Mutex;
 use corecast::rendezvous::{RendezvousError, SocketDir};
 use corecast::replica::kv::Store;
 use corecast::replica::wal::Fsync;
-use corecast::replica::{Config, MAX_SLOTS, Node, OpenError, Placement, Replicated};
+use corecast::replica::{Batched, Config, MAX_SLOTS, Node, OpenError, Placement, Replicated};
 use rustix::net::sockopt::socket_acceptconn;
 
 use super::store_options::{FsyncArg, PlacementArg, StoreOptions};
@@ -58,10 +58,10 @@ fn inherited_socket() -> Result<UnixListener, Failure> {
 }
 
 /// The replica of this process.
-fn open(arguments: &Arguments) -> Result<Node<Store>, Failure> {
+fn open(arguments: &Arguments) -> Result<Node<Batched<Store>>, Failure> {
     let (config, dir, name) = (arguments.config(), SocketDir::of_user(), &arguments.store.name);
     if arguments.found {
-        match Replicated::create_named(&config, &dir, name, Store::default()) {
+        match Replicated::create_named(&config, &dir, name, Batched::<Store>::default()) {
             Err(OpenError::Rendezvous(RendezvousError::Exists(_))) => {}
             result => return result.map_err(failure_of),
         }

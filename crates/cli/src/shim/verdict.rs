@@ -1,0 +1,230 @@
+//! Whether a family of functions would be served in a program, judged by what its files import.
+
+use std::collections::BTreeSet;
+
+use serde::Serialize;
+
+use super::family::Family;
+use super::libraries::Loaded;
+use super::openmp_entries::is_unknown_maker;
+use super::runtimes::{Runtime, Standard};
+
+/// How a family fares.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Verdict {
+    /// Something calls it, and the shim would answer.
+    Served,
+    /// Nothing calls it.
+    NotUsed,
+    /// Nothing that can be seen calls it, but libraries that are opened at run time may.
+    Unseen,
+    /// Something calls it, and the shim stands down.
+    Refused,
+}
+
+/// The verdict on one family.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub(crate) struct FamilyVerdict {
+    pub(crate) family: Family,
+    /// The file of the object that serves it.
+    pub(crate) object: &'static str,
+    pub(crate) verdict: Verdict,
+    /// For people.
+    pub(crate) why: String,
+    /// The functions that would be served.
+    pub(crate) symbols: Vec<String>,
+    /// The files that call them.
+    pub(crate) users: Vec<String>,
+}
+
+/// All files of a program, and what is known of them.
+pub(crate) struct Evidence<'a> {
+    pub(crate) files: &'a [Loaded],
+    pub(crate) runtimes: &'a [Runtime],
+    /// Why nothing can be preloaded, if so.
+    pub(crate) obstacle: Option<&'a str>,
+    /// Whether files open libraries at run time.
+    pub(crate) opens: bool,
+}
+
+impl Evidence<'_> {
+    /// The verdict on a family.
+    pub(crate) fn judge(&self, family: Family) -> FamilyVerdict {
+        let calls = self.calls(family);
+        let users: Vec<String> = calls.iter().map(|(user, _)| user.clone()).collect();
+        let symbols: BTreeSet<String> = calls.into_iter().flat_map(|(_, symbols)| symbols).collect();
+        let (verdict, why) = if symbols.is_empty() {
+            self.uncalled(family)
+        } else {
+            match self.obstacle.map(str::to_owned).or_else(|| self.refusal(family)) {
+                Some(why) => (Verdict::Refused, why),
+                None => (Verdict::Served, served(family, self.runtimes)),
+            }
+        };
+        let symbols = symbols.into_iter().collect();
+        FamilyVerdict { family, object: family.object().file_name(), verdict, why, symbols, users }
+    }
+
+    /// The functions of the family that each file calls, those files left out that define them.
+    fn calls(&self, family: Family) -> Vec<(String, Vec<String>)> {
+        let calls = self.files.iter().filter_map(|file| {
+            let imports = file.facts.imports.iter().flatten();
+            let called: Vec<String> = imports.filter(|name| is_of(family, name)).cloned().collect();
+            (!called.is_empty() && !is_part_of_system(file)).then(|| (file.name.clone(), called))
+        });
+        calls.collect()
+    }
+
+    fn uncalled(&self, family: Family) -> (Verdict, String) {
+        if let Some(linked_in) = self.linked_in(family) {
+            return (Verdict::Refused, linked_in);
+        }
+        if self.files.first().is_some_and(|program| program.facts.imports.is_none()) && self.obstacle.is_none() {
+            return (Verdict::Unseen, "the file has no table of symbols".to_owned());
+        }
+        let called = called(family);
+        if self.opens && self.obstacle.is_none() {
+            return (Verdict::Unseen, format!("no file that is seen here {called}"));
+        }
+        (Verdict::NotUsed, format!("nothing {called}"))
+    }
+
+    /// Why the shim of this family would stand down.
+    fn refusal(&self, family: Family) -> Option<String> {
+        if let Some(linked_in) = self.linked_in(family) {
+            return Some(linked_in);
+        }
+        if family != Family::Omp {
+            return None;
+        }
+        let imports = self.files.iter().flat_map(|file| file.facts.imports.iter().flatten());
+        let unknown: BTreeSet<&str> = imports.map(String::as_str).filter(|name| is_unknown_maker(name)).collect();
+        let unknown: Vec<&str> = unknown.into_iter().collect();
+        (!unknown.is_empty()).then(|| format!("calls {}, which may make teams or tasks unseen", unknown.join(", ")))
+    }
+
+    /// A runtime in the program itself: its calls do not pass the loader.
+    fn linked_in(&self, family: Family) -> Option<String> {
+        let standard = standard(family)?;
+        let runtime = self.runtimes.iter().find(|runtime| runtime.is_linked_in && runtime.standard() == standard)?;
+        Some(format!("{} is linked into the program, whose calls of it do not pass the loader", runtime.runtime))
+    }
+}
+
+fn standard(family: Family) -> Option<Standard> {
+    match family {
+        Family::Omp => Some(Standard::OpenMp),
+        Family::Mpi => Some(Standard::Mpi),
+        Family::Barrier | Family::Lock => None,
+    }
+}
+
+/// True of a function that the shim of this family replaces.
+fn is_of(family: Family, name: &str) -> bool {
+    match family {
+        Family::Omp => matches!(
+            name,
+            "GOMP_barrier"
+                | "GOMP_loop_end"
+                | "GOMP_sections_end"
+                | "GOMP_single_copy_start"
+                | "GOMP_single_copy_end"
+                | "__kmpc_barrier"
+        ),
+        Family::Barrier => name.starts_with("pthread_barrier_"),
+        Family::Lock => LOCKS.iter().any(|prefix| name.starts_with(prefix)),
+        Family::Mpi => COLLECTIVES.contains(&name.strip_suffix("_c").unwrap_or(name)),
+    }
+}
+
+const LOCKS: [&str; 4] = ["pthread_mutex_", "pthread_cond_", "pthread_rwlock_", "pthread_spin_"];
+const COLLECTIVES: [&str; 8] = [
+    "MPI_Barrier",
+    "MPI_Bcast",
+    "MPI_Reduce",
+    "MPI_Allreduce",
+    "mpi_barrier_",
+    "mpi_bcast_",
+    "mpi_reduce_",
+    "mpi_allreduce_",
+];
+
+/// True of the C library's files, and of those that define MPI: calls within them are their own affair.
+fn is_part_of_system(file: &Loaded) -> bool {
+    let is_named = ["libc.so", "libpthread.so", "ld-linux"].iter().any(|name| file.name.starts_with(name));
+    is_named || file.facts.definitions.contains("PMPI_Barrier")
+}
+
+/// The rest of a sentence that begins with "nothing".
+fn called(family: Family) -> &'static str {
+    match family {
+        Family::Omp => "meets at a barrier of OpenMP",
+        Family::Barrier => "calls pthread_barrier_*",
+        Family::Lock => "calls pthread_mutex_*, pthread_cond_*, pthread_rwlock_* or pthread_spin_*",
+        Family::Mpi => "calls MPI_Barrier, MPI_Bcast, MPI_Reduce or MPI_Allreduce",
+    }
+}
+
+/// The reason for which it is served, with the runtimes behind.
+fn served(family: Family, runtimes: &[Runtime]) -> String {
+    let of_family = runtimes.iter().filter(|runtime| Some(runtime.standard()) == standard(family));
+    let names: Vec<&str> = of_family.map(|runtime| runtime.runtime).collect();
+    match (family, names.is_empty()) {
+        (Family::Barrier, _) => "pthread barriers that are not shared with other processes".to_owned(),
+        (Family::Lock, _) => {
+            "mutexes, condition variables and the like that are not shared with other processes".to_owned()
+        }
+        (_, false) => format!("of {}", names.join(" and ")),
+        (_, true) => "the runtime was not found among the libraries".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::elf::{Elf, Format};
+    use super::super::libraries::Search;
+    use super::*;
+    use std::path::Path;
+
+    fn program(imports: &[&str], definitions: &[&str]) -> Vec<Loaded> {
+        let set = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
+        let (imports, definitions) = (Some(set(imports)), set(definitions));
+        let facts = Elf { format: Format::own(), is_fixed: true, imports, definitions, ..Elf::default() };
+        Search::of_system().all(Path::new("/bin/a"), facts)
+    }
+
+    fn judge(files: &[Loaded], family: Family, opens: bool) -> FamilyVerdict {
+        let runtimes = super::super::runtimes::all(files);
+        Evidence { files, runtimes: &runtimes, obstacle: None, opens }.judge(family)
+    }
+
+    #[test]
+    fn what_is_called_is_served_and_what_is_not_is_not_used_or_unseen() {
+        let files = program(&["pthread_mutex_lock", "pthread_create"], &[]);
+        let lock = judge(&files, Family::Lock, false);
+        assert_eq!((lock.verdict, lock.symbols.as_slice()), (Verdict::Served, &["pthread_mutex_lock".to_owned()][..]));
+        assert_eq!(lock.users, ["a"]);
+        assert_eq!(judge(&files, Family::Barrier, false).verdict, Verdict::NotUsed);
+        assert_eq!(judge(&files, Family::Barrier, true).verdict, Verdict::Unseen);
+    }
+
+    #[test]
+    fn an_unknown_maker_of_teams_and_a_runtime_in_the_program_are_refused() {
+        let served = judge(&program(&["GOMP_barrier", "GOMP_parallel"], &[]), Family::Omp, false);
+        assert_eq!(served.verdict, Verdict::Served);
+        let unknown = judge(&program(&["GOMP_barrier", "GOMP_parallel_tiles"], &[]), Family::Omp, false);
+        assert_eq!(unknown.verdict, Verdict::Refused);
+        assert!(unknown.why.contains("GOMP_parallel_tiles"), "{}", unknown.why);
+        let linked_in = judge(&program(&[], &["GOMP_barrier"]), Family::Omp, false);
+        assert!(linked_in.verdict == Verdict::Refused && linked_in.why.contains("libgomp"), "{}", linked_in.why);
+    }
+
+    #[test]
+    fn an_obstacle_refuses_what_is_called_only() {
+        let files = program(&["MPI_Bcast_c"], &[]);
+        let evidence = Evidence { files: &files, runtimes: &[], obstacle: Some("it is setuid"), opens: true };
+        assert_eq!(evidence.judge(Family::Mpi).verdict, Verdict::Refused);
+        assert_eq!(evidence.judge(Family::Omp).verdict, Verdict::NotUsed);
+    }
+}

@@ -1,0 +1,75 @@
+//! The MPI library of this process: which one it is, its functions and its constants.
+//!
+//! - `find`: where its symbols are;
+//! - `abi`: the constants of the three binary interfaces;
+//! - `functions`: the `PMPI_` functions that are called.
+
+mod abi;
+mod find;
+mod functions;
+
+use std::ffi::{c_int, c_void};
+use std::sync::OnceLock;
+
+pub(crate) use abi::{Constants, Handle};
+use find::Source;
+use functions::Functions;
+
+use crate::settings::Settings;
+
+/// The code of success, in every interface.
+pub(crate) const SUCCESS: c_int = 0;
+
+/// The MPI library.
+pub(crate) struct Library {
+    /// False if all calls are passed on.
+    pub(crate) serves: bool,
+    pub(crate) source: Source,
+    pub(crate) constants: Constants,
+    pub(crate) functions: Functions,
+}
+
+impl Library {
+    /// The library of this process; `None` if there is none, or it lacks something. It is looked for once.
+    #[inline]
+    pub(crate) fn get() -> Option<&'static Self> {
+        static LIBRARY: OnceLock<Option<Library>> = OnceLock::new();
+        LIBRARY.get_or_init(Self::find).as_ref()
+    }
+
+    #[cold]
+    fn find() -> Option<Self> {
+        let _errno = corecast_preload::Errno::keep();
+        let source = Source::find()?;
+        let (constants, functions) = (Constants::of(&source)?, Functions::find(&source)?);
+        Some(Self { serves: Settings::get().serves, constants, functions, source })
+    }
+
+    /// Combines these bytes of all ranks by a bitwise or.
+    pub(crate) fn or_bytes(&self, bytes: &mut [u8], comm: Handle) -> Result<(), c_int> {
+        let Constants { in_place, byte, bor, .. } = self.constants;
+        let (into, count) = (bytes.as_mut_ptr().cast::<c_void>(), bytes.len() as c_int);
+        // SAFETY: the library's own function, and that many bytes.
+        checked(unsafe { (self.functions.allreduce)(in_place as *const c_void, into, count, byte, bor, comm) })
+    }
+
+    /// Gives the bytes of rank 0 to all ranks.
+    pub(crate) fn broadcast_bytes(&self, bytes: &mut [u8], comm: Handle) -> Result<(), c_int> {
+        let (into, count) = (bytes.as_mut_ptr().cast::<c_void>(), bytes.len() as c_int);
+        // SAFETY: the library's own function, and that many bytes.
+        checked(unsafe { (self.functions.broadcast)(into, count, self.constants.byte, 0, comm) })
+    }
+
+    /// Lets the library deal with pending messages.
+    pub(crate) fn progress(&self, comm: Handle) {
+        let Constants { any_source, any_tag, status_ignore, .. } = self.constants;
+        let mut flag = 0;
+        // SAFETY: the library's own function; a status that is ignored, and a place for the flag.
+        let _ = unsafe { (self.functions.iprobe)(any_source, any_tag, comm, &mut flag, status_ignore as *mut c_void) };
+    }
+}
+
+/// The error that a function of the library returned, if it did.
+pub(crate) fn checked(code: c_int) -> Result<(), c_int> {
+    if code == SUCCESS { Ok(()) } else { Err(code) }
+}

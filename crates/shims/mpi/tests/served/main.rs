@@ -1,0 +1,151 @@
+//! MPI programs with the object before their library, under each MPI that is installed.
+//!
+//! `program.c` has a case for each rule of the design. Every run has processes of its own and a limit of time.
+
+mod launch;
+
+use launch::{Mpi, Run, fortran_program, installed};
+
+/// The numbers of ranks with which most cases run; this may be more than there are CPUs.
+const RANKS: [usize; 3] = [2, 3, 4];
+
+/// Runs a case under every MPI.
+fn run(case: &str, ranks: &[usize]) {
+    for mpi in installed(case) {
+        for &ranks in ranks {
+            let told = Run::of(&mpi, case, ranks).finish();
+            assert!(told.is_success && told.output.contains("ok"), "{mpi}, {ranks} ranks, {case}: {told:?}");
+        }
+    }
+}
+
+/// As `run`, and some calls of this function were served.
+fn run_served(case: &str, ranks: &[usize], function: &str) {
+    for mpi in installed(case) {
+        for &ranks in ranks {
+            let told = Run::of(&mpi, case, ranks).finish();
+            assert!(told.is_success && told.output.contains("ok"), "{mpi}, {ranks} ranks, {case}: {told:?}");
+            assert!(told.served(function) > 0, "{mpi}, {ranks} ranks, {case}: {told:?}");
+        }
+    }
+}
+
+#[test]
+fn nobody_passes_a_barrier_before_all_have_come() {
+    run_served("counters", &RANKS, "MPI_Barrier");
+    run_served("counters", &[8], "MPI_Allreduce");
+}
+
+#[test]
+fn pending_messages_go_on_in_a_barrier() {
+    run_served("progress", &RANKS, "MPI_Barrier");
+}
+
+#[test]
+fn ranks_may_have_different_types_of_one_signature() {
+    run_served("derived", &RANKS, "MPI_Bcast");
+}
+
+#[test]
+fn values_of_every_length_reach_every_root() {
+    run_served("lengths", &RANKS, "MPI_Reduce");
+}
+
+#[test]
+fn communicators_that_come_and_go_have_groups_of_their_own() {
+    run_served("duplicates", &[2, 3], "MPI_Allreduce");
+}
+
+#[test]
+fn parts_are_served_and_communicators_between_them_are_not() {
+    run_served("parts", &[3, 4], "MPI_Allreduce");
+}
+
+#[test]
+fn operations_of_the_program_are_the_librarys() {
+    run_served("operations", &[3], "MPI_Barrier");
+}
+
+#[test]
+fn two_threads_use_two_communicators() {
+    run("threads", &[2]);
+}
+
+#[test]
+fn wrong_arguments_are_refused_by_the_library() {
+    run_served("wrong", &[2], "MPI_Barrier");
+}
+
+#[test]
+fn ranks_that_come_late_are_waited_for() {
+    run_served("late", &RANKS, "MPI_Bcast");
+}
+
+#[test]
+fn all_ranks_get_the_same_bits() {
+    run_served("bits", &RANKS, "MPI_Allreduce");
+}
+
+#[test]
+fn functions_with_large_counts_are_served() {
+    for mpi in installed("large").into_iter().filter(Mpi::has_large_counts) {
+        let told = Run::of(&mpi, "large", 2).finish();
+        assert!(told.is_success && told.served("MPI_Bcast") > 0, "{mpi}: {told:?}");
+    }
+}
+
+#[test]
+fn a_rank_that_dies_ends_the_program() {
+    for mpi in installed("killed") {
+        let told = Run::of(&mpi, "killed", 3).finish();
+        assert!(!told.is_success && !told.has_timed_out, "{mpi}: {told:?}");
+    }
+}
+
+#[test]
+fn ranks_of_which_one_has_another_limit_pass_all_calls_on() {
+    for mpi in installed("limits") {
+        let told = Run::of(&mpi, "lengths", 2).of_one_rank("CORECAST_MPI_LIMIT", "100").finish();
+        assert!(told.is_success && told.output.contains("ok"), "{mpi}: {told:?}");
+        assert_eq!(told.served("MPI_Reduce"), 0, "{mpi}: {told:?}");
+    }
+}
+
+#[test]
+fn an_object_that_is_off_serves_nothing() {
+    for mpi in installed("off") {
+        let told = Run::of(&mpi, "bits", 2).of_all_ranks("CORECAST_SHIM", "lock").finish();
+        assert!(told.is_success && told.served("MPI_Allreduce") == 0, "{mpi}: {told:?}");
+    }
+}
+
+#[test]
+fn ranks_in_different_namespaces_pass_all_calls_on() {
+    // Processes of one namespace have no numbers in the other, so descriptors cannot be opened.
+    let apart = ["unshare", "--pid", "--fork"];
+    for mpi in installed("namespaces") {
+        let without = Run::of(&mpi, "bits", 2).of_all_ranks("CORECAST_SHIM_OFF", "1").of_one_rank_by(&apart).finish();
+        if !without.is_success {
+            corecast_testing::skipped(&format!("namespaces under {mpi}"), "ranks in different ones do not start");
+            continue;
+        }
+        let told = Run::of(&mpi, "bits", 2).of_one_rank_by(&apart).finish();
+        assert!(told.is_success && told.output.contains("ok"), "{mpi}: {told:?}");
+        assert_eq!(told.served("MPI_Allreduce"), 0, "{mpi}: {told:?}");
+    }
+}
+
+#[test]
+fn fortran_programs_are_served() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for mpi in installed("fortran").into_iter().filter(Mpi::is_open_mpi) {
+        let Some(program) = fortran_program(folder.path()) else {
+            return corecast_testing::skipped("a Fortran program", "mpifort.openmpi or gfortran is missing");
+        };
+        let told = Run::of(&mpi, "fortran", 2).of_program(program).finish();
+        assert!(told.is_success && told.output.contains("ok"), "{mpi}: {told:?}");
+        for function in ["MPI_Barrier", "MPI_Bcast", "MPI_Reduce", "MPI_Allreduce"] {
+            assert!(told.served(function) > 0, "{mpi}: {told:?}");
+        }
+    }
+}

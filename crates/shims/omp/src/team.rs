@@ -1,0 +1,207 @@
+//! A team: the words that its members share in one region after the other, and the seat of each.
+
+use std::ffi::c_void;
+use std::fmt;
+
+use corecast_base::CacheLine;
+use corecast_base::sync::{AtomicPtr, AtomicU64, Ordering, UnsafeCell};
+use corecast_base::wait::Waiter;
+
+use crate::lines::{Crossing, Position, Shape, TeamLines};
+use crate::patience::{policy, waiter_for};
+use crate::runtime::{Body, Runtime};
+
+/// Of a team's master, and of one nesting depth. It lives until the process ends, and belongs to one master after the other.
+#[repr(C)]
+pub(crate) struct Team {
+    /// The first word of the region's own data. The entry for task reductions reads it, and is handed a team in place of the
+    /// data.
+    first_word: UnsafeCell<usize>,
+    /// Written by the master before the fork, read by the members.
+    region: UnsafeCell<Region>,
+    /// The first interval of the next region but one. Written by the master.
+    base: AtomicU64,
+    /// The interval in which member 0 was last. Written by member 0, read by the master after the join.
+    last: AtomicU64,
+    /// The values of a `copyprivate` clause. Written by the member that executes the `single` construct, read by the others.
+    copy: AtomicPtr<c_void>,
+    lines: TeamLines,
+    members: Box<[CacheLine<MemberState>]>,
+}
+
+/// The place of a thread in its team.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Seat {
+    /// Null if the thread is in no team that is served.
+    pub(crate) team: *const Team,
+    /// The runtime whose team it is.
+    pub(crate) runtime: *const Runtime,
+    /// The answer of `omp_get_level` in the team's region.
+    pub(crate) level: i32,
+    pub(crate) tid: u32,
+    pub(crate) size: u32,
+    /// The number of the interval between two barriers in which the thread is. It grows when the thread *leaves* a barrier: a
+    /// task that it runs inside the barrier may create another task, which belongs to the interval that is ending.
+    pub(crate) interval: u64,
+}
+
+impl Seat {
+    /// In no team.
+    pub(crate) const NONE: Self =
+        Self { team: std::ptr::null(), runtime: std::ptr::null(), level: 0, tid: 0, size: 0, interval: 0 };
+}
+
+#[derive(Clone, Copy)]
+struct Region {
+    body: Option<Body>,
+    data: *mut c_void,
+    runtime: *const Runtime,
+    level: i32,
+}
+
+/// Of one member; only the thread that has its number in the present region touches it. The runtime's fork and join order one
+/// such thread after the other.
+#[derive(Default)]
+struct MemberState {
+    /// Made for a number of members.
+    waiter: UnsafeCell<Option<(usize, Waiter)>>,
+}
+
+// SAFETY: who reads and writes each part, and the runtime's fork and join between a write and a read, are told with each field.
+unsafe impl Sync for Team {}
+// SAFETY: nothing in it belongs to a thread.
+unsafe impl Send for Team {}
+
+impl Team {
+    /// A team of at most `capacity` members.
+    pub(crate) fn new(capacity: usize) -> Self {
+        let region = Region { body: None, data: std::ptr::null_mut(), runtime: std::ptr::null(), level: 0 };
+        Self {
+            first_word: UnsafeCell::new(0),
+            region: UnsafeCell::new(region),
+            base: AtomicU64::new(0),
+            last: AtomicU64::new(0),
+            copy: AtomicPtr::new(std::ptr::null_mut()),
+            lines: TeamLines::new(capacity, Shape::PLANNED, policy()),
+            members: (0..capacity).map(|_| CacheLine::default()).collect(),
+        }
+    }
+
+    /// The most members that it can have.
+    pub(crate) fn capacity(&self) -> usize {
+        self.lines.capacity()
+    }
+
+    /// Tells the members of the next region what to do.
+    ///
+    /// # Safety
+    /// - Called by the team's master, which is not inside a region of this team.
+    pub(crate) unsafe fn open(&self, body: Option<Body>, data: *mut c_void, runtime: &Runtime, level: i32) {
+        let region = Region { body, data, runtime, level };
+        // SAFETY: no other thread has the team now, by the caller.
+        self.region.with_mut(|place| unsafe { place.write(region) });
+    }
+
+    /// Copies the first word of the region's data to where the runtime reads it.
+    ///
+    /// # Safety
+    /// - As for [`open`](Self::open), and `data` points to a word at least.
+    pub(crate) unsafe fn copy_first_word(&self, data: *const usize) {
+        // SAFETY: a word, by the caller.
+        let word = unsafe { data.read_unaligned() };
+        // SAFETY: no other thread has the team now, by the caller.
+        self.first_word.with_mut(|place| unsafe { place.write(word) });
+    }
+
+    /// Takes back what is left of the region, after the join.
+    pub(crate) fn close(&self) {
+        // ORDERING: Relaxed, the runtime's join orders what member 0 wrote before it
+        self.base.store(self.last.load(Ordering::Relaxed), Ordering::Relaxed);
+    }
+
+    /// The seat of a member in the open region; none if the team is too small to need barriers, or too large.
+    pub(crate) fn seat(&self, tid: usize, size: usize) -> Seat {
+        if size < 2 || size > self.capacity() || tid >= size {
+            return Seat::NONE;
+        }
+        let Region { runtime, level, .. } = self.region();
+        self.prepare_waiter(tid, size, self.runtime());
+        // ORDERING: Relaxed, written by the master before the fork
+        let interval = self.base.load(Ordering::Relaxed) + 1;
+        Seat { team: self, runtime, level, tid: tid as u32, size: size as u32, interval }
+    }
+
+    /// The body of the open region, and its data.
+    pub(crate) fn body(&self) -> (Option<Body>, *mut c_void) {
+        let Region { body, data, .. } = self.region();
+        (body, data)
+    }
+
+    /// The runtime of the open region.
+    pub(crate) fn runtime(&self) -> &'static Runtime {
+        // SAFETY: opened with a runtime, which lives until the process ends.
+        unsafe { &*self.region().runtime }
+    }
+
+    /// Remembers the interval in which member 0 was last.
+    pub(crate) fn leave(&self, seat: Seat) {
+        if seat.tid == 0 {
+            // ORDERING: Relaxed, read after the join
+            self.last.store(seat.interval, Ordering::Relaxed);
+        }
+    }
+
+    /// Announces a task that the member is about to create.
+    #[inline]
+    pub(crate) fn announce_task(&self, seat: Seat) {
+        self.lines.announce_task(seat.interval, seat.size as usize);
+    }
+
+    /// Crosses the barrier at the end of the member's interval, or not.
+    #[inline]
+    pub(crate) fn cross(&self, seat: Seat) -> Crossing {
+        let me = Position { tid: seat.tid as usize, size: seat.size as usize };
+        self.members[me.tid].waiter.with_mut(|waiter| {
+            // SAFETY: only this thread has the member's number.
+            match unsafe { &mut *waiter } {
+                Some((_, waiter)) => self.lines.cross(me, seat.interval, waiter),
+                // The seat has made one. Not reached, and the runtime's barrier would be wrong for one member alone.
+                None => unreachable!("a seat makes the member's waiter"),
+            }
+        })
+    }
+
+    /// Shows the values of a `copyprivate` clause.
+    pub(crate) fn show_copy(&self, values: *mut c_void) {
+        // ORDERING: Relaxed, the barrier that follows orders it
+        self.copy.store(values, Ordering::Relaxed);
+    }
+
+    /// The values that were shown before the barrier that this member has crossed.
+    pub(crate) fn shown_copy(&self) -> *mut c_void {
+        // ORDERING: Relaxed, the barrier before orders it
+        self.copy.load(Ordering::Relaxed)
+    }
+
+    fn region(&self) -> Region {
+        // SAFETY: the master writes it before the fork only.
+        self.region.with(|region| unsafe { region.read() })
+    }
+
+    /// Makes a waiter if the member has none for this number of members.
+    fn prepare_waiter(&self, tid: usize, size: usize, runtime: &Runtime) {
+        self.members[tid].waiter.with_mut(|place| {
+            // SAFETY: only this thread has the member's number.
+            let waiter = unsafe { &mut *place };
+            if waiter.as_ref().is_none_or(|(made_for, _)| *made_for != size) {
+                *waiter = Some((size, waiter_for(runtime, size)));
+            }
+        });
+    }
+}
+
+impl fmt::Debug for Team {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Team").field("capacity", &self.capacity()).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,24 @@
+//! The parts that all preload objects share.
+//!
+//! A preload object is a shared library that `LD_PRELOAD` puts before the libraries of a program. It exports functions of
+//! the same names, serves some calls itself, and passes the others on. Everything here runs inside foreign programs, before
+//! their `main` and in their signal-free hot paths: nothing allocates, takes a lock or prints unless it says so.
+//!
+//! - [`Real`]: the function behind ours, found once;
+//! - [`Settings`]: what the environment asks for, read once;
+//! - [`Operation`], [`Statistics`]: what was served, and the table of it that is written at exit;
+//! - [`Errno`]: `errno` as the caller left it.
+
+mod caller;
+mod environment;
+mod errno;
+mod glob;
+mod real;
+mod settings;
+mod statistics;
+
+pub use environment::variable;
+pub use errno::Errno;
+pub use real::Real;
+pub use settings::{Family, Settings};
+pub use statistics::{Operation, Statistics};

@@ -1,0 +1,86 @@
+//! Models of the barrier's tickets.
+#![cfg(loom)]
+
+use corecast_base::sync::{Arc, AtomicU32, Ordering, UnsafeCell};
+use corecast_pthread::Ticket;
+use loom::thread;
+
+struct Shared {
+    barrier: Ticket,
+    /// What each thread writes before the barrier, and the other reads behind it.
+    parts: [UnsafeCell<u32>; 2],
+}
+
+// SAFETY: the barrier orders what is done to the parts, which the model checks.
+unsafe impl Sync for Shared {}
+// SAFETY: as above.
+unsafe impl Send for Shared {}
+
+/// Passes the barrier twice in each round; true in the calls of the last thread.
+fn pass(shared: &Shared, mine: usize, rounds: u32) -> u32 {
+    let mut serial = 0;
+    for round in 1..=rounds {
+        // SAFETY: the other reads it behind the barrier.
+        shared.parts[mine].with_mut(|part| unsafe { *part = round });
+        serial += u32::from(shared.barrier.wait(true));
+        // SAFETY: the other has written it before the barrier.
+        assert_eq!(shared.parts[1 - mine].with(|part| unsafe { *part }), round);
+        serial += u32::from(shared.barrier.wait(true));
+    }
+    serial
+}
+
+#[test]
+fn what_was_written_before_is_read_behind() {
+    loom::model(|| {
+        let shared = Arc::new(Shared { barrier: Ticket::new(2), parts: [UnsafeCell::new(0), UnsafeCell::new(0)] });
+        let theirs = Arc::clone(&shared);
+        let other = thread::spawn(move || pass(&theirs, 1, 1));
+        let serial = pass(&shared, 0, 1) + other.join().expect("it passes");
+        assert_eq!(serial, 2);
+    });
+}
+
+/// Three threads at a barrier for two: each pair is a round, whoever is in it.
+#[test]
+fn more_threads_come_than_it_counts() {
+    loom::model(|| {
+        let shared = Arc::new((Ticket::new(2), AtomicU32::new(0)));
+        let come = |shared: &(Ticket, AtomicU32)| {
+            let mut serial = 0;
+            // All waits together are even, so that nobody is left over.
+            // ORDERING: Relaxed, each wait is drawn once
+            while shared.1.fetch_add(1, Ordering::Relaxed) < 4 {
+                serial += u32::from(shared.0.wait(true));
+            }
+            serial
+        };
+        let others = [(); 2].map(|()| {
+            let shared = Arc::clone(&shared);
+            thread::spawn(move || come(&shared))
+        });
+        let serial = come(&shared) + others.map(|other| other.join().expect("it waits")).iter().sum::<u32>();
+        assert_eq!(serial, 2);
+        assert!(shared.0.is_empty() && shared.0.is_between_rounds());
+    });
+}
+
+/// The last thread out is seen by the one that destroys, with all that it did.
+#[test]
+fn an_empty_barrier_is_left_by_all() {
+    loom::model(|| {
+        let shared = Arc::new(Shared { barrier: Ticket::new(2), parts: [UnsafeCell::new(0), UnsafeCell::new(0)] });
+        let theirs = Arc::clone(&shared);
+        let other = thread::spawn(move || {
+            // SAFETY: read behind the barrier.
+            theirs.parts[1].with_mut(|part| unsafe { *part = 1 });
+            theirs.barrier.wait(true);
+        });
+        shared.barrier.wait(true);
+        if shared.barrier.is_empty() {
+            // SAFETY: written before the barrier.
+            shared.parts[1].with_mut(|part| unsafe { *part += 1 });
+        }
+        other.join().expect("it waits");
+    });
+}
