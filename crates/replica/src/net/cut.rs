@@ -24,7 +24,7 @@ struct Wanted {
     id: u64,
     /// The state at the cut, once it was reached and until it is taken.
     state: Option<Reached>,
-    /// What others have found, and at which index: a cut that was asked for twice may be there twice.
+    /// The digests of the members, and at which index each was found: a cut that was asked for twice may be there twice.
     digests: Vec<(NodeId, Index, u128)>,
 }
 
@@ -94,7 +94,7 @@ impl<S: StateMachine> Driver<S> {
         self.transport.flush();
     }
 
-    /// What the members have found at a cut; `None` for those that have not told.
+    /// The digests of the members at a cut; `None` for those that have not told.
     fn digests(&self, inner: &Inner<S>, cut: &Cut) -> Vec<(NodeId, Option<u128>)> {
         self.core.members().iter().map(|node| (node, inner.cuts.digest_of(node, cut))).collect()
     }
