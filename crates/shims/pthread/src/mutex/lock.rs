@@ -11,7 +11,7 @@ use libc::{clockid_t, pthread_mutex_t, timespec};
 use super::object::{Manner, Object, fits, node_fits};
 use super::order::{is_in_order, put_in_order, record};
 use super::{real, records};
-use crate::start::MUTEX_LOCK;
+use crate::counts::MUTEX_LOCK;
 use crate::{nodes, thread};
 
 /// A wait for a time of day is cut into pieces of this length: the clock may be set meanwhile.
@@ -108,7 +108,7 @@ fn acquire_slowly<L: RawTimed>(object: &Object) {
     unsafe { acquire::<L>(object, lock) };
 }
 
-/// What a mutex that looks at its owner says to this thread, before it is waited for.
+/// The answer of a mutex that looks at its owner, before it is waited for.
 enum Answer {
     Wait,
     Done(c_int),
@@ -313,8 +313,7 @@ pub(super) unsafe extern "C" fn destroy<L: RawTimed + 'static>(mutex: *mut pthre
             // SAFETY: the caller's promise: nobody uses the mutex any more.
             unsafe { records::free(object.address()) };
         }
-        // ORDERING: Relaxed, nobody uses it any more
-        object.epoch.store(0, Ordering::Relaxed);
+        object.epoch.forget();
     }
     // SAFETY: the caller's promise.
     unsafe { real::destroy()(mutex) }
