@@ -6,6 +6,7 @@
 //!
 //! - `ticket`: the barrier's protocol; `barrier`: the functions over it;
 //! - `mutex`: mutexes by any lock of the registry, and condition variables with them;
+//! - `rw_word`: a reader-writer lock for programs that read twice; `rw_lock`: the functions over it;
 //! - `spin`: spin locks that give way;
 //! - `fork`, `allocator`, `nodes`, `thread`, `cpus`: what locks need inside foreign programs;
 //! - `epoch`: objects that are put in order once in each process;
@@ -32,6 +33,10 @@ mod fork;
 mod mutex;
 #[cfg(not(loom))]
 mod nodes;
+#[cfg(all(target_arch = "x86_64", target_env = "gnu", not(loom)))]
+mod rw_lock;
+#[allow(unreachable_pub, reason = "reachable for its model")]
+mod rw_word;
 #[cfg(not(loom))]
 mod slot;
 #[cfg(not(loom))]
@@ -42,8 +47,12 @@ mod start;
 mod thread;
 #[allow(unreachable_pub, reason = "reachable for its model")]
 mod ticket;
+#[cfg(all(target_arch = "x86_64", target_env = "gnu", not(loom)))]
+mod until;
 
 #[cfg(loom)]
 pub use epoch::EpochWord;
+#[cfg(loom)]
+pub use rw_word::RwWord;
 #[cfg(loom)]
 pub use ticket::Ticket;

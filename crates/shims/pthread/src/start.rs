@@ -10,6 +10,7 @@ extern "C" fn construct() {
     crate::barrier::choose();
     crate::spin::choose();
     locks::choose();
+    reader_writer_locks::choose();
     STATISTICS.tell_at_exit();
 }
 
@@ -18,9 +19,13 @@ static CONSTRUCT: extern "C" fn() = construct;
 
 #[cfg(all(target_arch = "x86_64", target_env = "gnu"))]
 use crate::mutex as locks;
+#[cfg(all(target_arch = "x86_64", target_env = "gnu"))]
+use crate::rw_lock as reader_writer_locks;
 
-/// Mutexes are served where the layout of the C library's is known; elsewhere nothing of them is exported.
+/// These locks are served where the layout of the C library's is known; elsewhere nothing of them is exported.
 #[cfg(not(all(target_arch = "x86_64", target_env = "gnu")))]
 mod locks {
     pub(super) fn choose() {}
 }
+#[cfg(not(all(target_arch = "x86_64", target_env = "gnu")))]
+use locks as reader_writer_locks;

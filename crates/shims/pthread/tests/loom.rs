@@ -2,7 +2,8 @@
 #![cfg(loom)]
 
 use corecast_base::sync::{Arc, AtomicU32, Ordering, UnsafeCell};
-use corecast_pthread::{EpochWord, Ticket};
+use corecast_base::wait::LONGEST_SLEEP;
+use corecast_pthread::{EpochWord, RwWord, Ticket};
 use loom::thread;
 
 struct Shared {
@@ -151,5 +152,66 @@ fn a_moved_object_is_made_once() {
         // ORDERING: Relaxed, not shared yet
         object.place.store(0, Ordering::Relaxed);
         object
+    });
+}
+
+/// Data that a lock guards.
+struct Guarded {
+    lock: RwWord,
+    value: UnsafeCell<u32>,
+}
+
+// SAFETY: the lock orders what is done to the value, which the model checks.
+unsafe impl Sync for Guarded {}
+// SAFETY: as above.
+unsafe impl Send for Guarded {}
+
+impl Guarded {
+    fn new() -> Self {
+        Self { lock: RwWord::new(), value: UnsafeCell::new(0) }
+    }
+
+    fn write(&self) {
+        self.lock.write(|| Some(LONGEST_SLEEP)).expect("it waits");
+        // SAFETY: this thread writes.
+        self.value.with_mut(|value| unsafe { *value += 1 });
+        self.lock.unlock();
+    }
+
+    fn read(&self) -> u32 {
+        self.lock.read(|| Some(LONGEST_SLEEP)).expect("it waits");
+        // SAFETY: nobody writes.
+        let value = self.value.with(|value| unsafe { *value });
+        self.lock.unlock();
+        value
+    }
+}
+
+#[test]
+fn writers_exclude_each_other_and_a_reader() {
+    loom::model(|| {
+        let guarded = Arc::new(Guarded::new());
+        let [writes, reads] = [(); 2].map(|()| Arc::clone(&guarded));
+        let writer = thread::spawn(move || writes.write());
+        let reader = thread::spawn(move || reads.read());
+        guarded.write();
+        writer.join().expect("it writes");
+        assert!(reader.join().expect("it reads") <= 2);
+        assert_eq!(guarded.read(), 2);
+    });
+}
+
+/// A thread that reads does so once more, whether or not a writer waits for it by then.
+#[test]
+fn a_reader_reads_again_beside_a_writer_that_waits() {
+    loom::model(|| {
+        let guarded = Arc::new(Guarded::new());
+        let writes = Arc::clone(&guarded);
+        guarded.lock.read(|| Some(LONGEST_SLEEP)).expect("it waits");
+        let writer = thread::spawn(move || writes.write());
+        assert_eq!(guarded.read(), 0);
+        guarded.lock.unlock();
+        writer.join().expect("it writes");
+        assert_eq!(guarded.read(), 1);
     });
 }
