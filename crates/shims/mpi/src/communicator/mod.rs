@@ -16,11 +16,9 @@ mod progress;
 mod set_up;
 mod terms;
 
-use std::cell::UnsafeCell;
-
 use corecast::Member;
 use corecast::collective::Error;
-use corecast_base::sync::{AtomicBool, Ordering};
+use corecast_base::sync::{AtomicBool, Ordering, UnsafeCell};
 use corecast_base::wait::Spinner;
 use corecast_preload::Errno;
 
@@ -90,6 +88,14 @@ impl Communicator {
         }
     }
 
+    /// Remembers that calls pass for good, if they do. Called by the thread that has the lock.
+    fn note_if_passed(&self) {
+        // SAFETY: locked, so no other thread has it.
+        let is_passed = self.stage.with(|stage| matches!(unsafe { &*stage }, Stage::Passed));
+        // ORDERING: Relaxed, a call that does not see it yet finds the stage
+        self.is_passed.store(is_passed, Ordering::Relaxed);
+    }
+
     #[inline]
     fn unlock(&self) {
         // ORDERING: Release, pairs with the Acquire in lock [communicator]
@@ -131,19 +137,20 @@ pub(crate) fn serve<R>(
     }
     let _errno = Errno::keep();
     communicator.lock();
-    // SAFETY: locked, so no other thread has it.
-    let stage = unsafe { &mut *communicator.stage.get() };
-    let result = match stage.served(library, comm).map(operate) {
-        None => None,
-        Some(Ok(result)) => result,
-        Some(Err(_)) => {
-            *stage = Stage::Passed;
-            None
+    let result = communicator.stage.with_mut(|stage| {
+        // SAFETY: locked, so no other thread has it.
+        let stage = unsafe { &mut *stage };
+        match stage.served(library, comm).map(operate) {
+            None => None,
+            Some(Ok(result)) => result,
+            Some(Err(_)) => {
+                *stage = Stage::Passed;
+                None
+            }
         }
-    };
-    if let Stage::Passed = stage {
-        // ORDERING: Relaxed, as above
-        communicator.is_passed.store(true, Ordering::Relaxed);
+    });
+    if result.is_none() {
+        communicator.note_if_passed();
     }
     communicator.unlock();
     result

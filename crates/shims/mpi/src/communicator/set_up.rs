@@ -88,7 +88,7 @@ impl Place {
         if GROUPS.fetch_add(1, Ordering::Relaxed) < MOST_GROUPS {
             return Some(Self);
         }
-        // ORDERING: Relaxed, as above
+        // ORDERING: Relaxed, a count that orders nothing
         GROUPS.fetch_sub(1, Ordering::Relaxed);
         None
     }
