@@ -13,7 +13,7 @@ use crate::three_states::{AWAITED, FREE, HELD, State, ThreeStates, facts};
 ///
 /// Take it where there are millions of locks, of which few are wanted at a time: beside a flag in a node, say. It never keeps a
 /// CPU from the holder for long. An unlock wakes one sleeper, which competes with newcomers (nothing is handed to a thread that
-/// does not run), unless the holder asks to [hand it over](Byte::unlock_or_hand_over). Not where one lock is contended for long:
+/// does not run), unless the holder calls `unlock_or_hand_over`. Not where one lock is contended for long:
 /// a sleeper takes the mutex of its line in the table twice, and locks may share a line of it. Neighbours in one cache line
 /// disturb each other, as any bytes do.
 ///
