@@ -8,11 +8,14 @@
 //! - [`locks`](fn@locks), [`table`](fn@table), [`atomics`](fn@atomics), [`coherence`](fn@coherence): locks, a hash table,
 //!   words and cache lines; [`coherence_cases`] names the cases of the last;
 //! - [`replica`](fn@replica): replicated state; [`crash`](fn@crash): replicated state whose nodes are killed;
+//! - [`mpi`](fn@mpi): MPI libraries with and without corecast's preload object;
+//! - [`epcc`](fn@epcc): OpenMP constructs with and without the preload object;
 //! - [`busy`](fn@busy): all of it beside foreign load; [`setup`]: how long it takes to put a group together;
+//! - [`memcached`](fn@memcached), [`stream_cluster`](fn@stream_cluster): programs with preload objects under them, and without;
 //! - [`study`](mod@study): the planner on many machine models, computed and not raced;
 //! - [`list`] names all contenders.
 //!
-//! All of them share `turns`, the race engine, with `participants`; `stats`; `rules`, by which gates are judged; and `published`,
+//! All of them share `turns`, the race engine, with `participants`; `server` and `bound`, programs that end with this one; `stats`; `rules`, by which gates are judged; and `published`,
 //! figures of other machines.
 //!
 //! **Method.** That of `corecast_race`: every contender is checked before it is timed, and contenders run in turns.
@@ -32,6 +35,7 @@
 //! ```
 
 mod atomics;
+mod bound;
 mod busy;
 mod channel_demands;
 pub mod channels;
@@ -39,9 +43,12 @@ mod coherence;
 mod contender;
 mod counts;
 mod deaths;
+mod epcc;
 mod idle;
 mod locks;
+mod memcached;
 mod messages;
+mod mpi;
 mod pair;
 mod pair_body;
 mod participants;
@@ -49,9 +56,11 @@ mod published;
 mod replica;
 mod rules;
 mod select;
+mod server;
 mod setup;
 mod stats;
 mod stream;
+mod stream_cluster;
 pub mod study;
 mod table;
 #[cfg(test)]
@@ -71,15 +80,18 @@ pub use coherence::{
 };
 pub use contender::list;
 pub use deaths::{DeathOptions, DeathReport, DeathRow, deaths, victim};
+pub use epcc::{EpccOptions, EpccReport, EpccRow, MAX_EPCC_THREADS, epcc};
 pub use idle::{IdleReport, IdleRow, idle};
 pub use locks::{
     DistanceRow, FlipPhase, FlipRow, LockCell, LockDistance, LockFlips, LockOptions, LockReport, LockRow, PairRow,
     PublishedScaling, ReaderCell, ReaderPairRow, ReaderReport, ReaderRow, RegretRow, locks,
 };
+pub use memcached::{MemcachedCell, MemcachedMix, MemcachedOptions, MemcachedReport, MemcachedRow, memcached};
 pub use messages::{
     MAX_PAIR_BYTES, MessageOptions, MessagePairRow, MessageReport, PairCell, Receive, ServerCell, ServerRow, Trip,
     messages,
 };
+pub use mpi::{MpiReport, MpiRow, mpi};
 pub use pair::ump;
 pub use published::PublishedFigure;
 pub use replica::{
@@ -90,5 +102,8 @@ pub use replica::{
 pub use select::{Fairness, SelectReport, select};
 pub use setup::{SetupReport, SetupRow, setup};
 pub use stream::{StreamOptions, StreamReport, stream};
+pub use stream_cluster::{
+    StreamClusterCell, StreamClusterOptions, StreamClusterReport, StreamClusterRow, StreamClusterSize, stream_cluster,
+};
 pub use table::{Point, Published, TableCell, TableOptions, TableReport, TableRow, table, table_member};
 pub use transfer::LineTransfer;

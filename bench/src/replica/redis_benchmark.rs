@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use super::report::RedisRow;
-use super::rivals::bound::end_with_parent;
-use super::rivals::server::Server;
 use super::rivals::sockets::redis_words;
+use crate::bound::end_with_parent;
+use crate::server::Server;
 use crate::stats::median;
 use corecast_race::error::BenchError;
 use corecast_race::failure::Failure;

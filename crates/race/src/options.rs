@@ -107,7 +107,8 @@ impl Options {
     pub fn raced(&self, contenders: Vec<Box<dyn Contender>>) -> Vec<Box<dyn Contender>> {
         let is_named = |contender: &dyn Contender| self.contenders.contains(&contender.name());
         let is_meant = |contender: &dyn Contender| {
-            if self.contenders.is_empty() { self.external || !contender.is_external() } else { is_named(contender) }
+            let is_unnamed = self.contenders.is_empty() && !contender.is_only_by_name();
+            is_named(contender) || is_unnamed && (self.external || !contender.is_external())
         };
         let numbered = contenders.into_iter().enumerate();
         numbered.filter(|(i, contender)| *i == 0 || is_meant(&**contender)).map(|(_, contender)| contender).collect()

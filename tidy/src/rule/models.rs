@@ -8,8 +8,14 @@ use crate::workspace::Workspace;
 pub(super) const NAME: &str = "models";
 
 /// The crates with protocols to model.
-const MODELLED: &[&str] =
-    &["corecast-base", "corecast-channel", "corecast-lock", "corecast-collective", "corecast-replica"];
+const MODELLED: &[&str] = &[
+    "corecast-base",
+    "corecast-channel",
+    "corecast-lock",
+    "corecast-collective",
+    "corecast-replica",
+    "corecast-shim-pthread",
+];
 
 pub(super) fn check(workspace: &Workspace, report: &mut Report) {
     for package in workspace.packages.iter().filter(|package| MODELLED.contains(&package.name.as_str())) {

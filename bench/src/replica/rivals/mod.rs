@@ -1,13 +1,11 @@
 //! Stores that others have made: one file for each kind.
 //!
 //! - `maps`: of one process; `node_replication`: replicas of threads; `robust`, `lmdb`: in memory that processes share;
-//! - `sockets` with `server`: servers that clients ask over a socket; `bound`: they end with the benchmark.
+//! - `sockets`: servers that clients ask over a socket.
 
-pub(super) mod bound;
 #[cfg(feature = "lmdb")]
 pub(super) mod lmdb;
 pub(super) mod maps;
 pub(super) mod node_replication;
 pub(super) mod robust;
-pub(super) mod server;
 pub(super) mod sockets;

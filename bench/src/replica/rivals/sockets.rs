@@ -5,7 +5,7 @@ use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 
 use super::super::host::{Client, Entrance, Host, Setting, Value};
-use super::server::Server;
+use crate::server::Server;
 use corecast_race::failure::Failure;
 
 /// The words of a server's protocol.

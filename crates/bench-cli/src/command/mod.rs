@@ -6,15 +6,19 @@ mod busy;
 mod cc;
 mod channels;
 mod deaths;
+mod epcc;
 mod idle;
 mod locks;
+mod memcached;
 mod messages;
+mod mpi;
 mod planner;
 mod race;
 mod replica;
 mod replica_race;
 mod setup;
 mod stream;
+mod stream_cluster;
 mod table;
 
 use clap::CommandFactory;
@@ -75,6 +79,9 @@ pub(crate) enum Benchmark {
     /// Race channels between pairs, and servers that receive from their clients.
     #[command(after_help = "Example:\n  corecast bench messages --quick --pairs 1")]
     Messages(messages::Arguments),
+    /// Race MPI libraries with and without corecast's preload object before them.
+    #[command(after_help = "Example:\n  corecast bench mpi --quick --n 2,4")]
+    Mpi(mpi::Arguments),
     /// Race hash tables: one lock for each bucket, servers that are sent messages, and the maps people use today.
     #[command(after_help = "Example:\n  corecast bench table --quick --threads 2")]
     Table(table::Arguments),
@@ -90,6 +97,9 @@ pub(crate) enum Benchmark {
     /// Kill processes at each end of each channel, and find out how long the other end waits for the news.
     #[command(after_help = "Example:\n  corecast bench deaths --quick")]
     Deaths(deaths::Arguments),
+    /// Find out what OpenMP constructs cost with corecast's preload object, and without it.
+    #[command(after_help = "Example:\n  corecast bench epcc --quick --threads 2,4")]
+    Epcc(epcc::Arguments),
     /// A process that `deaths` kills.
     #[command(hide = true)]
     Victim(deaths::Victim),
@@ -104,6 +114,15 @@ pub(crate) enum Benchmark {
     /// A node of `replica --crash`.
     #[command(hide = true)]
     ReplicaNode(replica::NodeArguments),
+    /// Race corecast's locks, preloaded under memcached, with the locks that it has.
+    #[command(after_help = "Example:\n  corecast bench memcached --quick --threads 2 --contenders none,pthread,auto")]
+    Memcached(memcached::Arguments),
+    /// Cluster a stream of points, which waits at barriers, with corecast's barrier preloaded and without.
+    #[command(
+        name = "streamcluster",
+        after_help = "Examples:\n  corecast bench streamcluster --quick\n  corecast bench streamcluster --size native --threads 16"
+    )]
+    StreamCluster(stream_cluster::Arguments),
     /// Find out how long it takes to put a group together, on any machine model.
     #[command(after_help = "Example:\n  corecast bench setup --quick --n 2,8")]
     Setup(setup::Arguments),
@@ -159,6 +178,7 @@ impl Benchmark {
             Self::Locks(arguments) => arguments.run(output),
             Self::Atomics(arguments) => arguments.run(output),
             Self::Messages(arguments) => arguments.run(output),
+            Self::Mpi(arguments) => arguments.run(output),
             Self::Table(arguments) => arguments.run(output),
             Self::TableMember => table::member(),
             Self::Busy(arguments) => arguments.run(output),
@@ -167,7 +187,10 @@ impl Benchmark {
             Self::Replica(arguments) => arguments.run(output),
             Self::ReplicaMember => replica_race::member(),
             Self::ReplicaNode(arguments) => arguments.run(),
+            Self::Memcached(arguments) => arguments.run(output),
+            Self::StreamCluster(arguments) => arguments.run(output),
             Self::Setup(arguments) => arguments.run(output),
+            Self::Epcc(arguments) => arguments.run(output),
             Self::Victim(arguments) => arguments.run(),
             Self::Cc(arguments) => cc::run(arguments, output),
             Self::Planner(arguments) => arguments.run(output),

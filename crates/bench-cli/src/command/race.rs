@@ -55,7 +55,7 @@ pub(crate) struct Collectives {
 }
 
 /// The hidden subcommand by which a process that is a member is this program again.
-const MEMBER: [&str; 1] = ["collective-member"];
+pub(super) const MEMBER: [&str; 1] = ["collective-member"];
 
 /// The work of a process that is a member.
 pub(super) fn member() -> Result<(), Failure> {

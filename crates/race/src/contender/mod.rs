@@ -61,6 +61,11 @@ pub trait Contender {
         false
     }
 
+    /// True if it takes part only where it is named, as it says nothing about corecast's own groups.
+    fn is_only_by_name(&self) -> bool {
+        false
+    }
+
     /// The participants it is for, if not any number.
     fn only_for(&self) -> Option<usize> {
         None
@@ -218,7 +223,7 @@ mod tests {
         for contender in contenders(op) {
             // Processes that poll would keep each other, and the other tests, from their CPUs.
             let is_crowd = participants > 3 || (setting.oversubscribed && contender.about().ends_with(": polls"));
-            let is_too_many = contender.is_external() && is_crowd;
+            let is_too_many = contender.is_external() && is_crowd || contender.is_only_by_name();
             if is_too_many || contender.only_for().is_some_and(|only| only != participants) {
                 continue;
             }

@@ -4,31 +4,31 @@
 //! more threads than a ticket's state can count, are the C library's.
 
 use std::ffi::c_int;
-use std::mem::MaybeUninit;
 use std::ptr;
 
-use corecast_base::sync::{AtomicU32, AtomicU64, Ordering};
+use corecast_base::sync::{AtomicU64, Ordering};
 use corecast_base::wait::Spinner;
-use corecast_preload::{Errno, Real};
+use corecast_preload::{Family, Real, Settings};
 use libc::{pthread_barrier_t, pthread_barrierattr_t};
 
-use crate::slot::Slot;
-use crate::start::{self, BARRIER_WAIT};
+use crate::counts::BARRIER_WAIT;
+use crate::cpus;
+use crate::slot::export;
 use crate::ticket::{MOST, Ticket};
 
 type Init = unsafe extern "C" fn(*mut pthread_barrier_t, *const pthread_barrierattr_t, u32) -> c_int;
 type Call = unsafe extern "C" fn(*mut pthread_barrier_t) -> c_int;
 
-static INIT: Slot<Init> = Slot::new(first_init as *const ());
-static WAIT: Slot<Call> = Slot::new(first_wait as *const ());
-static DESTROY: Slot<Call> = Slot::new(first_destroy as *const ());
+export! { "C":
+    INIT: Init = first_init, pthread_barrier_init
+        (barrier: *mut pthread_barrier_t, attributes: *const pthread_barrierattr_t, count: u32);
+    WAIT: Call = first_wait, pthread_barrier_wait (barrier: *mut pthread_barrier_t);
+    DESTROY: Call = first_destroy, pthread_barrier_destroy (barrier: *mut pthread_barrier_t);
+}
 
 static REAL_INIT: Real = Real::new(c"pthread_barrier_init");
 static REAL_WAIT: Real = Real::new(c"pthread_barrier_wait");
 static REAL_DESTROY: Real = Real::new(c"pthread_barrier_destroy");
-
-/// The CPUs of this process when it made its first barrier; 0 before. Written by the threads that make barriers.
-static CPUS: AtomicU32 = AtomicU32::new(0);
 
 /// A barrier of ours.
 #[repr(C)]
@@ -61,8 +61,8 @@ impl Barrier {
 }
 
 /// Chooses who serves barriers.
-pub(crate) fn choose(serves: bool) {
-    if serves {
+pub(crate) fn choose() {
+    if Settings::get().serves(Family::Barrier) {
         INIT.put(init);
         DESTROY.put(destroy);
         WAIT.put(wait);
@@ -71,62 +71,6 @@ pub(crate) fn choose(serves: bool) {
         WAIT.put_real(REAL_WAIT.next());
         DESTROY.put_real(REAL_DESTROY.next());
     }
-}
-
-/// As POSIX has it.
-///
-/// # Safety
-/// - As of the C library's.
-#[cfg_attr(not(test), unsafe(no_mangle))]
-unsafe extern "C" fn pthread_barrier_init(
-    barrier: *mut pthread_barrier_t,
-    attributes: *const pthread_barrierattr_t,
-    count: u32,
-) -> c_int {
-    // SAFETY: the caller's promise.
-    unsafe { INIT.get()(barrier, attributes, count) }
-}
-
-/// As POSIX has it.
-///
-/// # Safety
-/// - As of the C library's.
-#[cfg_attr(not(test), unsafe(no_mangle))]
-unsafe extern "C" fn pthread_barrier_wait(barrier: *mut pthread_barrier_t) -> c_int {
-    // SAFETY: the caller's promise.
-    unsafe { WAIT.get()(barrier) }
-}
-
-/// As POSIX has it.
-///
-/// # Safety
-/// - As of the C library's.
-#[cfg_attr(not(test), unsafe(no_mangle))]
-unsafe extern "C" fn pthread_barrier_destroy(barrier: *mut pthread_barrier_t) -> c_int {
-    // SAFETY: the caller's promise.
-    unsafe { DESTROY.get()(barrier) }
-}
-
-unsafe extern "C" fn first_init(
-    barrier: *mut pthread_barrier_t,
-    attributes: *const pthread_barrierattr_t,
-    count: u32,
-) -> c_int {
-    start::start();
-    // SAFETY: the caller's promise.
-    unsafe { INIT.get()(barrier, attributes, count) }
-}
-
-unsafe extern "C" fn first_wait(barrier: *mut pthread_barrier_t) -> c_int {
-    start::start();
-    // SAFETY: the caller's promise.
-    unsafe { WAIT.get()(barrier) }
-}
-
-unsafe extern "C" fn first_destroy(barrier: *mut pthread_barrier_t) -> c_int {
-    start::start();
-    // SAFETY: the caller's promise.
-    unsafe { DESTROY.get()(barrier) }
 }
 
 unsafe extern "C" fn init(
@@ -139,9 +83,6 @@ unsafe extern "C" fn init(
     }
     // SAFETY: the caller's attributes.
     let is_ours = count <= MOST && unsafe { is_private(attributes) };
-    if is_ours {
-        note_cpus();
-    }
     let made = Barrier { ticket: Ticket::new(count), mark: AtomicU64::new(if is_ours { mark(barrier) } else { 0 }) };
     // SAFETY: room for a barrier, as the caller promises. One of the C library's loses a mark that was left there.
     unsafe { barrier.cast::<Barrier>().write(made) };
@@ -164,9 +105,7 @@ unsafe extern "C" fn wait(barrier: *mut pthread_barrier_t) -> c_int {
         return unsafe { real(barrier) };
     };
     BARRIER_WAIT.serve();
-    // ORDERING: Relaxed, it only says how to wait
-    let spins = ours.ticket.count() <= CPUS.load(Ordering::Relaxed);
-    if ours.ticket.wait(spins) { libc::PTHREAD_BARRIER_SERIAL_THREAD } else { 0 }
+    if ours.ticket.wait(ours.ticket.count() <= cpus::allowed()) { libc::PTHREAD_BARRIER_SERIAL_THREAD } else { 0 }
 }
 
 unsafe extern "C" fn destroy(barrier: *mut pthread_barrier_t) -> c_int {
@@ -198,26 +137,4 @@ unsafe fn is_private(attributes: *const pthread_barrierattr_t) -> bool {
         unsafe { libc::pthread_barrierattr_getpshared(attributes, ptr::from_mut(&mut shared)) };
     }
     shared == libc::PTHREAD_PROCESS_PRIVATE
-}
-
-fn note_cpus() {
-    // ORDERING: Relaxed, all threads find the same, and it only says how to wait
-    if CPUS.load(Ordering::Relaxed) == 0 {
-        // ORDERING: Relaxed, as above
-        CPUS.store(allowed_cpus(), Ordering::Relaxed);
-    }
-}
-
-/// The CPUs that this thread may run on, at least 1.
-pub(crate) fn allowed_cpus() -> u32 {
-    let _errno = Errno::keep();
-    let mut set = MaybeUninit::<libc::cpu_set_t>::zeroed();
-    // SAFETY: room for a set. Machines with more CPUs than fit have an error, and then a CPU for each thread.
-    if unsafe { libc::sched_getaffinity(0, size_of::<libc::cpu_set_t>(), set.as_mut_ptr()) } != 0 {
-        return u32::MAX;
-    }
-    // SAFETY: zeroes are a set, and the system has written one.
-    let set = unsafe { set.assume_init() };
-    // SAFETY: counts the bits of a set.
-    unsafe { libc::CPU_COUNT(&set) }.unsigned_abs().max(1)
 }

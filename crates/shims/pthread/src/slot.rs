@@ -1,6 +1,6 @@
 //! A function that an exported one jumps to, chosen at the start.
 //!
-//! The first call of any exported function chooses for all of them; from then on a call is a load and a jump.
+//! The first call of any function of a family chooses for all of them; from then on a call is a load and a jump.
 
 use std::marker::PhantomData;
 
@@ -44,3 +44,35 @@ impl<F: Copy> Slot<F> {
         }
     }
 }
+
+/// Exports functions that jump to the one in a slot: at first a function that calls `choose` of its module, and then the
+/// chosen one.
+macro_rules! export {
+    ($abi:literal: $($slot:ident: $kind:ty = $first:ident, $($name:ident),+ ($($argument:ident: $type:ty),*);)*) => {
+        $(
+            static $slot: $crate::slot::Slot<$kind> = $crate::slot::Slot::new($first as *const ());
+
+            unsafe extern $abi fn $first($($argument: $type),*) -> std::ffi::c_int {
+                choose();
+                // SAFETY: the caller's promise.
+                unsafe { $slot.get()($($argument),*) }
+            }
+
+            $crate::slot::export!(@named $abi, $slot, ($($argument: $type),*), $($name),+);
+        )*
+    };
+    (@named $abi:literal, $slot:ident, $arguments:tt, $($name:ident),+) => {
+        $($crate::slot::export!(@one $abi, $slot, $arguments, $name);)+
+    };
+    (@one $abi:literal, $slot:ident, ($($argument:ident: $type:ty),*), $name:ident) => {
+        /// # Safety
+        /// - As of the C library's function of this name.
+        #[cfg_attr(not(test), unsafe(no_mangle))]
+        unsafe extern $abi fn $name($($argument: $type),*) -> std::ffi::c_int {
+            // SAFETY: the caller's promise.
+            unsafe { $slot.get()($($argument),*) }
+        }
+    };
+}
+
+pub(crate) use export;

@@ -3,15 +3,18 @@
 //!
 //! - [`runtimes`]: the runtimes that take part, and which compilers build their drivers;
 //! - [`workshop`]: where drivers are built, once for a run;
+//! - [`preload`]: where corecast's preload object is, with which some are raced once more;
 //! - [`member`]: the harness's threads that stand for the driver's members.
 //!
 //! A runtime that is not installed is skipped with the command that installs it. docs/design/collective-bench.md says where
 //! such a runtime is not equal to a contender in the harness's own process.
 
 mod member;
+mod preload;
 mod runtimes;
 mod workshop;
 
+use std::ffi::OsStr;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -63,6 +66,10 @@ impl Contender for External {
         true
     }
 
+    fn is_only_by_name(&self) -> bool {
+        self.runtime.is_preloaded
+    }
+
     fn build(&self, setting: &Setting<'_>, abort: &Arc<Abort>) -> Result<Vec<Box<dyn Body>>, Unfit> {
         if self.runtime.only_polls && setting.oversubscribed {
             return Err(Unfit("it only polls: it needs a CPU for each participant".to_owned()));
@@ -77,11 +84,12 @@ impl Contender for External {
             return Err(Unfit("an operation that carries nothing may send nothing".to_owned()));
         }
         let lacks = |why: String| Unfit(format!("{why}; {}", self.runtime.remedy));
+        let object = self.runtime.is_preloaded.then(preload::find).transpose().map_err(Unfit)?;
         let workshop = Workshop::open().map_err(Unfit)?;
         let built = workshop.build(self.runtime, abort).map_err(lacks)?;
         let unfit = |failure: Failure| Unfit(failure.to_string());
         let shared = self.runtime.detail.is_none().then(shared_file).transpose().map_err(unfit)?;
-        let command = self.command(setting, &built, shared.as_ref().map(NamedTempFile::path));
+        let command = self.command(setting, &built, shared.as_ref().map(NamedTempFile::path), object.as_deref());
         let started = start_on(&setting.cpus, self.runtime.name, command, abort);
         let (dialogue, greeting) = started.map_err(unfit)?;
         if greeting != "ready" {
@@ -96,13 +104,18 @@ impl Contender for External {
 
 impl External {
     /// How the driver is started among these participants.
-    fn command(&self, setting: &Setting<'_>, built: &Built, shared: Option<&Path>) -> Command {
+    fn command(&self, setting: &Setting<'_>, built: &Built, shared: Option<&Path>, object: Option<&Path>) -> Command {
         let mut command = match built.launcher {
             Some(launcher) => {
                 let mut command = Command::new(launcher.program);
                 let members = setting.participants().to_string();
                 command.args(launcher.arguments.iter().map(|argument| argument.replace("{members}", &members)));
-                command.arg(members).arg(&built.driver);
+                command.arg(members);
+                if let Some(object) = object {
+                    // The ranks alone have it, and not their launcher.
+                    command.arg("env").arg([preload::VARIABLE.as_ref(), object.as_os_str()].join(OsStr::new("=")));
+                }
+                command.arg(&built.driver);
                 command.envs(launcher.variables.iter().copied());
                 command
             }

@@ -26,6 +26,8 @@ pub(super) struct Runtime {
     pub(super) only_polls: bool,
     /// The variable by which it learns whether its members share CPUs, where it cannot see that.
     pub(super) if_oversubscribed: Option<&'static str>,
+    /// True if corecast's preload object for MPI stands before it.
+    pub(super) is_preloaded: bool,
 }
 
 /// A compiler, and what starts what it makes.
@@ -108,6 +110,7 @@ const fn of_concurrency_kit(name: &'static str, about: &'static str, kind: &'sta
         detail: Some(kind),
         only_polls: true,
         if_oversubscribed: None,
+        is_preloaded: false,
     }
 }
 
@@ -122,6 +125,7 @@ const LIBGOMP: Runtime = Runtime {
     detail: Some("-"),
     only_polls: false,
     if_oversubscribed: None,
+    is_preloaded: false,
 };
 
 const OPEN_MPI: Runtime = Runtime {
@@ -136,7 +140,29 @@ const OPEN_MPI: Runtime = Runtime {
     only_polls: false,
     // Open MPI looks at the machine's CPUs and not at those it may use; the others do not know this name.
     if_oversubscribed: Some("OMPI_MCA_mpi_yield_when_idle"),
+    is_preloaded: false,
 };
+
+const MPICH: Runtime = Runtime {
+    name: "mpich",
+    about: "MPICH among processes: polls",
+    toolchains: MPICH_TOOLCHAINS,
+    remedy: "`apt-get install mpich libmpich-dev`",
+    ..OPEN_MPI
+};
+
+const INTEL_MPI: Runtime = Runtime {
+    name: "intel-mpi",
+    about: "Intel MPI among processes: polls",
+    toolchains: INTEL_TOOLCHAINS,
+    remedy: "`pip install impi-devel`, its place in I_MPI_ROOT, its bin in PATH and its lib in LD_LIBRARY_PATH",
+    ..OPEN_MPI
+};
+
+/// An MPI behind corecast's preload object. It is raced only if it is named.
+const fn preloaded(name: &'static str, about: &'static str, runtime: Runtime) -> Runtime {
+    Runtime { name, about, is_preloaded: true, ..runtime }
+}
 
 /// Every runtime.
 pub(super) const RUNTIMES: &[Runtime] = &[
@@ -154,20 +180,11 @@ pub(super) const RUNTIMES: &[Runtime] = &[
         ..LIBGOMP
     },
     OPEN_MPI,
-    Runtime {
-        name: "mpich",
-        about: "MPICH among processes: polls",
-        toolchains: MPICH_TOOLCHAINS,
-        remedy: "`apt-get install mpich libmpich-dev`",
-        ..OPEN_MPI
-    },
-    Runtime {
-        name: "intel-mpi",
-        about: "Intel MPI among processes: polls",
-        toolchains: INTEL_TOOLCHAINS,
-        remedy: "`pip install impi-devel`, its place in I_MPI_ROOT, its bin in PATH and its lib in LD_LIBRARY_PATH",
-        ..OPEN_MPI
-    },
+    MPICH,
+    INTEL_MPI,
+    preloaded("openmpi+shim", "Open MPI behind libcorecast_mpi.so, which serves most operations", OPEN_MPI),
+    preloaded("mpich+shim", "MPICH behind libcorecast_mpi.so, which serves most operations", MPICH),
+    preloaded("intel-mpi+shim", "Intel MPI behind libcorecast_mpi.so, which serves most operations", INTEL_MPI),
 ];
 
 #[cfg(test)]

@@ -10,11 +10,11 @@ use std::sync::Mutex;
 use corecast::Member;
 use corecast::collective::Error;
 
+use super::payoff::{Kind, pays};
 use super::value::{self, with_words};
 use crate::communicator::serve;
 use crate::datatype::Datatype;
 use crate::library::{Handle, Library, SUCCESS, checked};
-use crate::settings::Settings;
 
 /// The arguments of a broadcast.
 #[derive(Clone, Copy)]
@@ -32,11 +32,14 @@ const TAG: c_int = 0;
 #[inline]
 pub(crate) fn broadcast(library: &'static Library, call: Broadcast, comm: Handle) -> Option<c_int> {
     let datatype = Datatype::of(library, call.datatype)?;
-    let len = datatype.data_bytes(call.count).filter(|&len| len <= Settings::get().limit_bytes)?;
+    let len = datatype.data_bytes(call.count)?;
     if datatype.is_contiguous() && call.buffer.is_null() && len > 0 {
         return None;
     }
     serve(library, comm, |served| {
+        if !pays(Kind::Broadcast, len, served, library) {
+            return Ok(None);
+        }
         let (member, packed) = (&mut served.member, &mut served.packed);
         let Some(root) = usize::try_from(call.root).ok().filter(|&root| root < member.size()) else { return Ok(None) };
         if len == 0 {

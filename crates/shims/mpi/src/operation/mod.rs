@@ -1,10 +1,12 @@
 //! The served operations. Each returns what the MPI function is to return, or `None` if the call is to be passed on.
 //!
 //! - `barrier`, `broadcast`, `reduction`: the operations;
+//! - `payoff`: the lengths that are left to the library;
 //! - `value`: bytes of a message in a value of fitting size.
 
 mod barrier;
 mod broadcast;
+mod payoff;
 mod reduction;
 mod value;
 

@@ -1,43 +1,12 @@
 //! The exported functions, and the choice of those behind them.
 
-use std::ffi::c_int;
-
 use corecast_lock::{Algorithm, RawTimed, for_each_lock};
-use corecast_preload::variable;
+use corecast_preload::Settings;
 use libc::{clockid_t, pthread_cond_t, pthread_mutex_t, timespec};
 
 use super::{cond, lock, real};
-use crate::slot::Slot;
-use crate::{fork, start};
-
-/// Exports functions that jump to what a slot has: at first a function that chooses, and calls the chosen one.
-macro_rules! export {
-    ($abi:literal: $($slot:ident: $kind:ty = $first:ident, $($name:ident),+ ($($argument:ident: $type:ty),*);)*) => {
-        $(
-            static $slot: Slot<$kind> = Slot::new($first as *const ());
-
-            unsafe extern $abi fn $first($($argument: $type),*) -> c_int {
-                start::start();
-                // SAFETY: the caller's promise.
-                unsafe { $slot.get()($($argument),*) }
-            }
-
-            export!(@named $abi, $slot, ($($argument: $type),*), $($name),+);
-        )*
-    };
-    (@named $abi:literal, $slot:ident, $arguments:tt, $($name:ident),+) => {
-        $(export!(@one $abi, $slot, $arguments, $name);)+
-    };
-    (@one $abi:literal, $slot:ident, ($($argument:ident: $type:ty),*), $name:ident) => {
-        /// # Safety
-        /// - As of the C library's function of this name.
-        #[cfg_attr(not(test), unsafe(no_mangle))]
-        unsafe extern $abi fn $name($($argument: $type),*) -> c_int {
-            // SAFETY: the caller's promise.
-            unsafe { $slot.get()($($argument),*) }
-        }
-    };
-}
+use crate::slot::export;
+use crate::{chosen, fork};
 
 // Old objects know some of them by a second name.
 export! { "C":
@@ -63,11 +32,11 @@ export! { "C-unwind":
 }
 
 /// Chooses who serves mutexes.
-pub(crate) fn choose(serves: bool, counts: bool) {
-    match algorithm().filter(|_| serves) {
+pub(crate) fn choose() {
+    match chosen::algorithm() {
         Some(algorithm) => {
-            fork::prepare();
-            serve(algorithm, counts);
+            fork::prepare(in_child);
+            serve(algorithm, Settings::get().counts());
             real::find();
         }
         None => pass(),
@@ -75,17 +44,8 @@ pub(crate) fn choose(serves: bool, counts: bool) {
 }
 
 /// A child of `fork` begins.
-pub(crate) fn in_child() {
+fn in_child() {
     cond::in_child();
-}
-
-/// The lock to use: `auto` if none is named; none for `pthread` and for names that are no lock's. `word` stands for `byte`: the same
-/// algorithm where there is room for it, and its sleepers need no table that a child of `fork` could find locked.
-fn algorithm() -> Option<Algorithm> {
-    let Some(name) = variable(c"CORECAST_LOCK") else { return Some(Algorithm::Auto) };
-    let named = str::from_utf8(name).ok()?;
-    let found = Algorithm::ALL.iter().copied().find(|algorithm| algorithm.name() == named)?;
-    Some(if found == Algorithm::Byte { Algorithm::Word } else { found })
 }
 
 fn pass() {

@@ -8,7 +8,7 @@ use rustix::process::{Signal, getpid, getppid, set_parent_process_death_signal};
 
 /// Lets the program end, by SIGTERM, when the thread that starts it does: a killed benchmark leaves no servers behind. So the
 /// thread has to live for as long as the program is used.
-pub(in crate::replica) fn end_with_parent(command: &mut Command) -> &mut Command {
+pub(crate) fn end_with_parent(command: &mut Command) -> &mut Command {
     let parent = getpid();
     let bind = move || {
         set_parent_process_death_signal(Some(Signal::TERM))?;
@@ -43,7 +43,7 @@ mod tests {
 
     #[test]
     fn a_program_ends_with_a_killed_parent() {
-        let mut actor = Actor::start("replica::rivals::bound::tests::play", "parent", "");
+        let mut actor = Actor::start("bound::tests::play", "parent", "");
         let child = Pid::from_raw(actor.hear().parse().expect("a number")).expect("a process");
         let end = pidfd_open(child, PidfdFlags::empty()).expect("it runs");
         actor.kill();

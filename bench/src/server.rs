@@ -1,6 +1,7 @@
 //! A server of another project as a process: started with a socket in a folder of its own, and ended with the benchmark, also
 //! if that is killed.
 
+use std::ffi::OsString;
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
@@ -10,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 
-use super::bound::end_with_parent;
+use crate::bound::end_with_parent;
 use corecast_race::failure::Failure;
 
 /// How long a server may take until it listens.
@@ -18,7 +19,7 @@ const STARTING: Duration = Duration::from_secs(10);
 const LOOK: Duration = Duration::from_millis(2);
 
 /// A server that listens.
-pub(in crate::replica) struct Server {
+pub(crate) struct Server {
     process: Child,
     /// Goes with the server.
     _folder: TempDir,
@@ -27,7 +28,17 @@ pub(in crate::replica) struct Server {
 
 impl Server {
     /// Starts a program. `words` are its arguments, given the path at which it is to listen.
-    pub(in crate::replica) fn start(
+    pub(crate) fn start(
+        program: &Path,
+        words: impl FnOnce(&Path) -> Vec<String>,
+        package: &str,
+    ) -> Result<Self, Failure> {
+        Self::start_in(&[], program, words, package)
+    }
+
+    /// The same with these variables in its environment.
+    pub(crate) fn start_in(
+        variables: &[(&str, OsString)],
         program: &Path,
         words: impl FnOnce(&Path) -> Vec<String>,
         package: &str,
@@ -35,7 +46,7 @@ impl Server {
         let folder = tempfile::tempdir().map_err(Failure::while_doing("make a temporary folder"))?;
         let socket = folder.path().join("socket");
         let mut command = Command::new(program);
-        command.args(words(&socket)).current_dir(folder.path()).process_group(0);
+        command.args(words(&socket)).envs(variables.iter().cloned()).current_dir(folder.path()).process_group(0);
         end_with_parent(&mut command).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         let absent = |error| Failure::Refused(format!("cannot start {}: {error}; {package}", program.display()));
         let mut server = Self { process: command.spawn().map_err(absent)?, _folder: folder, socket };
@@ -52,8 +63,13 @@ impl Server {
         Ok(server)
     }
 
+    /// The number of its process.
+    pub(crate) fn pid(&self) -> u32 {
+        self.process.id()
+    }
+
     /// Where it listens.
-    pub(in crate::replica) fn socket(&self) -> &Path {
+    pub(crate) fn socket(&self) -> &Path {
         &self.socket
     }
 }

@@ -1,0 +1,144 @@
+//! The demands on the lock shim under memcached: M1 to M4.
+
+use corecast_race::gate::{Demand, Gate};
+
+use super::report::{MemcachedCell, MemcachedRow};
+use crate::rules::{Rule, at_least, at_most, judge};
+use crate::stats::{geometric_mean, least, median, most};
+
+const COMMAND: &str = "corecast bench memcached";
+
+/// The cells of a run, and how many CPUs the server may use.
+pub(super) struct Evidence<'a> {
+    pub(super) cells: &'a [MemcachedCell],
+    pub(super) cpus: usize,
+}
+
+fn rules<'a>() -> [Rule<Evidence<'a>>; 5] {
+    [
+        Rule::new(demand_at_least(0.97, "M1: set, auto / best lock, threads <= CPUs"), auto_of_best),
+        Rule::new(demand_at_least(1.0, "M1: set, auto / pthread, threads <= CPUs"), |run| auto_of_pthread(run, false)),
+        Rule::new(at_most(0.03, "M2: get, spread over all locks, threads <= CPUs", COMMAND), spread),
+        Rule::new(demand_at_least(0.95, "M3: set, auto / pthread, threads = 2 x CPUs"), |run| {
+            auto_of_pthread(run, true)
+        }),
+        Rule::new(demand_at_least(0.99, "M4: pthread / none, mean of all cells"), pass_through),
+    ]
+}
+
+const fn demand_at_least(limit: f64, gate: &'static str) -> Demand {
+    at_least(limit, gate, COMMAND)
+}
+
+/// All of them.
+pub(super) fn gates(run: &Evidence<'_>) -> Vec<Gate> {
+    judge(&rules(), run)
+}
+
+/// The rates of one row over those of another one, round by round: the median.
+pub(super) fn ratio(of: &MemcachedRow, over: &MemcachedRow) -> Option<f64> {
+    let ratios: Vec<f64> = of.rates.iter().zip(&over.rates).map(|(of, over)| of / over).collect();
+    median(&ratios)
+}
+
+fn row<'a>(cell: &'a MemcachedCell, name: &str) -> Result<&'a MemcachedRow, String> {
+    let found = cell.rows.iter().find(|row| row.contender == name && !row.rates.is_empty());
+    found.ok_or_else(|| format!("the contender {name}"))
+}
+
+/// Cells with this mix, in which the server has a CPU for each thread.
+fn seated<'a>(run: &'a Evidence<'_>, mix: &str) -> Result<Vec<&'a MemcachedCell>, String> {
+    let cells: Vec<_> = run.cells.iter().filter(|cell| cell.mix == mix && !cell.oversubscribed).collect();
+    if cells.is_empty() { Err(format!("`--mix {mix}` with a thread for each CPU at most")) } else { Ok(cells) }
+}
+
+/// The least of one figure of each cell.
+fn least_of(
+    cells: Vec<&MemcachedCell>,
+    figure: impl Fn(&MemcachedCell) -> Result<Option<f64>, String>,
+) -> Result<f64, String> {
+    let figures = cells.into_iter().map(figure).collect::<Result<Vec<_>, _>>()?;
+    least(figures).ok_or_else(|| "a block that was measured".to_owned())
+}
+
+fn auto_of_best(run: &Evidence<'_>) -> Result<f64, String> {
+    least_of(seated(run, "set")?, |cell| {
+        let auto = row(cell, "auto")?;
+        let rivals = cell.rows.iter().filter(|row| row.ours && row.contender != "auto" && row.rps.is_some());
+        let best = rivals.max_by(|a, b| a.rps.partial_cmp(&b.rps).expect("rates are numbers"));
+        best.map(|best| ratio(auto, best)).ok_or_else(|| "a lock beside auto".to_owned())
+    })
+}
+
+fn auto_of_pthread(run: &Evidence<'_>, is_crowded: bool) -> Result<f64, String> {
+    let cells = if is_crowded {
+        let is_meant = |cell: &&MemcachedCell| cell.mix == "set" && cell.threads == 2 * run.cpus;
+        run.cells.iter().filter(is_meant).collect()
+    } else {
+        seated(run, "set")?
+    };
+    if cells.is_empty() {
+        return Err(format!("`--mix set --threads {}`", 2 * run.cpus));
+    }
+    least_of(cells, |cell| Ok(ratio(row(cell, "auto")?, row(cell, "pthread")?)))
+}
+
+fn spread(run: &Evidence<'_>) -> Result<f64, String> {
+    let spread = |cell: &MemcachedCell| {
+        let rates = || cell.rows.iter().filter(|row| row.contender != "none").map(|row| row.rps);
+        let (low, high) = (least(rates())?, most(rates())?);
+        (rates().flatten().count() > 1).then(|| 1.0 - low / high)
+    };
+    most(seated(run, "get")?.into_iter().map(spread)).ok_or_else(|| "several locks".to_owned())
+}
+
+fn pass_through(run: &Evidence<'_>) -> Result<f64, String> {
+    let ratios = run.cells.iter().map(|cell| Ok(ratio(row(cell, "pthread")?, row(cell, "none")?)));
+    let ratios: Vec<f64> = ratios.collect::<Result<Vec<_>, String>>()?.into_iter().flatten().collect();
+    geometric_mean(&ratios).ok_or_else(|| "a block that was measured".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use corecast_race::gate::Verdict;
+
+    fn row(contender: &str, rates: [f64; 3]) -> MemcachedRow {
+        let ours = contender != "none" && contender != "pthread";
+        let (contender, rps) = (contender.to_owned(), median(&rates));
+        MemcachedRow { contender, ours, rps, rates: rates.to_vec(), ..MemcachedRow::default() }
+    }
+
+    fn cell(threads: usize, mix: &'static str, auto: f64) -> MemcachedCell {
+        let rates = |rate| [rate, 2.0 * rate, 3.0 * rate];
+        let rows = vec![
+            row("none", rates(100.0)),
+            row("pthread", rates(100.0)),
+            row("mcs", rates(98.0)),
+            row("auto", rates(auto)),
+        ];
+        MemcachedCell { threads, mix, oversubscribed: threads > 2, rows, ..MemcachedCell::default() }
+    }
+
+    #[test]
+    fn each_gate_finds_its_figure() {
+        let cells = [cell(1, "set", 101.0), cell(2, "set", 99.0), cell(2, "get", 100.0), cell(4, "set", 90.0)];
+        let found = gates(&Evidence { cells: &cells, cpus: 2 });
+        let measured: Vec<f64> = found.iter().filter_map(|gate| gate.measured).collect();
+        let expected = [99.0 / 98.0, 0.99, 0.02, 0.9, 1.0];
+        assert!(measured.iter().zip(expected).all(|(found, expected)| (found - expected).abs() < 1e-9), "{measured:?}");
+        let verdicts = [Verdict::Holds, Verdict::Missed, Verdict::Holds, Verdict::Missed, Verdict::Holds];
+        assert_eq!(found.iter().map(|gate| gate.verdict).collect::<Vec<_>>(), verdicts);
+    }
+
+    #[test]
+    fn a_missing_cell_or_contender_is_told() {
+        let mut alone = cell(2, "set", 99.0);
+        alone.rows.truncate(1);
+        let found = gates(&Evidence { cells: &[alone], cpus: 2 });
+        let needs: Vec<&str> = found.iter().filter_map(|gate| gate.needs.as_deref()).collect();
+        assert_eq!(needs[0], "the contender auto");
+        assert_eq!(needs[3], "`--mix set --threads 4`");
+        assert_eq!(needs.len(), 5);
+    }
+}

@@ -1,0 +1,218 @@
+//! `corecast bench mpi`: MPI libraries with and without corecast's preload object before them.
+//!
+//! Both are the same program in C, which the race of collectives builds and starts; blocks of one and the other alternate, and
+//! every operation is checked before it is timed. Barriers are timed back to back, operations with a root and allreduces in
+//! windows that all ranks begin at one time and that end with the last of them.
+
+use corecast::machine::Machine;
+use corecast_race::error::BenchError;
+use corecast_race::gate::{Demand, Gate};
+use corecast_race::options::Options;
+use corecast_race::progress::Progress;
+use corecast_race::report::{Group, Timing};
+use corecast_race::{Op, collectives};
+use serde::Serialize;
+
+use crate::rules::{Rule, at_least, at_most, judge};
+use crate::stats::geometric_mean;
+
+const COMMAND: &str = "corecast bench mpi";
+/// The libraries, by the names of their contenders.
+const LIBRARIES: [&str; 3] = ["openmpi", "mpich", "intel-mpi"];
+/// A contender that has the object before it is called as the library, with this behind.
+const PRELOADED: &str = "+shim";
+const OPS: [Op; 4] = [Op::Barrier, Op::Broadcast, Op::Reduce, Op::Allreduce];
+/// Bytes that operations carry.
+const SIZES: [usize; 6] = [8, 64, 512, 4 << 10, 8 << 10, PASSED_BYTES];
+const QUICK_SIZES: [usize; 3] = [8, 4 << 10, PASSED_BYTES];
+/// Messages of this length are longer than what the object serves.
+const PASSED_BYTES: usize = 64 << 10;
+/// The fewest ranks of the gates of wide groups.
+const WIDE: usize = 16;
+
+/// The outcome of `corecast bench mpi`.
+#[derive(Clone, Debug, Serialize)]
+pub struct MpiReport {
+    /// The machine's name.
+    pub machine: String,
+    /// The commit that the program was built from; `null` if it was not built in a git checkout.
+    pub commit: Option<String>,
+    /// From this all orders were drawn.
+    pub seed: u64,
+    /// True for fewer and shorter blocks.
+    pub quick: bool,
+    /// Warnings that the reader should know before believing the numbers.
+    pub warnings: Vec<String>,
+    /// One entry for each library, operation, length and number of ranks.
+    pub rows: Vec<MpiRow>,
+    /// The demands on the object, and whether they are met here.
+    pub gates: Vec<Gate>,
+}
+
+/// A library at one operation.
+#[derive(Clone, Debug, Serialize)]
+pub struct MpiRow {
+    /// The library, such as `openmpi`.
+    pub library: String,
+    /// The operation.
+    pub op: Op,
+    /// The bytes that it carries.
+    pub bytes: usize,
+    /// The number of ranks.
+    pub ranks: usize,
+    /// True if ranks share CPUs.
+    pub oversubscribed: bool,
+    /// The interval that was timed.
+    pub timing: Timing,
+    /// The median without the object, in nanoseconds.
+    pub without_ns: Option<f64>,
+    /// The median with it.
+    pub with_ns: Option<f64>,
+    /// The median of a group of corecast's own, for a program that is written for it.
+    pub corecast_ns: Option<f64>,
+    /// The first time divided by the second: above 1 the object is a gain.
+    pub speedup: Option<f64>,
+    /// Why it was not timed; `null` if it was.
+    pub skipped: Option<String>,
+}
+
+/// Races every library that is installed with and without the object.
+///
+/// `options.participants` are the numbers of ranks, 2 by default; `options.place` has to be processes.
+///
+/// # Errors
+/// A [`BenchError`] if the options do not fit the machine or the run is cancelled.
+pub fn mpi(machine: &Machine, options: &Options, progress: &mut dyn Progress) -> Result<MpiReport, BenchError> {
+    let contenders = LIBRARIES.iter().flat_map(|&library| [library.to_owned(), format!("{library}{PRELOADED}")]);
+    let mut options = Options { contenders: contenders.collect(), ..options.clone() };
+    if options.participants.is_empty() {
+        options.participants = vec![2];
+    }
+    if options.ops.is_empty() {
+        options.ops = OPS.to_vec();
+    }
+    if options.sizes.is_empty() {
+        options.sizes = if options.quick { QUICK_SIZES.to_vec() } else { SIZES.to_vec() };
+    }
+    let report = collectives(machine, &options, progress)?;
+    let rows: Vec<MpiRow> = report.groups.iter().flat_map(rows_of).collect();
+    Ok(MpiReport {
+        machine: report.machine,
+        commit: report.commit,
+        seed: report.seed,
+        quick: report.quick,
+        warnings: report.warnings,
+        gates: judge(RULES, rows.as_slice()),
+        rows,
+    })
+}
+
+fn rows_of(group: &Group) -> impl Iterator<Item = MpiRow> + '_ {
+    LIBRARIES.iter().map(|&library| row_of(group, library))
+}
+
+fn row_of(group: &Group, library: &str) -> MpiRow {
+    let row = |name: &str| group.rows.iter().find(|row| row.contender == name);
+    let median = |name: &str| row(name)?.summary.map(|summary| summary.median_ns);
+    let preloaded = format!("{library}{PRELOADED}");
+    let (without_ns, with_ns) = (median(library), median(&preloaded));
+    let skipped = [library, &preloaded].into_iter().find_map(|name| row(name)?.skipped.clone());
+    MpiRow {
+        library: library.to_owned(),
+        op: group.op,
+        bytes: group.bytes,
+        ranks: group.participants,
+        oversubscribed: group.oversubscribed,
+        timing: group.timing,
+        without_ns,
+        with_ns,
+        corecast_ns: median(&group.reference),
+        speedup: without_ns.zip(with_ns).map(|(without, with)| without / with),
+        skipped,
+    }
+}
+
+const OPEN_MPI_PAIR: Demand = at_least(1.5, "barrier of 2 ranks, Open MPI without / with the object", COMMAND);
+const MPICH_PAIR: Demand = at_least(5.0, "barrier of 2 ranks, MPICH without / with the object", COMMAND);
+const INTEL_PAIR: Demand = at_least(1.8, "barrier of 2 ranks, Intel MPI without / with the object", COMMAND);
+const MPICH_CROWD: Demand = at_least(5.0, "barrier of 4 ranks on 2 CPUs, MPICH without / with the object", COMMAND);
+const WIDE_BROADCAST: Demand =
+    at_least(1.6, "broadcast of 8 bytes, 16 ranks or more, Open MPI without / with the object", COMMAND);
+const WIDE_REDUCE: Demand =
+    at_least(1.6, "reduction of 8 bytes, 16 ranks or more, Open MPI without / with the object", COMMAND);
+const PASSED: Demand =
+    at_most(1.02, "operations that the object passes on, time with / without, geometric mean", COMMAND);
+
+const RULES: &[Rule<[MpiRow]>] = &[
+    Rule::new(OPEN_MPI_PAIR, |rows| pair(rows, "openmpi")),
+    Rule::new(MPICH_PAIR, |rows| pair(rows, "mpich")),
+    Rule::new(INTEL_PAIR, |rows| pair(rows, "intel-mpi")),
+    Rule::new(MPICH_CROWD, |rows| {
+        speedup(rows, "mpich", "--n 4 on 2 CPUs", |row| row.ranks == 4 && row.oversubscribed)
+    }),
+    Rule::new(WIDE_BROADCAST, |rows| wide(rows, Op::Broadcast)),
+    Rule::new(WIDE_REDUCE, |rows| wide(rows, Op::Reduce)),
+    Rule::new(PASSED, passed),
+];
+
+fn pair(rows: &[MpiRow], library: &str) -> Result<f64, String> {
+    speedup(rows, library, "--n 2 on 2 CPUs", |row| row.ranks == 2 && !row.oversubscribed)
+}
+
+/// The gain of a barrier of this kind.
+fn speedup(rows: &[MpiRow], library: &str, needs: &str, is_meant: impl Fn(&MpiRow) -> bool) -> Result<f64, String> {
+    let of_library = |row: &&MpiRow| row.library == library && row.op == Op::Barrier && is_meant(row);
+    let row = rows.iter().find(of_library).ok_or_else(|| needs.to_owned())?;
+    row.speedup.ok_or_else(|| format!("{library}: {}", row.skipped.as_deref().unwrap_or("no samples")))
+}
+
+/// The gain of an operation of 8 bytes among many ranks with a CPU each.
+fn wide(rows: &[MpiRow], op: Op) -> Result<f64, String> {
+    let is_meant = |row: &&MpiRow| {
+        row.library == LIBRARIES[0] && row.op == op && row.bytes == 8 && row.ranks >= WIDE && !row.oversubscribed
+    };
+    rows.iter().find(is_meant).and_then(|row| row.speedup).ok_or_else(|| format!("{WIDE} CPUs"))
+}
+
+/// The mean loss of operations that are longer than what is served, where ranks have a CPU each.
+fn passed(rows: &[MpiRow]) -> Result<f64, String> {
+    let is_meant = |row: &&MpiRow| row.bytes >= PASSED_BYTES && !row.oversubscribed;
+    let losses: Vec<f64> = rows.iter().filter(is_meant).filter_map(|row| Some(1.0 / row.speedup?)).collect();
+    geometric_mean(&losses).ok_or_else(|| format!("messages of {PASSED_BYTES} bytes, a CPU for each rank"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use corecast_race::gate::Verdict;
+
+    fn row(library: &str, op: Op, bytes: usize, ranks: usize, speedup: f64) -> MpiRow {
+        MpiRow {
+            library: library.to_owned(),
+            op,
+            bytes,
+            ranks,
+            oversubscribed: ranks > 2,
+            timing: Timing::Batches,
+            without_ns: Some(100.0 * speedup),
+            with_ns: Some(100.0),
+            corecast_ns: None,
+            speedup: Some(speedup),
+            skipped: None,
+        }
+    }
+
+    #[test]
+    fn each_gate_finds_its_rows_or_says_what_it_needs() {
+        let rows = [
+            row("openmpi", Op::Barrier, 0, 2, 1.4),
+            row("mpich", Op::Barrier, 0, 2, 6.0),
+            row("mpich", Op::Barrier, 0, 4, 50.0),
+            row("openmpi", Op::Reduce, PASSED_BYTES, 2, 0.5),
+            row("openmpi", Op::Broadcast, PASSED_BYTES, 2, 2.0),
+        ];
+        let verdicts: Vec<Verdict> = judge(RULES, rows.as_slice()).into_iter().map(|gate| gate.verdict).collect();
+        use Verdict::{Holds, Missed, NotJudged};
+        assert_eq!(verdicts, [Missed, Holds, NotJudged, Holds, NotJudged, NotJudged, Holds]);
+    }
+}

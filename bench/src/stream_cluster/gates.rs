@@ -1,0 +1,91 @@
+//! The demands on the barrier shim under clustering programs.
+
+use corecast_race::gate::Gate;
+
+use super::report::{StreamClusterCell, StreamClusterRow};
+use crate::rules::{Rule, at_least, at_most, judge};
+use crate::stats::{least, median};
+
+const COMMAND: &str = "corecast bench streamcluster";
+/// From this number of threads on the lead of Smelt's authors is asked for.
+const MANY: usize = 16;
+
+pub(super) struct Evidence<'a> {
+    pub(super) cells: &'a [StreamClusterCell],
+}
+
+fn rules<'a>() -> [Rule<Evidence<'a>>; 3] {
+    [
+        Rule::new(at_least(1.19, "pthread / shim, 16 threads or more with a CPU each", COMMAND), |run| {
+            lead(run, "pthread", "shim")
+        }),
+        Rule::new(at_least(1.0, "mcs / shim, 16 threads or more with a CPU each", COMMAND), |run| {
+            lead(run, "mcs", "shim")
+        }),
+        Rule::new(at_most(0.0, "contenders with another result, or none", COMMAND), broken),
+    ]
+}
+
+/// All of them.
+pub(super) fn gates(run: &Evidence<'_>) -> Vec<Gate> {
+    judge(&rules(), run)
+}
+
+/// The times of one row over those of another one, round by round: the median.
+pub(super) fn ratio(of: &StreamClusterRow, over: &StreamClusterRow) -> Option<f64> {
+    let ratios: Vec<f64> = of.times.iter().zip(&over.times).map(|(of, over)| of / over).collect();
+    median(&ratios)
+}
+
+fn lead(run: &Evidence<'_>, of: &str, over: &str) -> Result<f64, String> {
+    let cells: Vec<_> = run.cells.iter().filter(|cell| cell.threads >= MANY && !cell.oversubscribed).collect();
+    if cells.is_empty() {
+        return Err(format!("{MANY} CPUs, and `--threads {MANY}`"));
+    }
+    let row = |cell: &StreamClusterCell, name| cell.rows.iter().find(|row| row.contender == name).cloned();
+    let leads = cells.iter().map(|cell| ratio(&row(cell, of)?, &row(cell, over)?));
+    least(leads).ok_or_else(|| format!("the contenders {of} and {over}"))
+}
+
+fn broken(run: &Evidence<'_>) -> Result<f64, String> {
+    let rows = || run.cells.iter().flat_map(|cell| &cell.rows);
+    if !rows().any(|row| row.ours && row.seconds.is_some() || row.failed) {
+        return Err("the contender shim".to_owned());
+    }
+    Ok(rows().filter(|row| row.failed).count() as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use corecast_race::gate::Verdict;
+
+    fn cell(threads: usize, oversubscribed: bool) -> StreamClusterCell {
+        let row = |contender, seconds: f64| StreamClusterRow {
+            contender,
+            ours: contender == "shim",
+            seconds: Some(seconds),
+            times: vec![seconds, 2.0 * seconds],
+            ..StreamClusterRow::default()
+        };
+        StreamClusterCell {
+            threads,
+            oversubscribed,
+            rows: vec![row("pthread", 2.5), row("shim", 2.0), row("mcs", 1.9)],
+        }
+    }
+
+    #[test]
+    fn leads_are_judged_with_many_cpus_only() {
+        let few = gates(&Evidence { cells: &[cell(16, true)] });
+        assert_eq!(
+            few.iter().map(|gate| gate.verdict).collect::<Vec<_>>(),
+            [Verdict::NotJudged, Verdict::NotJudged, Verdict::Holds]
+        );
+        let many = gates(&Evidence { cells: &[cell(16, false)] });
+        assert_eq!([many[0].measured, many[1].measured], [Some(1.25), Some(0.95)]);
+        let mut wrong = cell(2, false);
+        wrong.rows[1].failed = true;
+        assert_eq!(gates(&Evidence { cells: &[wrong] })[2].verdict, Verdict::Missed);
+    }
+}

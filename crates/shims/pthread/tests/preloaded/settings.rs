@@ -1,0 +1,47 @@
+//! Families that are switched on, and counts that are told.
+
+use super::object::{limited, object, output, preloaded, program};
+
+fn told(errors: &[u8]) -> Vec<String> {
+    let text = String::from_utf8_lossy(errors);
+    text.lines().filter(|line| line.starts_with("corecast")).map(str::to_owned).collect()
+}
+
+#[test]
+fn what_was_served_is_told_if_asked_for() {
+    let Some(program) = program("mutex.c") else { return };
+    let counted = |set: &[(&str, &str)]| {
+        let mut command = preloaded(&program, "mcs");
+        command.arg("plain").arg("robust").env("CORECAST_SHIM_STATS", "1").envs(set.iter().copied());
+        told(&output(&mut command).stderr)
+    };
+    let served = counted(&[]);
+    let line = served.iter().find(|line| line.contains(": mutex_lock: served ")).expect("locks were counted");
+    assert!(!line.contains("served 0") && !line.ends_with("passed 0"), "robust mutexes are passed on: {line}");
+    for off in [
+        ("CORECAST_SHIM_OFF", "1"),
+        ("CORECAST_SHIM_ONLY", "another*"),
+        ("CORECAST_SHIM", "barrier"),
+        ("CORECAST_LOCK", "pthread"),
+        ("CORECAST_LOCK", "no-such-lock"),
+    ] {
+        assert_eq!(counted(&[off]), [""; 0], "{off:?}");
+    }
+    assert!(!counted(&[("CORECAST_SHIM_ONLY", "mutex_?")]).is_empty());
+}
+
+#[test]
+fn locks_are_served_only_if_one_is_chosen_and_barriers_always() {
+    let Some(program) = program("barrier.c") else { return };
+    let mut command = limited(&program);
+    command.arg("visible").env("LD_PRELOAD", object()).env("CORECAST_SHIM_STATS", "1");
+    let told = told(&output(&mut command).stderr);
+    assert!(told.len() == 1 && told[0].contains(": barrier_wait: served 16000, "), "{told:?}");
+}
+
+#[test]
+fn nothing_is_told_unasked() {
+    let Some(program) = program("mutex.c") else { return };
+    let output = output(preloaded(&program, "auto").arg("plain"));
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "plain\n");
+}
