@@ -64,7 +64,7 @@ fn limits_end_waits_for_all_kinds_of_locks() {
     let other = lock.read_recursive();
     let reader = RwLockUpgradableReadGuard::try_upgrade_for(reader, SHORT).expect_err("another one reads");
     drop(other);
-    let mut writer = RwLockUpgradableReadGuard::try_upgrade_for(reader, SHORT).ok().expect("the only one");
+    let mut writer = RwLockUpgradableReadGuard::try_upgrade_for(reader, SHORT).expect("the only one");
     *writer = 1;
     let reader = RwLockWriteGuard::downgrade_to_upgradable(writer);
     let plain = RwLockUpgradableReadGuard::downgrade(reader);
