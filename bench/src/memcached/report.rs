@@ -57,7 +57,7 @@ pub struct MemcachedCell {
     pub keys: &'static str,
     /// True if the server has more threads than CPUs.
     pub oversubscribed: bool,
-    /// Requests in a second that the open loops intend; `null` if there was no closed loop to tell.
+    /// Requests in a second that the open loops intend; `null` if no contender ran.
     pub open_rps: Option<f64>,
     /// One entry for each contender.
     pub rows: Vec<MemcachedRow>,

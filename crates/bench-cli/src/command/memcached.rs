@@ -105,8 +105,9 @@ fn describe(report: &MemcachedReport) -> String {
     let cells: Vec<String> = report.cells.iter().map(describe_cell).collect();
     format!(
         "{}, {keys} keys of {key_bytes} bytes, values of {value_bytes}; {connections} connections over a Unix socket, \
-         {pipeline} requests at once, server and clients: {places}; {rounds} rounds of {block_ms} ms\n\n{}\n{}\n{}",
+         {} at once, server and clients: {places}; {rounds} rounds of {block_ms} ms\n\n{}\n{}\n{}",
         report.version.as_deref().unwrap_or("no memcached"),
+        many(*pipeline, "request"),
         cells.join("\n"),
         published_text::describe(&report.published),
         gate_text::describe(&report.gates)
