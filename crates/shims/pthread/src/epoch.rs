@@ -26,15 +26,25 @@ impl EpochWord {
         self.0.load(Ordering::Acquire) == epoch + 1
     }
 
+    /// Whether the object was put in order in this epoch, and is where it was then. `is_here` looks at what `renew` of
+    /// [`put_in_order`](Self::put_in_order) has stored with Release, by loads with Acquire.
+    ///
+    /// The word is read again behind it: where another thread puts the object in order at its new place, one that saw the old
+    /// word and the new place has to wait for the rest.
+    #[inline]
+    pub fn is_in_order(&self, epoch: u32, is_here: impl FnOnce() -> bool) -> bool {
+        self.is_of(epoch) && is_here() && self.is_of(epoch)
+    }
+
     /// Runs `renew` if the object is of another epoch, or not `is_here`, and no other thread does; returns when it is in order.
     pub fn put_in_order(&self, epoch: u32, is_here: impl Fn() -> bool, renew: impl FnOnce()) {
         let mut spinner = Spinner::new();
         loop {
-            // ORDERING: Acquire, as in is_of [epoch-order]
-            let seen = self.0.load(Ordering::Acquire);
-            if seen == epoch + 1 && is_here() {
+            if self.is_in_order(epoch, &is_here) {
                 return;
             }
+            // ORDERING: Relaxed, the exchange looks again
+            let seen = self.0.load(Ordering::Relaxed);
             // ORDERING: Acquire, pairs with the Release below, of a thread that had moved it; Relaxed where it fails, as
             // nothing was taken [epoch-order]
             let exchange = || self.0.compare_exchange(seen, epoch, Ordering::Acquire, Ordering::Relaxed).is_ok();

@@ -103,21 +103,22 @@ const EPOCH: u32 = 2;
 
 impl Fresh {
     fn is_here(&self) -> bool {
-        // ORDERING: Relaxed, as a mutex's handle
-        self.place.load(Ordering::Relaxed) == 1
+        // ORDERING: Acquire, pairs with the Release in find, as a mutex's handle [place]
+        self.place.load(Ordering::Acquire) == 1
     }
 
     /// As a thread that locks it: how often it was made.
     fn find(&self) -> u32 {
-        if !self.epoch.is_of(EPOCH) || !self.is_here() {
+        if !self.epoch.is_in_order(EPOCH, || self.is_here()) {
             self.epoch.put_in_order(
                 EPOCH,
                 || self.is_here(),
                 || {
+                    // As the address of a record: before the lock is made.
+                    // ORDERING: Release, pairs with the Acquire in is_here [place]
+                    self.place.store(1, Ordering::Release);
                     // SAFETY: no other thread looks meanwhile.
                     self.made.with_mut(|made| unsafe { *made += 1 });
-                    // ORDERING: Relaxed, as a mutex's handle
-                    self.place.store(1, Ordering::Relaxed);
                 },
             );
         }
@@ -135,7 +136,9 @@ fn made_once(fresh: fn() -> Fresh) {
             thread::spawn(move || theirs.find())
         });
         assert_eq!(object.find(), 1);
-        others.map(|other| assert_eq!(other.join().expect("it finds it"), 1));
+        for other in others {
+            assert_eq!(other.join().expect("it finds it"), 1);
+        }
     });
 }
 

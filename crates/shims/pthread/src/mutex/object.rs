@@ -99,13 +99,13 @@ impl Object {
     /// Of a lock in a record: where that is.
     #[inline]
     pub(super) fn handle(&self) -> usize {
-        // ORDERING: Relaxed, ordered by the epoch
-        self.handle_word().load(Ordering::Relaxed)
+        // ORDERING: Acquire, pairs with the Release in set_handle: the epoch that is read behind it is no older [mutex-handle]
+        self.handle_word().load(Ordering::Acquire)
     }
 
     pub(super) fn set_handle(&self, address: usize) {
-        // ORDERING: Relaxed, ordered by the epoch
-        self.handle_word().store(address, Ordering::Relaxed);
+        // ORDERING: Release, pairs with the Acquire in handle [mutex-handle]
+        self.handle_word().store(address, Ordering::Release);
     }
 
     #[inline]

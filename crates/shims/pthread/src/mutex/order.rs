@@ -17,7 +17,8 @@ use crate::{cpus, fork};
 /// Whether this process has put it in order, and it is where it was then.
 #[inline]
 pub(super) fn is_in_order<L>(object: &Object) -> bool {
-    object.epoch.is_of(fork::epoch_or_none()) && is_here::<L>(object)
+    let epoch = fork::epoch_or_none();
+    if fits::<L>() { object.epoch.is_of(epoch) } else { object.epoch.is_in_order(epoch, || is_here::<L>(object)) }
 }
 
 /// Whether a mutex that was put in order is where it was then.

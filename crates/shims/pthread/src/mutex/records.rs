@@ -51,8 +51,8 @@ impl Record {
     /// The address of its mutex.
     #[inline]
     pub(super) fn address(&self) -> usize {
-        // ORDERING: Relaxed, ordered by the mutex's epoch
-        self.address.load(Ordering::Relaxed)
+        // ORDERING: Acquire, pairs with the Release in of: the epoch that is read behind it is no older [record-address]
+        self.address.load(Ordering::Acquire)
     }
 
     /// The lock in it.
@@ -181,8 +181,8 @@ pub(super) fn of(address: usize) -> &'static Record {
     bucket.lock.with(|| {
         bucket.find(address).unwrap_or_else(|| {
             let record = take_free().unwrap_or_else(make);
-            // ORDERING: Relaxed, under the lock
-            record.address.store(address, Ordering::Relaxed);
+            // ORDERING: Release, pairs with the Acquire in address [record-address]
+            record.address.store(address, Ordering::Release);
             bucket.push(record);
             record
         })
