@@ -9,6 +9,7 @@
 //!   words and cache lines; [`coherence_cases`] names the cases of the last;
 //! - [`replica`](fn@replica): replicated state; [`crash`](fn@crash): replicated state whose nodes are killed;
 //! - [`mpi`](fn@mpi): MPI libraries with and without corecast's preload object;
+//! - [`epcc`](fn@epcc): OpenMP constructs with and without the preload object;
 //! - [`busy`](fn@busy): all of it beside foreign load; [`setup`]: how long it takes to put a group together;
 //! - [`memcached`](fn@memcached), [`stream_cluster`](fn@stream_cluster): programs with preload objects under them, and without;
 //! - [`study`](mod@study): the planner on many machine models, computed and not raced;
@@ -42,6 +43,7 @@ mod coherence;
 mod contender;
 mod counts;
 mod deaths;
+mod epcc;
 mod idle;
 mod locks;
 mod memcached;
@@ -78,6 +80,7 @@ pub use coherence::{
 };
 pub use contender::list;
 pub use deaths::{DeathOptions, DeathReport, DeathRow, deaths, victim};
+pub use epcc::{EpccOptions, EpccReport, EpccRow, MAX_EPCC_THREADS, epcc};
 pub use idle::{IdleReport, IdleRow, idle};
 pub use locks::{
     DistanceRow, FlipPhase, FlipRow, LockCell, LockDistance, LockFlips, LockOptions, LockReport, LockRow, PairRow,

@@ -6,6 +6,7 @@ mod busy;
 mod cc;
 mod channels;
 mod deaths;
+mod epcc;
 mod idle;
 mod locks;
 mod memcached;
@@ -96,6 +97,9 @@ pub(crate) enum Benchmark {
     /// Kill processes at each end of each channel, and find out how long the other end waits for the news.
     #[command(after_help = "Example:\n  corecast bench deaths --quick")]
     Deaths(deaths::Arguments),
+    /// Find out what OpenMP constructs cost with corecast's preload object, and without it.
+    #[command(after_help = "Example:\n  corecast bench epcc --quick --threads 2,4")]
+    Epcc(epcc::Arguments),
     /// A process that `deaths` kills.
     #[command(hide = true)]
     Victim(deaths::Victim),
@@ -186,6 +190,7 @@ impl Benchmark {
             Self::Memcached(arguments) => arguments.run(output),
             Self::StreamCluster(arguments) => arguments.run(output),
             Self::Setup(arguments) => arguments.run(output),
+            Self::Epcc(arguments) => arguments.run(output),
             Self::Victim(arguments) => arguments.run(),
             Self::Cc(arguments) => cc::run(arguments, output),
             Self::Planner(arguments) => arguments.run(output),

@@ -47,8 +47,8 @@ const ROWS: &[Column<MpiRow>] = &[
     Column::figure("without_ns", "without", "ns", |row| Value::Figure(row.without_ns), Cost),
     Column::figure("with_ns", "with", "ns", |row| Value::Figure(row.with_ns), Cost),
     Column::figure("speedup", "x", "", |row| Value::Figure(row.speedup), Ratio(2)),
-    Column::figure("corecast_ns", "corecast", "ns", |row| Value::Figure(row.corecast_ns), Cost).optional(),
-    Column::words("skipped", "", |row| row.skipped.as_deref().unwrap_or_default().into()).optional(),
+    Column::figure("corecast_ns", "corecast", "ns", |row: &MpiRow| Value::Figure(row.corecast_ns), Cost).optional(),
+    Column::words("skipped", "", |row: &MpiRow| row.skipped.as_deref().unwrap_or_default().into()).optional(),
 ];
 
 fn describe(MpiReport { machine, warnings, rows, gates, .. }: &MpiReport) -> String {

@@ -5,7 +5,9 @@
 
 #[path = "../nodes/counter.rs"]
 mod counter;
+mod returning;
 
+use std::os::unix::process::CommandExt;
 use std::time::{Duration, Instant};
 
 use corecast_base::rendezvous::SocketDir;
@@ -46,7 +48,8 @@ struct Crew {
     sum: u64,
     /// Kept for the name.
     _group: Group<Counter>,
-    _folder: tempfile::TempDir,
+    folder: tempfile::TempDir,
+    patience: Duration,
 }
 
 impl Crew {
@@ -56,16 +59,21 @@ impl Crew {
 
     /// A crew in which a node counts as stuck after this time.
     fn start_patient(nodes: usize, spread: Spread, patience: Duration) -> Self {
+        Self::start_with(nodes, spread, patience, |_| "")
+    }
+
+    /// The same with a word for each process, by slot.
+    fn start_with(nodes: usize, spread: Spread, patience: Duration, word: impl Fn(usize) -> &'static str) -> Self {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let place = folder.path().display().to_string();
         let config = Config::new(nodes).window(256).spread(spread).patience(patience);
         let group = Group::create_named(&config, &sockets(&place), NAME).expect("the name is free");
-        let role = |slot| format!("{slot} {}", patience.as_millis());
+        let role = |slot| format!("{slot} {} {}", patience.as_millis(), word(slot)).trim_end().to_owned();
         let mut actors: Vec<_> = (0..nodes - 1).map(|slot| Actor::start("play", &role(slot), &place)).collect();
         actors.iter_mut().for_each(|actor| assert_eq!(actor.hear(), "joined"));
         let node = group.join(nodes - 1, Counter::default()).expect("it is free");
         let session = node.session().expect("leader and acceptor are there");
-        Self { actors, node, session, sum: 0, _group: group, _folder: folder }
+        Self { actors, node, session, sum: 0, patience, _group: group, folder }
     }
 
     /// Adds one `count` times. Each answer shows all that were answered before, and no addition twice.
@@ -101,14 +109,30 @@ fn play() {
         std::thread::sleep(PATIENCE * 2);
         std::process::exit(9);
     });
-    let (slot, patience) = role.name.split_once(' ').expect("a node and its patience");
-    let config = Config::new(1).patience(Duration::from_millis(patience.parse().expect("a number")));
+    let words = Vec::from_iter(role.name.split(' '));
+    let (slot, patience) = (words[0].parse().expect("a slot"), words[1].parse().expect("milliseconds"));
+    if let Some(label) = words.get(2) {
+        die_at(label);
+    }
+    let config = Config::new(1).patience(Duration::from_millis(patience)).joining(PATIENCE);
     let group = Group::attach(&config, &sockets(&role.place), NAME).expect("the group has this name");
-    let slot = slot.parse().expect("a number");
     let node = group.join(slot, Counter::default()).expect("it is free");
     say("joined");
-    wait_for_dismissal();
-    drop(node);
+    if role.name.ends_with("returns") {
+        returning::return_once(&group, slot, node);
+    } else {
+        wait_for_dismissal();
+    }
+}
+
+/// Starts this program once more, as a process that dies at this place. The same process, so that the test can wait for it.
+fn die_at(label: &str) {
+    const VARIABLE: &str = "CORECAST_CRASH_AT";
+    if label != "returns" && std::env::var_os(VARIABLE).is_none() {
+        let mut again = std::process::Command::new(std::env::current_exe().expect("a program has a path"));
+        let failed = again.args(std::env::args_os().skip(1)).env(VARIABLE, label).exec();
+        panic!("{failed}");
+    }
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::ffi::c_int;
 
 use crate::library::{Handle, Library, SUCCESS};
 
-/// What has to be known of a datatype.
+/// The properties of a datatype that count here.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Datatype {
     pub(crate) handle: Handle,

@@ -7,13 +7,13 @@ use crate::library::{Handle, Library};
 use crate::operation::{self, Broadcast, Reduction};
 use crate::statistics;
 
-/// What is returned where the process has no MPI library to pass a call on to: `MPI_ERR_OTHER` of most.
+/// The error where the process has no MPI library to pass a call on to: `MPI_ERR_OTHER` of most.
 const NO_LIBRARY: c_int = 16;
 
 /// Counts a call as served or passed, and passes it on if it was not served.
 macro_rules! or_pass {
-    ($operation:expr, $served:expr, $pass:expr) => {
-        match $served {
+    ($operation:expr, $library:ident, $served:expr, $pass:expr) => {
+        match if $library.serves { $served } else { None } {
             Some(code) => {
                 $operation.serve();
                 code
@@ -34,7 +34,7 @@ macro_rules! or_pass {
 pub(crate) unsafe extern "C" fn MPI_Barrier(comm: Handle) -> c_int {
     let Some(library) = Library::get() else { return NO_LIBRARY };
     let comm = library.constants.handle(comm);
-    or_pass!(statistics::barrier(), operation::barrier(library, comm), {
+    or_pass!(statistics::barrier(), library, operation::barrier(library, comm), {
         // SAFETY: the caller's arguments.
         unsafe { (library.functions.barrier)(comm) }
     })
@@ -55,7 +55,7 @@ pub(crate) unsafe extern "C" fn MPI_Bcast(
     let Some(library) = Library::get() else { return NO_LIBRARY };
     let [datatype, comm] = [datatype, comm].map(|handle| library.constants.handle(handle));
     let call = Broadcast { buffer, count: count.into(), datatype, root };
-    or_pass!(statistics::broadcast(), operation::broadcast(library, call, comm), {
+    or_pass!(statistics::broadcast(), library, operation::broadcast(library, call, comm), {
         // SAFETY: the caller's arguments.
         unsafe { (library.functions.broadcast)(buffer, count, datatype, root, comm) }
     })
@@ -77,7 +77,7 @@ pub(crate) unsafe extern "C" fn MPI_Bcast_c(
     let Some(real) = library.functions.broadcast_large else { return NO_LIBRARY };
     let [datatype, comm] = [datatype, comm].map(|handle| library.constants.handle(handle));
     let call = Broadcast { buffer, count, datatype, root };
-    or_pass!(statistics::broadcast(), operation::broadcast(library, call, comm), {
+    or_pass!(statistics::broadcast(), library, operation::broadcast(library, call, comm), {
         // SAFETY: the caller's arguments.
         unsafe { real(buffer, count, datatype, root, comm) }
     })
@@ -100,7 +100,7 @@ pub(crate) unsafe extern "C" fn MPI_Reduce(
     let Some(library) = Library::get() else { return NO_LIBRARY };
     let [datatype, op, comm] = [datatype, op, comm].map(|handle| library.constants.handle(handle));
     let call = Reduction { from, into, count: count.into(), datatype, op };
-    or_pass!(statistics::reduce(), operation::reduce(library, call, root, comm), {
+    or_pass!(statistics::reduce(), library, operation::reduce(library, call, root, comm), {
         // SAFETY: the caller's arguments.
         unsafe { (library.functions.reduce)(from, into, count, datatype, op, root, comm) }
     })
@@ -124,7 +124,7 @@ pub(crate) unsafe extern "C" fn MPI_Reduce_c(
     let Some(real) = library.functions.reduce_large else { return NO_LIBRARY };
     let [datatype, op, comm] = [datatype, op, comm].map(|handle| library.constants.handle(handle));
     let call = Reduction { from, into, count, datatype, op };
-    or_pass!(statistics::reduce(), operation::reduce(library, call, root, comm), {
+    or_pass!(statistics::reduce(), library, operation::reduce(library, call, root, comm), {
         // SAFETY: the caller's arguments.
         unsafe { real(from, into, count, datatype, op, root, comm) }
     })
@@ -146,7 +146,7 @@ pub(crate) unsafe extern "C" fn MPI_Allreduce(
     let Some(library) = Library::get() else { return NO_LIBRARY };
     let [datatype, op, comm] = [datatype, op, comm].map(|handle| library.constants.handle(handle));
     let call = Reduction { from, into, count: count.into(), datatype, op };
-    or_pass!(statistics::allreduce(), operation::allreduce(library, call, comm), {
+    or_pass!(statistics::allreduce(), library, operation::allreduce(library, call, comm), {
         // SAFETY: the caller's arguments.
         unsafe { (library.functions.allreduce)(from, into, count, datatype, op, comm) }
     })
@@ -169,7 +169,7 @@ pub(crate) unsafe extern "C" fn MPI_Allreduce_c(
     let Some(real) = library.functions.allreduce_large else { return NO_LIBRARY };
     let [datatype, op, comm] = [datatype, op, comm].map(|handle| library.constants.handle(handle));
     let call = Reduction { from, into, count, datatype, op };
-    or_pass!(statistics::allreduce(), operation::allreduce(library, call, comm), {
+    or_pass!(statistics::allreduce(), library, operation::allreduce(library, call, comm), {
         // SAFETY: the caller's arguments.
         unsafe { real(from, into, count, datatype, op, comm) }
     })

@@ -68,10 +68,11 @@ impl Conversions {
     }
 }
 
-/// Exports a function under the name that Fortran compilers give it today. `$serve` converts the arguments for Open MPI; for other
-/// libraries their own function is called, which calls ours for C.
+/// Exports a function under the name that Fortran compilers give it today. `$serve` converts the arguments for Open MPI; for
+/// other libraries their own function is called, which calls ours for C.
 macro_rules! export {
-    ($about:literal, $name:ident $real:literal ($($argument:ident: $type:ty),*), $library:ident, $conversions:ident, $serve:expr) => {
+    ($about:literal, $name:ident $real:literal ($($argument:ident: $type:ty),*), $library:ident, $conversions:ident,
+     $serve:expr) => {
         #[doc = $about]
         ///
         /// # Safety

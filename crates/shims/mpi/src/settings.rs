@@ -1,7 +1,8 @@
 //! The settings of this object beside those that all preload objects share.
 //!
-//! All ranks must have the same ones, as they decide which calls are served. Launchers pass the environment on; ranks of which
-//! one has another limit find out when a communicator is set up, and pass all its calls on.
+//! All ranks must have the same ones, as they decide which calls are served; launchers pass the environment on. Ranks of which
+//! one has another limit find out when a communicator is set up, and pass all its calls on. Nothing can find out that one rank
+//! has another `CORECAST_MPI_AFTER`, or no object at all: such a program may hang.
 //!
 //! | variable | meaning |
 //! |---|---|
@@ -21,7 +22,7 @@ const MOST_BYTES: usize = 1 << 20;
 /// that live for a few calls would not win back.
 const AFTER: u32 = 16;
 
-/// What this process was asked for.
+/// The wishes of the environment.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Settings {
     /// False if all calls are passed on.

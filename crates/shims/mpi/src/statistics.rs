@@ -2,7 +2,7 @@
 
 use corecast_preload::{Operation, Statistics};
 
-/// What a served call saves, in nanoseconds, is the difference of the medians of two ranks under Open MPI 4.1 in
+/// With the nanoseconds that a served call saves: differences of the medians of two ranks under Open MPI 4.1, from
 /// `docs/design/shim-mpi.md`.
 static OPERATIONS: [Operation; 4] = [
     Operation::new("MPI_Barrier", 250),

@@ -2,8 +2,9 @@
 
 use crate::lines::Crossing;
 use crate::runtime::Runtime;
-use crate::seat::{Seat, ThreadState, here};
 use crate::statistics::{self, BARRIERS, TASKS};
+use crate::team::Seat;
+use crate::thread::{ThreadState, here};
 
 /// The seat of this thread in a team of this runtime. `None` if it has none, or the construct belongs to another region than
 /// the team's: one that the shim does not see, such as a target region that runs on the host.

@@ -6,9 +6,10 @@
 //! does not know a situation, the runtime's own function is called. `docs/design/shim-omp.md` has the rules and their reasons.
 //!
 //! - [`lines`]: the words of a team, and the barrier that a task diverts;
-//! - `team`, `pool`, `seat`: what members share, where masters keep it, and the place of a thread in it;
+//! - `team`, `pool`, `thread`: what members share, where masters keep it, and the state of a thread;
 //! - `runtime`: the real functions, of each runtime in the process; `patience`: how members wait;
-//! - `crossing`: how a member ends an interval; `gomp`: the entries of GCC's compilers; `statistics`: what was served;
+//! - `crossing`: how a member ends an interval; `gomp`, `kmpc`: the entries for compilers of GCC's and LLVM's
+//!   families; `statistics`: what was served;
 //! - `stub`: functions that know where they were called from.
 //!
 //! Blocking, as barriers are. As a library it is of use to its own tests only.
@@ -17,6 +18,8 @@
 mod crossing;
 #[cfg(not(loom))]
 mod gomp;
+#[cfg(not(loom))]
+mod kmpc;
 pub mod lines;
 #[cfg(not(loom))]
 mod patience;
@@ -25,10 +28,10 @@ mod pool;
 #[cfg(not(loom))]
 mod runtime;
 #[cfg(not(loom))]
-mod seat;
-#[cfg(not(loom))]
 mod statistics;
 #[cfg(not(loom))]
 mod stub;
 #[cfg(not(loom))]
 mod team;
+#[cfg(not(loom))]
+mod thread;

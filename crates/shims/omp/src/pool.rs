@@ -9,8 +9,8 @@ use std::sync::{MutexGuard, OnceLock, PoisonError};
 use corecast_base::sync::Mutex;
 use corecast_preload::Errno;
 
-use crate::seat::{ThreadState, here};
 use crate::team::Team;
+use crate::thread::{ThreadState, here};
 
 /// The members that the smallest team has lines for.
 const SMALLEST: usize = 8;

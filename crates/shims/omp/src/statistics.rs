@@ -1,4 +1,4 @@
-//! What was served, for users who ask for it with `CORECAST_SHIM_STATS=1`.
+//! Counts of what was served, for users who ask for it with `CORECAST_SHIM_STATS=1`.
 
 use std::sync::Once;
 

@@ -42,7 +42,7 @@ impl Runtime {
     }
 }
 
-/// What a model shares.
+/// The words that the members of a model share.
 struct Shared {
     lines: TeamLines,
     runtime: Runtime,

@@ -4,16 +4,16 @@
 //! more threads than a ticket's state can count, are the C library's.
 
 use std::ffi::c_int;
-use std::mem::MaybeUninit;
 use std::ptr;
 
-use corecast_base::sync::{AtomicU32, AtomicU64, Ordering};
+use corecast_base::sync::{AtomicU64, Ordering};
 use corecast_base::wait::Spinner;
-use corecast_preload::{Errno, Real};
+use corecast_preload::{Family, Real, Settings};
 use libc::{pthread_barrier_t, pthread_barrierattr_t};
 
+use crate::counts::BARRIER_WAIT;
+use crate::cpus;
 use crate::slot::export;
-use crate::start::BARRIER_WAIT;
 use crate::ticket::{MOST, Ticket};
 
 type Init = unsafe extern "C" fn(*mut pthread_barrier_t, *const pthread_barrierattr_t, u32) -> c_int;
@@ -29,9 +29,6 @@ export! { "C":
 static REAL_INIT: Real = Real::new(c"pthread_barrier_init");
 static REAL_WAIT: Real = Real::new(c"pthread_barrier_wait");
 static REAL_DESTROY: Real = Real::new(c"pthread_barrier_destroy");
-
-/// The CPUs of this process when it made its first barrier; 0 before. Written by the threads that make barriers.
-static CPUS: AtomicU32 = AtomicU32::new(0);
 
 /// A barrier of ours.
 #[repr(C)]
@@ -64,8 +61,8 @@ impl Barrier {
 }
 
 /// Chooses who serves barriers.
-pub(crate) fn choose(serves: bool) {
-    if serves {
+pub(crate) fn choose() {
+    if Settings::get().serves(Family::Barrier) {
         INIT.put(init);
         DESTROY.put(destroy);
         WAIT.put(wait);
@@ -86,9 +83,6 @@ unsafe extern "C" fn init(
     }
     // SAFETY: the caller's attributes.
     let is_ours = count <= MOST && unsafe { is_private(attributes) };
-    if is_ours {
-        note_cpus();
-    }
     let made = Barrier { ticket: Ticket::new(count), mark: AtomicU64::new(if is_ours { mark(barrier) } else { 0 }) };
     // SAFETY: room for a barrier, as the caller promises. One of the C library's loses a mark that was left there.
     unsafe { barrier.cast::<Barrier>().write(made) };
@@ -111,9 +105,7 @@ unsafe extern "C" fn wait(barrier: *mut pthread_barrier_t) -> c_int {
         return unsafe { real(barrier) };
     };
     BARRIER_WAIT.serve();
-    // ORDERING: Relaxed, it only says how to wait
-    let spins = ours.ticket.count() <= CPUS.load(Ordering::Relaxed);
-    if ours.ticket.wait(spins) { libc::PTHREAD_BARRIER_SERIAL_THREAD } else { 0 }
+    if ours.ticket.wait(ours.ticket.count() <= cpus::allowed()) { libc::PTHREAD_BARRIER_SERIAL_THREAD } else { 0 }
 }
 
 unsafe extern "C" fn destroy(barrier: *mut pthread_barrier_t) -> c_int {
@@ -145,26 +137,4 @@ unsafe fn is_private(attributes: *const pthread_barrierattr_t) -> bool {
         unsafe { libc::pthread_barrierattr_getpshared(attributes, ptr::from_mut(&mut shared)) };
     }
     shared == libc::PTHREAD_PROCESS_PRIVATE
-}
-
-fn note_cpus() {
-    // ORDERING: Relaxed, all threads find the same, and it only says how to wait
-    if CPUS.load(Ordering::Relaxed) == 0 {
-        // ORDERING: Relaxed, as above
-        CPUS.store(allowed_cpus(), Ordering::Relaxed);
-    }
-}
-
-/// The CPUs that this thread may run on, at least 1.
-pub(crate) fn allowed_cpus() -> u32 {
-    let _errno = Errno::keep();
-    let mut set = MaybeUninit::<libc::cpu_set_t>::zeroed();
-    // SAFETY: room for a set. Machines with more CPUs than fit have an error, and then a CPU for each thread.
-    if unsafe { libc::sched_getaffinity(0, size_of::<libc::cpu_set_t>(), set.as_mut_ptr()) } != 0 {
-        return u32::MAX;
-    }
-    // SAFETY: zeroes are a set, and the system has written one.
-    let set = unsafe { set.assume_init() };
-    // SAFETY: counts the bits of a set.
-    unsafe { libc::CPU_COUNT(&set) }.unsigned_abs().max(1)
 }

@@ -8,9 +8,8 @@ use std::sync::OnceLock;
 use corecast_base::sync::{AtomicBool, AtomicU64, Ordering};
 use corecast_preload::Errno;
 
-use super::{Communicator, Stage};
+use super::Communicator;
 use crate::library::{Handle, Library, SUCCESS};
-use crate::settings::Settings;
 
 /// Counts the communicators that were freed, so that threads forget them.
 static FREED: AtomicU64 = AtomicU64::new(0);
@@ -20,7 +19,7 @@ static HAS_ENDED: AtomicBool = AtomicBool::new(false);
 /// The most ranks of a group.
 const MOST_RANKS: c_int = corecast::collective::MAX_MEMBERS as c_int;
 
-/// What a thread remembers of the last communicator.
+/// A thread's memory of the last communicator.
 #[derive(Clone, Copy)]
 struct Last {
     comm: Handle,
@@ -58,7 +57,7 @@ pub(super) fn find(library: &'static Library, comm: Handle) -> Option<&'static C
 fn look_up(library: &'static Library, comm: Handle) -> Option<&'static Communicator> {
     let _errno = Errno::keep();
     // ORDERING: Relaxed, as in stop
-    if !Settings::get().serves || comm == library.constants.comm_null || HAS_ENDED.load(Ordering::Relaxed) {
+    if comm == library.constants.comm_null || HAS_ENDED.load(Ordering::Relaxed) {
         return None;
     }
     // ORDERING: Relaxed, as in find; read before the attribute, so that a state that is freed meanwhile is forgotten
@@ -83,8 +82,7 @@ fn existing(library: &Library, comm: Handle, keyval: c_int) -> Option<*const Com
 
 /// Gives a communicator a state.
 fn attach(library: &Library, comm: Handle, keyval: c_int) -> Option<*const Communicator> {
-    let stage = if can_be_served(library, comm)? { Stage::Counting { calls: 0 } } else { Stage::Passed };
-    let state = Box::into_raw(Box::new(Communicator::new(stage)));
+    let state = Box::into_raw(Box::new(Communicator::new(can_be_served(library, comm)?)));
     // SAFETY: the library's own function and its key; delete takes the state back.
     let code = unsafe { (library.functions.comm_set_attr)(comm, keyval, state.cast()) };
     if code == SUCCESS {

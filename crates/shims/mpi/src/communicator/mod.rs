@@ -36,6 +36,8 @@ pub(crate) struct Communicator {
     /// True while a thread is in a call. MPI wants one call on a communicator at a time; this keeps two calls that come one
     /// after the other from different threads in order.
     is_busy: AtomicBool,
+    /// True once calls pass for good. Written by the thread in the call that finds out.
+    is_passed: AtomicBool,
     /// Used by the thread that has set `is_busy`.
     stage: UnsafeCell<Stage>,
 }
@@ -65,8 +67,10 @@ pub(crate) struct Served {
 }
 
 impl Communicator {
-    fn new(stage: Stage) -> Self {
-        Self { is_busy: AtomicBool::new(false), stage: UnsafeCell::new(stage) }
+    fn new(can_be_served: bool) -> Self {
+        let stage = if can_be_served { Stage::Counting { calls: 0 } } else { Stage::Passed };
+        let is_passed = AtomicBool::new(!can_be_served);
+        Self { is_busy: AtomicBool::new(false), is_passed, stage: UnsafeCell::new(stage) }
     }
 
     #[inline]
@@ -112,7 +116,8 @@ impl Stage {
 }
 
 /// Lets `operate` use the group of a communicator. `None` if the call is to be passed on: because `operate` says so, which all
-/// ranks do or none, or because the communicator is not served. After an error, as when a rank has died, it is not served any more.
+/// ranks do or none, or because the communicator is not served. After an error, as when a rank has died, it is not served any
+/// more.
 #[inline]
 pub(crate) fn serve<R>(
     library: &'static Library,
@@ -120,6 +125,10 @@ pub(crate) fn serve<R>(
     operate: impl FnOnce(&mut Served) -> Result<Option<R>, Error>,
 ) -> Option<R> {
     let communicator = attribute::find(library, comm)?;
+    // ORDERING: Relaxed, a call that does not see it yet finds the stage
+    if communicator.is_passed.load(Ordering::Relaxed) {
+        return None;
+    }
     let _errno = Errno::keep();
     communicator.lock();
     // SAFETY: locked, so no other thread has it.
@@ -132,6 +141,10 @@ pub(crate) fn serve<R>(
             None
         }
     };
+    if let Stage::Passed = stage {
+        // ORDERING: Relaxed, as above
+        communicator.is_passed.store(true, Ordering::Relaxed);
+    }
     communicator.unlock();
     result
 }

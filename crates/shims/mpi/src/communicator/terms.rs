@@ -37,13 +37,25 @@ pub(super) fn agree(library: &Library, comm: Handle, refuses: bool) -> Option<Te
     for cpu in cpus.iter().flat_map(CpuSet::iter).map(|cpu| cpu.get() as usize).filter(|&cpu| cpu < MOST_CPUS) {
         bytes[2 * WORD + cpu / 8] |= 1 << (cpu % 8);
     }
-    bytes[LEN - 1] = u8::from(refuses || home.is_none() || cpus.is_none());
+    bytes[LEN - 1] = u8::from(refuses || home.is_none() || cpus.is_none() || has_devices());
     library.or_bytes(&mut bytes, comm).ok()?;
     let (words, rest) = bytes.split_at(2 * WORD);
     let is_equal = words[..WORD].iter().zip(&words[WORD..]).all(|(word, complement)| word & complement == 0);
     let is_set = |cpu: &usize| rest[cpu / 8] & 1 << (cpu % 8) != 0;
     let cpus = (0..MOST_CPUS).filter(is_set).map(|cpu| CpuId::new(cpu as u32)).collect();
     (is_equal && rest[MASK] == 0).then_some(Terms { cpus })
+}
+
+/// True if the process has loaded a library of accelerators: buffers may then lie in their memory, which this object cannot read.
+fn has_devices() -> bool {
+    let libraries =
+        [c"libcuda.so.1", c"libamdhip64.so.5", c"libamdhip64.so.6", c"libamdhip64.so.7", c"libze_loader.so.1"];
+    libraries.into_iter().any(|library| {
+        // SAFETY: a text; it is asked whether the library is loaded, so no code of it runs.
+        let loaded = unsafe { libc::dlopen(library.as_ptr(), libc::RTLD_NOLOAD | libc::RTLD_LAZY) };
+        // It stays open if it is there: closing it could run code that the program does not expect.
+        !loaded.is_null()
+    })
 }
 
 /// A number for everything that ranks have to share: the running system, the namespaces in which one finds the other's

@@ -17,7 +17,8 @@ pub(crate) type CopyAttribute =
 pub(crate) type DeleteAttribute = unsafe extern "C" fn(Handle, c_int, *mut c_void, *mut c_void) -> c_int;
 
 macro_rules! functions {
-    ({ $($name:ident $symbol:literal ($($argument:ty),*);)* } optional { $($optional:ident $optional_symbol:literal ($($optional_argument:ty),*);)* }) => {
+    ({ $($name:ident $symbol:literal ($($argument:ty),*);)* }
+     optional { $($optional:ident $optional_symbol:literal ($($optional_argument:ty),*);)* }) => {
         /// The functions of the library. Handles are passed as words; callees that take 32 bits look at the lower half.
         pub(crate) struct Functions {
             $(pub(crate) $name: unsafe extern "C" fn($($argument),*) -> c_int,)*
@@ -30,12 +31,14 @@ macro_rules! functions {
                 Some(Self {
                     $($name: {
                         let found = found(source, $symbol)?;
+                        type Function = unsafe extern "C" fn($($argument),*) -> c_int;
                         // SAFETY: the MPI standard gives the function of this name this signature.
-                        unsafe { std::mem::transmute::<*mut c_void, unsafe extern "C" fn($($argument),*) -> c_int>(found) }
+                        unsafe { std::mem::transmute::<*mut c_void, Function>(found) }
                     },)*
                     $($optional: found(source, $optional_symbol).map(|found| {
+                        type Function = unsafe extern "C" fn($($optional_argument),*) -> c_int;
                         // SAFETY: the same.
-                        unsafe { std::mem::transmute::<*mut c_void, unsafe extern "C" fn($($optional_argument),*) -> c_int>(found) }
+                        unsafe { std::mem::transmute::<*mut c_void, Function>(found) }
                     }),)*
                 })
             }

@@ -15,11 +15,15 @@ pub(crate) use abi::{Constants, Handle};
 use find::Source;
 use functions::Functions;
 
-/// What MPI functions return when they have succeeded, in every interface.
+use crate::settings::Settings;
+
+/// The code of success, in every interface.
 pub(crate) const SUCCESS: c_int = 0;
 
 /// The MPI library.
 pub(crate) struct Library {
+    /// False if all calls are passed on.
+    pub(crate) serves: bool,
     pub(crate) source: Source,
     pub(crate) constants: Constants,
     pub(crate) functions: Functions,
@@ -37,7 +41,8 @@ impl Library {
     fn find() -> Option<Self> {
         let _errno = corecast_preload::Errno::keep();
         let source = Source::find()?;
-        Some(Self { constants: Constants::of(&source)?, functions: Functions::find(&source)?, source })
+        let (constants, functions) = (Constants::of(&source)?, Functions::find(&source)?);
+        Some(Self { serves: Settings::get().serves, constants, functions, source })
     }
 
     /// Combines these bytes of all ranks by a bitwise or.

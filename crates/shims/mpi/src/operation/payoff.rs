@@ -1,10 +1,10 @@
 //! The lengths that are left to the library although they could be served.
 //!
-//! Among two ranks with a CPU each, a message of some lines of corecast's channels takes longer than one of the library: each line is
-//! waited for by itself, while a copy of bytes lets the CPU fetch the next ones ahead. The limits are those of
+//! Among two ranks with a CPU each, a message of some lines of corecast's channels takes longer than one of the library: each
+//! line is waited for by itself, while a copy of bytes lets the CPU fetch the next ones ahead. The limits are those of
 //! `docs/design/shim-mpi.md`. Where ranks share CPUs, a served operation needs fewer turns of the scheduler, whatever its length.
-//! Longer ones than the limit are left to it, too. The call has counted by then, so ranks with other limits set up together, and find
-//! out. All ranks decide alike: by the number of ranks and CPUs on which they have agreed, the library, and the length.
+//! Longer ones than the limit are left to it, too. The call has counted by then, so ranks with other limits set up together, and
+//! find out. All ranks decide alike: by the number of ranks and CPUs on which they have agreed, the library, and the length.
 
 use std::ops::RangeInclusive;
 

@@ -68,7 +68,8 @@ impl Mpi {
         self.launcher == KNOWN[1].2
     }
 
-    fn is_open_mpi(&self) -> bool {
+    /// True for Open MPI.
+    pub(crate) fn is_open_mpi(&self) -> bool {
         self.launcher == KNOWN[0].2
     }
 }
@@ -79,15 +80,27 @@ impl fmt::Display for Mpi {
     }
 }
 
+/// The Fortran program, built for Open MPI; `None` if its compiler is missing.
+pub(crate) fn fortran_program(folder: &Path) -> Option<PathBuf> {
+    let program = folder.join("fortran");
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/served/program.f90");
+    let built = Command::new("mpifort.openmpi").arg("-o").arg(&program).arg(source).output().ok()?;
+    // The wrapper is there without the compiler that it calls.
+    built.status.success().then_some(program)
+}
+
 /// A run of a case.
 pub(crate) struct Run<'a> {
     mpi: &'a Mpi,
+    program: PathBuf,
     case: &'a str,
     ranks: usize,
     /// Variables of the environment, for all ranks.
     variables: Vec<(String, String)>,
     /// One for the last rank alone.
     of_last: Option<(String, String)>,
+    /// A command that starts the last rank.
+    before_last: &'a [&'a str],
 }
 
 /// The end of a run.
@@ -118,7 +131,7 @@ impl<'a> Run<'a> {
             ("CORECAST_SHIM_STATS", "1"),
         ];
         let variables = variables.map(|(name, value)| (name.to_owned(), value.to_owned())).to_vec();
-        Self { mpi, case, ranks, variables, of_last: None }
+        Self { mpi, program: mpi.program.clone(), case, ranks, variables, of_last: None, before_last: &[] }
     }
 
     /// With this variable at every rank.
@@ -130,6 +143,18 @@ impl<'a> Run<'a> {
     /// With this variable at the last rank only.
     pub(crate) fn of_one_rank(mut self, name: &str, value: &str) -> Self {
         self.of_last = Some((name.to_owned(), value.to_owned()));
+        self
+    }
+
+    /// With this command to start the last rank.
+    pub(crate) fn of_one_rank_by(mut self, command: &'a [&'a str]) -> Self {
+        self.before_last = command;
+        self
+    }
+
+    /// Another program than the usual one.
+    pub(crate) fn of_program(mut self, program: PathBuf) -> Self {
+        self.program = program;
         self
     }
 
@@ -147,16 +172,16 @@ impl<'a> Run<'a> {
         if self.mpi.is_open_mpi() {
             launch.args(["--allow-run-as-root", "--oversubscribe", "--mca", "btl_vader_single_copy_mechanism", "none"]);
         }
-        let others = self.ranks - usize::from(self.of_last.is_some());
-        self.add_ranks(&mut launch, others, None);
-        if let Some(own) = &self.of_last {
+        let is_apart = self.of_last.is_some() || !self.before_last.is_empty();
+        self.add_ranks(&mut launch, self.ranks - usize::from(is_apart), None, &[]);
+        if is_apart {
             launch.arg(":");
-            self.add_ranks(&mut launch, 1, Some(own));
+            self.add_ranks(&mut launch, 1, self.of_last.as_ref(), self.before_last);
         }
         launch.stdin(Stdio::null()).stdout(output.try_clone()?).stderr(output.try_clone()?).spawn()
     }
 
-    fn add_ranks(&self, launch: &mut Command, ranks: usize, own: Option<&(String, String)>) {
+    fn add_ranks(&self, launch: &mut Command, ranks: usize, own: Option<&(String, String)>, before: &[&str]) {
         launch.args(["-n", &ranks.to_string()]);
         for (name, value) in self.variables.iter().chain(own) {
             match self.mpi.is_open_mpi() {
@@ -164,7 +189,7 @@ impl<'a> Run<'a> {
                 false => launch.args(["-env", name, value]),
             };
         }
-        launch.arg(&self.mpi.program).args([self.case, SEED]);
+        launch.args(before).arg(&self.program).args([self.case, SEED]);
     }
 }
 

@@ -4,7 +4,7 @@
 
 mod launch;
 
-use launch::{Mpi, Run, installed};
+use launch::{Mpi, Run, fortran_program, installed};
 
 /// The numbers of ranks with which most cases run; this may be more than there are CPUs.
 const RANKS: [usize; 3] = [2, 3, 4];
@@ -116,5 +116,36 @@ fn an_object_that_is_off_serves_nothing() {
     for mpi in installed("off") {
         let told = Run::of(&mpi, "bits", 2).of_all_ranks("CORECAST_SHIM", "lock").finish();
         assert!(told.is_success && told.served("MPI_Allreduce") == 0, "{mpi}: {told:?}");
+    }
+}
+
+#[test]
+fn ranks_in_different_namespaces_pass_all_calls_on() {
+    // Processes of one namespace have no numbers in the other, so descriptors cannot be opened.
+    let apart = ["unshare", "--pid", "--fork"];
+    for mpi in installed("namespaces") {
+        let without = Run::of(&mpi, "bits", 2).of_all_ranks("CORECAST_SHIM_OFF", "1").of_one_rank_by(&apart).finish();
+        if !without.is_success {
+            corecast_testing::skipped(&format!("namespaces under {mpi}"), "ranks in different ones do not start");
+            continue;
+        }
+        let told = Run::of(&mpi, "bits", 2).of_one_rank_by(&apart).finish();
+        assert!(told.is_success && told.output.contains("ok"), "{mpi}: {told:?}");
+        assert_eq!(told.served("MPI_Allreduce"), 0, "{mpi}: {told:?}");
+    }
+}
+
+#[test]
+fn fortran_programs_are_served() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for mpi in installed("fortran").into_iter().filter(Mpi::is_open_mpi) {
+        let Some(program) = fortran_program(folder.path()) else {
+            return corecast_testing::skipped("a Fortran program", "mpifort.openmpi or gfortran is missing");
+        };
+        let told = Run::of(&mpi, "fortran", 2).of_program(program).finish();
+        assert!(told.is_success && told.output.contains("ok"), "{mpi}: {told:?}");
+        for function in ["MPI_Barrier", "MPI_Bcast", "MPI_Reduce", "MPI_Allreduce"] {
+            assert!(told.served(function) > 0, "{mpi}: {told:?}");
+        }
     }
 }

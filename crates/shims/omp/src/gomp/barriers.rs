@@ -4,9 +4,9 @@ use std::ffi::c_void;
 
 use crate::crossing::{end_interval, seat_of};
 use crate::runtime::{Functions, GOMP, Plain, Runtime};
-use crate::seat::here;
 use crate::statistics::{self, BARRIERS};
 use crate::stub::caller_first;
+use crate::thread::here;
 
 caller_first! {
     /// An explicit barrier, or the one at the end of a static loop or of a `single` construct.

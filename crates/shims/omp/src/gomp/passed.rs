@@ -7,8 +7,8 @@ use std::ffi::c_void;
 
 use crate::crossing::announce_task;
 use crate::runtime::{Body, Functions, GOMP, Plain};
-use crate::seat::here;
 use crate::stub::diverted;
+use crate::thread::here;
 
 /// Exports entries that announce a task, and those that hide the seat of this thread until the region ends.
 macro_rules! passed {

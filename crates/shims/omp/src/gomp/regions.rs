@@ -1,17 +1,17 @@
 //! Regions with a team.
 //!
 //! The runtime is given a trampoline in place of the region's body, and the team in place of its data. Each member of the team
-//! that the runtime makes enters the trampoline, asks the runtime for its number, takes its seat and calls the body. The number of
-//! members is asked for inside, as the runtime may give fewer than were wanted.
+//! that the runtime makes enters the trampoline, asks the runtime for its number, takes its seat and calls the body. The number
+//! of members is asked for inside, as the runtime may give fewer than were wanted.
 
 use std::ffi::{c_long, c_uint, c_void};
 use std::ptr;
 
 use crate::pool;
 use crate::runtime::{Body, GOMP, Runtime};
-use crate::seat::{Seat, here};
 use crate::statistics::{self, REGIONS};
-use crate::team::Team;
+use crate::team::{Seat, Team};
+use crate::thread::here;
 
 /// Exports entries of which each takes a body, its data, the wanted number of threads and further numbers.
 macro_rules! regions {
@@ -84,7 +84,7 @@ unsafe extern "C" fn GOMP_parallel_reductions(body: Body, data: *mut c_void, thr
     })
 }
 
-/// Calls `call` with the team for a region of so many threads, 0 for as many as the runtime likes; with none if the region is
+/// Calls `call` with the team for a region of this many threads, 0 for as many as the runtime likes; with none if the region is
 /// not served.
 #[inline]
 fn fork<R>(runtime: &'static Runtime, threads: c_uint, call: impl FnOnce(Option<&'static Team>) -> R) -> R {
@@ -115,7 +115,7 @@ fn address(team: &'static Team) -> *mut c_void {
     ptr::from_ref(team).cast_mut().cast()
 }
 
-/// What each member of a team does: takes its seat, and calls the region's body.
+/// The part of each member: it takes its seat, and calls the region's body.
 unsafe extern "C" fn enter(team: *mut c_void) {
     // SAFETY: the team that the master has forked; it lives until the process ends.
     let team = unsafe { &*team.cast::<Team>() };
@@ -125,7 +125,7 @@ unsafe extern "C" fn enter(team: *mut c_void) {
         let before = thread.seat.replace(seat_in(team));
         // SAFETY: the body and the data that the caller of the region has given.
         unsafe { body(data) };
-        team.leave(thread.seat.replace(before));
+        Team::leave(thread.seat.replace(before));
     });
 }
 

@@ -9,9 +9,9 @@ use std::ptr;
 use super::barriers::call;
 use crate::crossing::{end_interval, seat_of};
 use crate::runtime::GOMP;
-use crate::seat::{Seat, here};
 use crate::stub::{caller_first, caller_second};
-use crate::team::Team;
+use crate::team::{Seat, Team};
+use crate::thread::here;
 
 caller_first! {
     /// The start: null for the member that executes the construct, and the address of its values for the others.

@@ -15,15 +15,15 @@
 //! A member that is still inside the runtime's barrier of b may run a task of b + 1, which another member has created after it
 //! left. If that task creates another, the announcement b must not replace b + 1: the word only grows.
 //!
-//! Arrivals are *assigned* the interval's number, not counted, so an arrival at a barrier that was diverted meanwhile does no harm.
-//! This excludes barriers that count tickets. Up to [`Shape::exchange_up_to`] members, each has one line, which all others read:
-//! the last to arrive need not wait, which matters most where members share CPUs. Above that, members form a tree of
+//! Arrivals are *assigned* the interval's number, not counted, so an arrival at a barrier that was diverted meanwhile does no
+//! harm. This excludes barriers that count tickets. Up to [`Shape::exchange_up_to`] members, each has one line, which all others
+//! read: the last to arrive need not wait, which matters most where members share CPUs. Above that, members form a tree of
 //! [`Shape::radix`] in the order of their numbers, in which arrivals go up and a release comes down.
 //!
 //! Blocking. A crossing orders all accesses of every member before it ahead of those of every member after it.
 //!
-//! Model-checked in `tests/loom.rs`. Source: Smelt (Kaestle and others, OSDI 2016) put its barriers into libgomp by rebuilding it;
-//! the diversion is ours.
+//! Model-checked in `tests/loom.rs`. Source: Smelt (Kaestle and others, OSDI 2016) put its barriers into libgomp by rebuilding
+//! it; the diversion is ours.
 
 mod tree;
 
@@ -223,7 +223,7 @@ impl TeamLines {
         self.members[tid].arrived.load(Ordering::Acquire) >= interval
     }
 
-    /// Waits until `has_come`. It is asked before the task word: whoever has seen all arrive sees every announcement.
+    /// Waits until `has_come`. It is asked before the task word: a member that has seen all arrive sees every announcement.
     #[inline]
     fn wait(
         &self,

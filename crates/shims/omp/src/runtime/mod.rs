@@ -3,7 +3,8 @@
 //! A process may have several, such as that of the program and that of a Python wheel. A team belongs to one of them.
 //!
 //! A reference to a runtime's function binds to the first library in the loader's order that has it. Without this object that
-//! would be the library behind it; only where there is none do objects have private runtimes, and the caller's object tells which.
+//! would be the library behind it; only where there is none do objects have private runtimes, and the caller's object tells
+//! which.
 
 mod table;
 
@@ -20,19 +21,12 @@ pub(crate) use self::table::{Body, Functions, Ident, Plain};
 /// An OpenMP runtime. It lives until the process ends.
 #[derive(Debug)]
 pub(crate) struct Runtime {
-    /// The function by which it was found.
-    anchor: *mut c_void,
     pub(crate) functions: Functions,
     /// True if it is of LLVM's family, whose teams tools are told of.
     pub(crate) has_tools: bool,
     /// True if its teams are served at all.
     is_served: bool,
 }
-
-// SAFETY: functions of a library that stays, and an address that is only compared.
-unsafe impl Sync for Runtime {}
-// SAFETY: as above.
-unsafe impl Send for Runtime {}
 
 /// The runtimes that can be told apart; callers of further ones get the functions themselves, and no service.
 const MOST_RUNTIMES: usize = 8;
@@ -110,7 +104,7 @@ fn find(anchor: *mut c_void) -> Option<&'static Runtime> {
         // ORDERING: Acquire, pairs with the Release in enter [known-runtime]
         let runtime = place.load(Ordering::Acquire);
         // SAFETY: null, or a runtime, which is never freed.
-        unsafe { runtime.as_ref() }.filter(|runtime| runtime.anchor == anchor)
+        unsafe { runtime.as_ref() }.filter(|runtime| runtime.has(anchor))
     })
 }
 
@@ -139,7 +133,7 @@ impl Runtime {
         // SAFETY: a library with an anchor's name is a runtime.
         let functions = unsafe { Functions::of(|name| library.find(name)) };
         let has_tools = !library.find(c"__kmpc_fork_call").is_null();
-        let mut runtime = Self { anchor, functions, has_tools, is_served: false };
+        let mut runtime = Self { functions, has_tools, is_served: false };
         runtime.is_served = runtime.can_be_served();
         if runtime.is_served {
             statistics::tell_at_exit();
@@ -147,6 +141,14 @@ impl Runtime {
             unsafe { libc::pthread_atfork(None, None, Some(after_fork)) };
         }
         Some(runtime)
+    }
+
+    /// True if this is a function by which runtimes are found, and this one's.
+    fn has(&self, anchor: *mut c_void) -> bool {
+        let Functions { parallel, kmpc_barrier, .. } = self.functions;
+        let addresses =
+            [parallel.map(|function| function as *mut c_void), kmpc_barrier.map(|function| function as *mut c_void)];
+        addresses.contains(&Some(anchor))
     }
 
     /// True if teams of this runtime are served. It may change to false, by a fork, while there is one thread.

@@ -85,5 +85,7 @@ functions! {
     cancellation = omp_get_cancellation: Query;
     proc_bind = omp_get_proc_bind: Query;
     num_procs = omp_get_num_procs: Query;
+    kmpc_omp_task_alloc = __kmpc_omp_task_alloc: Plain;
+    kmpc_omp_target_task_alloc = __kmpc_omp_target_task_alloc: Plain;
     kmpc_barrier = __kmpc_barrier: unsafe extern "C" fn(*mut Ident, i32);
 }

@@ -1,4 +1,4 @@
-//! What the environment asks of the object, and what the object tells.
+//! The wishes of the environment, and the object's statistics.
 
 use crate::launch::{Compiler, Outcome, program};
 

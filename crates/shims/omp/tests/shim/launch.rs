@@ -18,13 +18,17 @@ const LOOK: Duration = Duration::from_millis(2);
 /// A compiler, and how it links OpenMP.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Compiler {
+    /// Its runtime is libgomp.
     Gcc,
+    /// Its runtime is libomp.
+    Clang,
 }
 
 impl Compiler {
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Gcc => "gcc",
+            Self::Clang => "clang",
         }
     }
 }
@@ -95,7 +99,8 @@ pub(crate) fn compile(mut command: Command) -> bool {
         Err(error) => panic!("{name} does not start: {error}"),
         Ok(output) => {
             let errors = String::from_utf8_lossy(&output.stderr);
-            let has_no_runtime = errors.contains("omp.h") || errors.contains("cannot find -lgomp");
+            let has_no_runtime =
+                ["'omp.h'", "omp.h: No", "-lgomp", "-lomp"].iter().any(|missing| errors.contains(missing));
             if has_no_runtime {
                 skipped(&format!("programs of {name}"), "its OpenMP is not installed");
                 return false;

@@ -3,9 +3,11 @@
 //! The programs are in `programs/`. Each checks what it computes, and runs in a process of its own with a time limit, so that a
 //! barrier that hangs is a failure and not a test that never ends.
 
+mod clang;
 mod environment;
 mod gcc;
 mod launch;
 mod many_launches;
 mod plugins;
 mod sharing_tasks;
+mod tools;

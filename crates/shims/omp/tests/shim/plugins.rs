@@ -5,7 +5,7 @@ use std::process::Command;
 
 use corecast_testing::skipped;
 
-use crate::launch::{Compiler, Program, built, compile, renamed_copy, sources};
+use crate::launch::{Program, built, compile, renamed_copy, sources};
 
 const RUNTIME: &str = "libgomp.so.1";
 /// Of the same length, so that it can stand in its place.

@@ -1,11 +1,10 @@
 //! A mutex that a process uses for the first time: a fresh one, one that was moved, or one that a child of `fork` has got.
 //!
-//! In a child the queue of a lock may have threads that are not there. But the owner says all that matters: a mutex without one is
-//! free (a thread that was about to lock or unlock it is gone, and was not inside), one of this thread is held by it, and one of
-//! another thread is held for ever, as with the C library. So the lock is made anew, and taken if there is an owner.
+//! In a child the queue of a lock may have threads that are not there. But the owner says all that matters: a mutex without
+//! one is free (a thread that was about to lock or unlock it is gone, and was not inside), one of this thread is held by it,
+//! and one of another thread is held for ever, as with the C library. So the lock is made anew, and taken if there is an
+//! owner.
 
-use corecast_base::sync::Ordering;
-use corecast_base::wait::Spinner;
 use corecast_lock::{RawTimed, Setup};
 use corecast_preload::Errno;
 use std::ptr;
@@ -13,14 +12,18 @@ use std::ptr;
 use super::lock::acquire;
 use super::object::{Object, fits};
 use super::records::{self, Record};
-use crate::{barrier, fork};
+use crate::{cpus, fork};
 
 /// Whether this process has put it in order, and it is where it was then.
 #[inline]
 pub(super) fn is_in_order<L>(object: &Object) -> bool {
-    // ORDERING: Acquire, pairs with the Release in put_in_order: its lock is there [mutex-order]
-    let is_ours = object.epoch.load(Ordering::Acquire) == fork::epoch_or_none() + 1;
-    is_ours && (fits::<L>() || record(object).address() == object.address())
+    object.epoch.is_of(fork::epoch_or_none()) && is_here::<L>(object)
+}
+
+/// Whether a mutex that was put in order is where it was then.
+#[inline]
+fn is_here<L>(object: &Object) -> bool {
+    fits::<L>() || record(object).address() == object.address()
 }
 
 /// The record of a mutex that is in order, and whose lock does not fit.
@@ -35,27 +38,12 @@ pub(super) fn record(object: &Object) -> &'static Record {
 #[cold]
 pub(super) fn put_in_order<L: RawTimed + 'static>(object: &Object) {
     let _errno = Errno::keep();
-    let epoch = fork::epoch();
-    let mut spinner = Spinner::new();
-    while !is_in_order::<L>(object) {
-        // ORDERING: Relaxed, the exchange looks again
-        let seen = object.epoch.load(Ordering::Relaxed);
-        // ORDERING: Acquire, pairs with the Release below, of a thread that had moved it; Relaxed where it fails, as nothing was
-        // taken [mutex-order]
-        let exchange = || object.epoch.compare_exchange(seen, epoch, Ordering::Acquire, Ordering::Relaxed).is_ok();
-        if seen != epoch && exchange() {
-            renew::<L>(object);
-            // ORDERING: Release, pairs with the Acquire in is_in_order [mutex-order]
-            object.epoch.store(epoch + 1, Ordering::Release);
-            return;
-        }
-        spinner.pause();
-    }
+    object.epoch.put_in_order(fork::epoch(), || is_here::<L>(object), || renew::<L>(object));
 }
 
 /// Makes the lock, which only this thread uses for now, as the owner says.
 fn renew<L: RawTimed + 'static>(object: &Object) {
-    let setup = Setup::of_threads(2 * barrier::allowed_cpus().min(1 << 10) as usize);
+    let setup = Setup::of_threads(2 * cpus::allowed().min(1 << 10) as usize);
     if fits::<L>() {
         let lock = L::new(&setup);
         // SAFETY: it fits, and nobody else uses it.
@@ -68,8 +56,10 @@ fn renew<L: RawTimed + 'static>(object: &Object) {
     }
     let owner = object.owner();
     if owner != 0 {
+        // SAFETY: the node is acquire's.
+        let take = |lock: &L, node: &L::Node| unsafe { lock.try_lock(node) };
         // SAFETY: the lock was made above.
-        let is_taken = unsafe { acquire::<L>(object, |lock, node| lock.try_lock(node)) };
+        let is_taken = unsafe { acquire::<L>(object, take) };
         debug_assert!(is_taken, "a new lock is free");
         object.set_owner(owner);
     }

@@ -5,4 +5,5 @@
 mod object;
 mod posix;
 mod programs;
+mod servers;
 mod settings;

@@ -30,7 +30,7 @@ pub(crate) fn program(source: &str) -> Option<PathBuf> {
     static BUILT: OnceLock<TempDir> = OnceLock::new();
     let compiler = if source.ends_with(".cpp") { "c++" } else { "cc" };
     if !has(compiler) {
-        skipped(&format!("{source} under the object"), &format!("there is no {compiler}"));
+        skipped(&format!("{source} under the object"), format!("there is no {compiler}"));
         return None;
     }
     let folder = BUILT.get_or_init(|| tempfile::tempdir().expect("a temporary folder"));

@@ -8,7 +8,8 @@ use corecast_testing::skipped;
 
 const LOCKS: [&str; 4] = ["pthread", "auto", "mcs", "ticket"];
 
-fn is_installed(program: &str) -> bool {
+/// Whether this program is here; a word about it if not.
+pub(crate) fn is_installed(program: &str) -> bool {
     let run = Command::new(program).arg("--version").stdin(Stdio::null()).output();
     let is_here = run.is_ok();
     if !is_here {
@@ -68,5 +69,19 @@ fn python() {
     for lock in LOCKS {
         let told = output(preloaded("python3", lock).args(["-c", script])).stdout;
         assert_eq!(String::from_utf8_lossy(&told), "41654167500\n", "{lock}");
+    }
+}
+
+#[test]
+fn sysbench() {
+    if !is_installed("sysbench") {
+        return;
+    }
+    for lock in LOCKS {
+        let mutexes = ["mutex", "--threads=4", "--mutex-num=8", "--mutex-locks=3000", "--mutex-loops=10", "run"];
+        let told = output(preloaded("sysbench", lock).args(mutexes)).stdout;
+        let told = String::from_utf8_lossy(&told);
+        let events = told.lines().find(|line| line.contains("total number of events")).expect("it tells the events");
+        assert!(events.trim_end().ends_with(" 4"), "{events}");
     }
 }

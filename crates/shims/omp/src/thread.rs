@@ -5,33 +5,10 @@
 use std::cell::Cell;
 use std::ptr;
 
-use crate::runtime::Runtime;
-use crate::team::Team;
+use crate::team::{Seat, Team};
 
 /// The deepest nesting of regions that a thread has teams for. Deeper regions are left to the runtime.
 pub(crate) const MOST_DEPTH: usize = 8;
-
-/// The place of a thread in its team.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Seat {
-    /// Null if the thread is in no team that is served.
-    pub(crate) team: *const Team,
-    /// The runtime whose team it is.
-    pub(crate) runtime: *const Runtime,
-    /// What `omp_get_level` says in the team's region.
-    pub(crate) level: i32,
-    pub(crate) tid: u32,
-    pub(crate) size: u32,
-    /// The number of the interval between two barriers in which the thread is. It grows when the thread *leaves* a barrier: a task
-    /// that it runs inside the barrier may create another task, which belongs to the interval that is ending.
-    pub(crate) interval: u64,
-}
-
-impl Seat {
-    /// In no team.
-    pub(crate) const NONE: Self =
-        Self { team: ptr::null(), runtime: ptr::null(), level: 0, tid: 0, size: 0, interval: 0 };
-}
 
 /// A few words for each thread.
 #[derive(Debug)]

@@ -1,0 +1,221 @@
+//! `corecast bench epcc`: what OpenMP constructs cost with the preload object, and without it.
+//!
+//! The program is EPCC's idea (J. M. Bull, Measuring Synchronisation and Scheduling Overheads in OpenMP, EWOMP 1999), written
+//! anew: it runs as a user's program does, in a process of its own, built by the C compiler that is here. Each launch takes
+//! medians over its outer repetitions; launches with the object and without it alternate in a random order, and a ratio is the
+//! median of the ratios of neighbouring launches. EPCC's own program takes part if its sources are named.
+
+mod gates;
+mod launch;
+mod published;
+
+use std::path::PathBuf;
+
+use corecast::machine::Machine;
+use serde::Serialize;
+
+use self::gates::Evidence;
+use self::launch::{COMPILER, Effort, own, upstream};
+use crate::published::PublishedFigure;
+use crate::stats::median;
+use corecast_race::error::BenchError;
+use corecast_race::gate::Gate;
+use corecast_race::options::Options;
+use corecast_race::progress::Progress;
+
+/// The most threads of a team.
+pub const MAX_EPCC_THREADS: usize = 1024;
+
+/// Settings of a run of its own.
+#[derive(Clone, Debug)]
+pub struct EpccOptions {
+    /// The preload object, `libcorecast_omp.so`.
+    pub object: PathBuf,
+    /// The sizes of teams; 2, 4 and 8 if there are none, and as many as there are CPUs.
+    pub threads: Vec<usize>,
+    /// The folder of EPCC's `syncbench.c` and `common.c`, which is measured in place of the benchmark's own program.
+    pub sources: Option<PathBuf>,
+}
+
+/// The outcome of `corecast bench epcc`.
+#[derive(Clone, Debug, Serialize)]
+pub struct EpccReport {
+    /// The machine's name.
+    pub machine: String,
+    /// The commit this was built from, if it was in a repository.
+    pub commit: Option<String>,
+    /// The seed of the order of launches.
+    pub seed: u64,
+    /// True if it was a short run.
+    pub quick: bool,
+    /// The compiler of the program, whose runtime is libgomp.
+    pub compiler: String,
+    /// The preload object.
+    pub object: String,
+    /// Launches of each kind for each size.
+    pub launches: usize,
+    /// The repetitions that each launch takes its medians over.
+    pub outer_repetitions: u64,
+    /// One entry for each construct and size.
+    pub rows: Vec<EpccRow>,
+    /// Figures that the authors of Smelt have published.
+    pub published: Vec<PublishedFigure>,
+    /// The demands, and whether they hold here.
+    pub gates: Vec<Gate>,
+}
+
+/// One construct in teams of one size.
+#[derive(Clone, Debug, Serialize)]
+pub struct EpccRow {
+    /// Its name in EPCC's programs.
+    pub construct: String,
+    /// The threads of the team.
+    pub threads: usize,
+    /// True if there are fewer CPUs than threads.
+    pub oversubscribed: bool,
+    /// The overhead without the object, in microseconds: the median of all launches.
+    pub alone_us: f64,
+    /// The overhead with the object, in microseconds: the median of all launches.
+    pub shim_us: f64,
+    /// How many times the overhead with the object the one without it is: the median of the ratios of neighbouring launches.
+    pub ratio: f64,
+    /// Launches with each.
+    pub launches: usize,
+}
+
+/// The overheads of one construct in teams of one size, from launches without the object and with it.
+struct Samples {
+    construct: String,
+    threads: usize,
+    /// Of each launch, without and with.
+    pairs: Vec<[f64; 2]>,
+}
+
+/// Measures constructs without the preload object and with it.
+///
+/// # Errors
+/// [`BenchError::Participants`] for a team that cannot be, [`BenchError::Cancelled`], or [`BenchError::Failed`] if the
+/// compiler is not here, or a launch fails.
+pub fn epcc(
+    machine: &Machine,
+    settings: &EpccOptions,
+    options: &Options,
+    progress: &mut dyn Progress,
+) -> Result<EpccReport, BenchError> {
+    let cpus = options.usable_cpus(machine)?.len();
+    let sizes = sizes(&settings.threads, cpus)?;
+    let program = settings.sources.as_deref().map_or_else(own, upstream)?;
+    let (launches, effort) = effort(options.quick);
+    let seed = options.seed_or_draw();
+    let mut random = fastrand::Rng::with_seed(seed);
+    let mut samples = Vec::new();
+    for launch in 0..launches {
+        for (at, &threads) in sizes.iter().enumerate() {
+            let share = (launch * sizes.len() + at) as f64 / (launches * sizes.len()) as f64;
+            progress.step(share, &format!("constructs of {threads} threads, launch {} of {launches}", launch + 1));
+            let object = settings.object.as_path();
+            let run = |shim: bool| program.launch(threads, effort, shim.then_some(object), options);
+            let [alone, shim] = in_either_order(random.bool(), run)?;
+            collect(&mut samples, threads, alone, &shim);
+        }
+    }
+    progress.step(1.0, "done");
+    let evidence = Evidence { rows: samples.iter().map(|samples| samples.row(cpus)).collect(), cpus };
+    Ok(EpccReport {
+        machine: machine.name.clone(),
+        commit: options.commit.clone(),
+        seed,
+        quick: options.quick,
+        compiler: COMPILER.to_owned(),
+        object: settings.object.display().to_string(),
+        launches,
+        outer_repetitions: effort.outer_repetitions,
+        published: published::figures(|construct| evidence.of_many(construct).ok()),
+        gates: gates::gates(&evidence),
+        rows: evidence.rows,
+    })
+}
+
+/// Both outcomes, `false`'s first, in the order in which they are returned or the opposite one.
+fn in_either_order<T>(true_first: bool, run: impl Fn(bool) -> Result<T, BenchError>) -> Result<[T; 2], BenchError> {
+    let first = run(true_first)?;
+    let second = run(!true_first)?;
+    Ok(if true_first { [second, first] } else { [first, second] })
+}
+
+/// Launches, and how long each measures. The authors of Smelt have taken 5,000 outer repetitions. One is long enough that the fork
+/// and the join around it, which take 40 us where threads share CPUs, are a small part of what a barrier is said to cost.
+fn effort(is_quick: bool) -> (usize, Effort) {
+    match is_quick {
+        true => (5, Effort { outer_repetitions: 100, test_us: 1000.0 }),
+        false => (11, Effort { outer_repetitions: 5000, test_us: 250.0 }),
+    }
+}
+
+fn sizes(wanted: &[usize], cpus: usize) -> Result<Vec<usize>, BenchError> {
+    if let Some(&participants) = wanted.iter().find(|&&threads| !(2..=MAX_EPCC_THREADS).contains(&threads)) {
+        return Err(BenchError::Participants { participants, most: MAX_EPCC_THREADS });
+    }
+    if !wanted.is_empty() {
+        return Ok(wanted.to_vec());
+    }
+    let mut sizes = vec![2, 4, 8, cpus.clamp(2, MAX_EPCC_THREADS)];
+    sizes.sort_unstable();
+    sizes.dedup();
+    Ok(sizes)
+}
+
+fn collect(samples: &mut Vec<Samples>, threads: usize, alone: Vec<(String, f64)>, shim: &[(String, f64)]) {
+    for (construct, alone_us) in alone {
+        let Some(&(_, shim_us)) = shim.iter().find(|(name, _)| *name == construct) else { continue };
+        let pair = [alone_us, shim_us];
+        match samples.iter_mut().find(|known| known.construct == construct && known.threads == threads) {
+            Some(known) => known.pairs.push(pair),
+            None => samples.push(Samples { construct, threads, pairs: vec![pair] }),
+        }
+    }
+}
+
+impl Samples {
+    fn row(&self, cpus: usize) -> EpccRow {
+        let middle =
+            |of: fn(&[f64; 2]) -> f64| median(&self.pairs.iter().map(of).collect::<Vec<_>>()).expect("a pair at least");
+        EpccRow {
+            construct: self.construct.clone(),
+            threads: self.threads,
+            oversubscribed: self.threads > cpus,
+            alone_us: middle(|[alone, _]| *alone),
+            shim_us: middle(|[_, shim]| *shim),
+            ratio: middle(|[alone, shim]| alone / shim),
+            launches: self.pairs.len(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn teams_have_a_size_that_can_be() {
+        assert_eq!(sizes(&[], 2).expect("the usual"), [2, 4, 8]);
+        assert_eq!(sizes(&[], 24).expect("the usual"), [2, 4, 8, 24]);
+        assert_eq!(sizes(&[3], 2).expect("as wanted"), [3]);
+        for wrong in [0, 1, MAX_EPCC_THREADS + 1] {
+            assert!(
+                matches!(sizes(&[2, wrong], 2), Err(BenchError::Participants { participants, .. }) if participants == wrong)
+            );
+        }
+    }
+
+    #[test]
+    fn ratios_are_of_neighbouring_launches() {
+        let mut samples = Vec::new();
+        let told = |value| vec![("BARRIER".to_owned(), value)];
+        for (alone, shim) in [(2.0, 1.0), (30.0, 10.0), (8.0, 2.0)] {
+            collect(&mut samples, 2, told(alone), &told(shim));
+        }
+        let row = samples[0].row(2);
+        assert_eq!((row.alone_us, row.shim_us, row.ratio, row.launches, row.oversubscribed), (8.0, 2.0, 3.0, 3, false));
+    }
+}

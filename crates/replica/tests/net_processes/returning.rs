@@ -1,0 +1,130 @@
+//! Nodes whose process was killed, and others that take their place.
+
+use corecast_replica::NodeId;
+use corecast_replica::net::{Group, Node, Spread};
+use corecast_testing::actor::{Actor, say, wait_for_dismissal};
+use fastrand::Rng;
+use rustix::process::{Signal, WaitId, WaitIdOptions, waitid};
+
+use crate::counter::Counter;
+use crate::{CALM, Crew, PATIENCE, spreads};
+
+impl Crew {
+    /// Starts a process in the place of a dead one. With a word it dies at that place, or does what that says.
+    fn start_again(&mut self, slot: usize, word: &str) {
+        let role = format!("{slot} {} {word}", self.patience.as_millis()).trim_end().to_owned();
+        self.actors[slot] = Actor::start("play", &role, &self.folder.path().display().to_string());
+    }
+
+    /// Kills the process of a slot, writes, and has another one join there.
+    #[track_caller]
+    fn replace(&mut self, slot: usize) {
+        self.actors[slot].signal(Signal::KILL);
+        self.add(20);
+        wait_until_dead(&self.actors[slot]);
+        self.start_again(slot, "");
+        assert_eq!(self.actors[slot].hear(), "joined");
+        self.add(20);
+    }
+
+    /// The incarnation of a slot that is a member.
+    fn member(&self, slot: usize) -> Option<NodeId> {
+        self.node.status().members.into_iter().find(|node| usize::from(node.slot) == slot)
+    }
+}
+
+/// Waits until all threads of a process are gone: before that its place may still be taken.
+fn wait_until_dead(actor: &Actor) {
+    let how = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
+    waitid(WaitId::Pid(actor.pid()), how).expect("it is our child and was not waited for");
+}
+
+/// Waits until the group has put this node out, and joins again.
+pub(crate) fn return_once(group: &Group<Counter>, slot: usize, node: Node<Counter>) {
+    let until = std::time::Instant::now() + PATIENCE;
+    while node.status().ended.is_none() {
+        assert!(std::time::Instant::now() < until, "{:?}", node.status());
+        std::thread::yield_now();
+    }
+    drop(node);
+    let node = group.join(slot, Counter::default()).expect("it left");
+    say("joined again");
+    wait_for_dismissal();
+    drop(node);
+}
+
+/// Leader and acceptor of five are killed one after the other, which leaves a majority of the founders; then those that came
+/// in their places, whatever they have become.
+#[test]
+fn killed_nodes_come_back_and_are_killed_again() {
+    let seed = 0x5EED_000B;
+    for spread in spreads(5) {
+        let mut rng = Rng::with_seed(seed);
+        let mut crew = Crew::start_patient(5, spread.clone(), CALM);
+        let mut replaced = Vec::new();
+        crew.add(20);
+        for is_leader in [true, false] {
+            let status = crew.node.status();
+            let victim = if is_leader { status.leader } else { status.acceptor };
+            let slot = usize::from(victim.slot);
+            if slot < 4 && !replaced.contains(&slot) {
+                crew.replace(slot);
+                replaced.push(slot);
+            }
+        }
+        for _ in 0..4 {
+            let Some(slot) = rng.choice(&replaced).copied() else { break };
+            let before = crew.member(slot).expect("it joined");
+            crew.replace(slot);
+            let now = crew.member(slot).expect("it joined");
+            assert!(now.inc > before.inc, "seed {seed:#x}, {spread:?}: {now} after {before}");
+        }
+        assert_eq!(crew.node.status().members.len(), 5, "{spread:?}");
+    }
+}
+
+#[test]
+fn a_process_that_dies_while_it_joins_leaves_its_place_free() {
+    let mut crew = Crew::start_patient(4, Spread::Sequential, CALM);
+    crew.add(20);
+    crew.actors[2].signal(Signal::KILL);
+    wait_until_dead(&crew.actors[2]);
+    for label in ["net-claimed", "net-announced", "net-taken"] {
+        crew.start_again(2, label);
+        wait_until_dead(&crew.actors[2]);
+        crew.add(20);
+    }
+    crew.start_again(2, "");
+    assert_eq!(crew.actors[2].hear(), "joined");
+    crew.add(20);
+    assert_eq!(crew.member(2), Some(NodeId::new(2, 5)), "one for each attempt");
+}
+
+#[test]
+fn a_member_that_dies_while_it_gives_its_state_is_passed_over() {
+    // The first node, the leader, is asked first.
+    let word = |slot| if slot == 0 { "net-part-given" } else { "" };
+    let mut crew = Crew::start_with(5, Spread::Sequential, CALM, word);
+    crew.add(20);
+    crew.replace(3);
+    crew.add_until(|node| node.status().leader.slot != 0);
+    assert_eq!(crew.member(3), Some(NodeId::new(3, 2)));
+    assert_eq!(crew.member(0), None);
+}
+
+#[test]
+fn a_node_that_the_log_did_not_wait_for_joins_again() {
+    let word = |slot| if slot == 2 { "returns" } else { "" };
+    for spread in spreads(4) {
+        let mut crew = Crew::start_with(4, spread, CALM / 10, word);
+        crew.add(10);
+        crew.actors[2].stop();
+        // The log has 256 places.
+        crew.add_until(|node| node.status().members.len() == 3);
+        crew.actors[2].signal(Signal::CONT);
+        crew.add(20);
+        assert_eq!(crew.actors[2].hear(), "joined again");
+        crew.add(20);
+        assert_eq!(crew.node.status().members.len(), 4);
+    }
+}

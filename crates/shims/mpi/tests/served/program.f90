@@ -1,0 +1,27 @@
+! Barriers, broadcasts and reductions of a Fortran program, in place and not.
+program served
+    use mpi
+    implicit none
+    integer :: rank, ranks, ierror, round, place, total
+    double precision :: values(8), sums(8)
+
+    call MPI_INIT(ierror)
+    call MPI_COMM_RANK(MPI_COMM_WORLD, rank, ierror)
+    call MPI_COMM_SIZE(MPI_COMM_WORLD, ranks, ierror)
+    do round = 1, 200
+        place = merge(round, -1, rank == 0)
+        call MPI_BCAST(place, 1, MPI_INTEGER, 0, MPI_COMM_WORLD, ierror)
+        if (place /= round .or. ierror /= MPI_SUCCESS) stop 3
+        call MPI_BARRIER(MPI_COMM_WORLD, ierror)
+        if (ierror /= MPI_SUCCESS) stop 4
+        call MPI_REDUCE(place, total, 1, MPI_INTEGER, MPI_SUM, 0, MPI_COMM_WORLD, ierror)
+        if (rank == 0 .and. total /= ranks * round) stop 5
+        values = rank
+        call MPI_ALLREDUCE(values, sums, 8, MPI_DOUBLE_PRECISION, MPI_SUM, MPI_COMM_WORLD, ierror)
+        if (any(sums /= ranks * (ranks - 1) / 2)) stop 6
+        call MPI_ALLREDUCE(MPI_IN_PLACE, values, 8, MPI_DOUBLE_PRECISION, MPI_MAX, MPI_COMM_WORLD, ierror)
+        if (any(values /= ranks - 1)) stop 7
+    end do
+    call MPI_FINALIZE(ierror)
+    if (rank == 0) print *, 'ok'
+end program served
