@@ -20,13 +20,14 @@ use std::time::{Duration, Instant};
 use std::{fs, io, thread};
 
 /// Crates with models, by their folders, and the path to their door to atomics.
-const CRATES: [(&str, &str); 6] = [
+const CRATES: [(&str, &str); 7] = [
     ("base", "crate::sync"),
     ("lock", "corecast_base::sync"),
     ("channel", "corecast_base::sync"),
     ("collective", "corecast_base::sync"),
     ("replica", "corecast_base::sync"),
     ("shims/omp", "corecast_base::sync"),
+    ("shims/pthread", "corecast_base::sync"),
 ];
 /// The features that are built along with the models of a crate.
 const FEATURES: [(&str, &str); 1] = [("lock", "hierarchical")];
