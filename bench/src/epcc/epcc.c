@@ -11,6 +11,8 @@
 
 /* A delay lasts about this long. */
 #define DELAY_US 0.1
+/* Checks go on for this long before anything is timed. */
+#define WARM_UP_S 0.1
 /* Doubles that COPYPRIVATE copies. */
 #define COPIED 9
 
@@ -175,7 +177,9 @@ int main(int argc, char **argv)
         return 2;
     omp_set_dynamic(0);
     omp_set_num_threads(threads);
-    check();
+    /* A new team takes a while to spread over the CPUs, and a waiter to learn how to wait there. */
+    for (double start = omp_get_wtime(); omp_get_wtime() - start < WARM_UP_S;)
+        check();
     for (delay_length = 1;; delay_length += delay_length / 10 + 1) {
         double start = omp_get_wtime();
         for (int i = 0; i < 1000; i++)

@@ -56,7 +56,8 @@ impl Clients<'_> {
         Ok(Closed { requests, seconds: end.saturating_duration_since(start).as_secs_f64() })
     }
 
-    /// Asks so many times in a second, and returns how long each request took, in nanoseconds; `None` if the server does less.
+    /// Asks at this rate, in requests a second, and returns how long each one took, in nanoseconds; `None` if the server
+    /// does less.
     pub(super) fn open(&self, rate: f64) -> Result<Option<Vec<f64>>, Failure> {
         let start = Instant::now() + START;
         let every = Duration::from_secs_f64(self.threads as f64 / rate);

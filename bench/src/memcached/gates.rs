@@ -64,9 +64,9 @@ fn least_of(
 fn auto_of_best(run: &Evidence<'_>) -> Result<f64, String> {
     least_of(seated(run, "set")?, |cell| {
         let auto = row(cell, "auto")?;
-        let rivals = cell.rows.iter().filter(|row| row.ours && row.contender != "auto" && row.rps.is_some());
-        let best = rivals.max_by(|a, b| a.rps.partial_cmp(&b.rps).expect("rates are numbers"));
-        best.map(|best| ratio(auto, best)).ok_or_else(|| "a lock beside auto".to_owned())
+        let rivals = cell.rows.iter().filter(|row| row.ours && row.contender != "auto");
+        let behind = least(rivals.map(|rival| ratio(auto, rival)));
+        behind.map(Some).ok_or_else(|| "a lock beside auto".to_owned())
     })
 }
 
@@ -84,12 +84,14 @@ fn auto_of_pthread(run: &Evidence<'_>, is_crowded: bool) -> Result<f64, String> 
 }
 
 fn spread(run: &Evidence<'_>) -> Result<f64, String> {
+    // Ratios of one round, as the machine changes its speed from round to round.
     let spread = |cell: &MemcachedCell| {
-        let rates = || cell.rows.iter().filter(|row| row.contender != "none").map(|row| row.rps);
-        let (low, high) = (least(rates())?, most(rates())?);
-        (rates().flatten().count() > 1).then(|| 1.0 - low / high)
+        let passed_on = row(cell, "pthread").ok()?;
+        let ratios: Vec<f64> =
+            cell.rows.iter().filter(|row| row.contender != "none").filter_map(|row| ratio(row, passed_on)).collect();
+        (ratios.len() > 1).then(|| Some(1.0 - least(ratios.iter().copied())? / most(ratios.iter().copied())?)).flatten()
     };
-    most(seated(run, "get")?.into_iter().map(spread)).ok_or_else(|| "several locks".to_owned())
+    most(seated(run, "get")?.into_iter().map(spread)).ok_or_else(|| "pthread and a lock".to_owned())
 }
 
 fn pass_through(run: &Evidence<'_>) -> Result<f64, String> {

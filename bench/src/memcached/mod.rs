@@ -1,9 +1,9 @@
 //! `corecast bench memcached`: Debian's memcached with corecast's locks preloaded under it, beside the same without.
 //!
-//! The workload of SSYNC (David, Guerraoui, Trigonakis, SOSP 2013, figure 12) with a client of our own: gets, sets, and a mix by
-//! Zipf's law, over a Unix socket. Each contender has a server of its own; in every round each has a block with closed loops, which
-//! tell the throughput and the CPU time, and one with open loops at the same rate for all, which tell the latency. Servers
-//! that are not measured sleep. With four CPUs or more, server and clients have CPUs of their own.
+//! The workload of SSYNC (David, Guerraoui, Trigonakis, SOSP 2013, figure 12) with a client of our own: gets, sets, and a mix
+//! by Zipf's law, over a Unix socket. Each contender has a server of its own; in every round each has a block with closed loops, which
+//! tell the throughput and the CPU time, and one with open loops at the same rate for all, which tell the latency.
+//! Servers that are not measured sleep. With four CPUs or more, server and clients have CPUs of their own.
 //!
 //! - [`server`], [`protocol`]: memcached and a connection to it; [`load`], [`clients`]: requests, and when they are sent;
 //! - [`gates`], [`published`]: what is asked, and what others found.
@@ -108,12 +108,12 @@ pub fn memcached(
     let options = &wanted.options;
     let cpus = options.usable_cpus(machine)?;
     let (server_cpus, client_cpus) = split(cpus.as_slice());
-    let mut chosen = options.chosen(contenders(), |name| name)?;
+    let mut contenders = options.chosen(contenders(), |name| name)?;
     if options.quick && options.contenders.is_empty() {
-        chosen.retain(|name| QUICK.contains(name));
+        contenders.retain(|name| QUICK.contains(name));
     }
     let field = Field {
-        contenders: &chosen,
+        contenders: &contenders,
         object: &wanted.object,
         server_cpus,
         client_cpus,
@@ -124,14 +124,21 @@ pub fn memcached(
     };
     let server_count = if server_cpus.is_empty() { cpus.len() } else { server_cpus.len() };
     let cells = run(&field, wanted, server_count, progress)?;
-    Ok(MemcachedReport {
+    let gates = gates::gates(&Evidence { cells: &cells, cpus: server_count });
+    Ok(MemcachedReport { gates, ..report(machine, options, &field, cells) })
+}
+
+/// The report without a verdict.
+fn report(machine: &Machine, options: &Options, field: &Field<'_>, cells: Vec<MemcachedCell>) -> MemcachedReport {
+    let numbers = |cpus: &[CpuId]| cpus.iter().map(|cpu| cpu.get()).collect();
+    MemcachedReport {
         machine: machine.name.clone(),
         commit: options.commit.clone(),
         seed: field.seed,
         quick: options.quick,
         version: server::version().ok(),
-        server_cpus: server_cpus.iter().map(|cpu| cpu.get()).collect(),
-        client_cpus: client_cpus.iter().map(|cpu| cpu.get()).collect(),
+        server_cpus: numbers(field.server_cpus),
+        client_cpus: numbers(field.client_cpus),
         client_threads: field.client_threads(),
         connections: field.client_threads() * CONNECTIONS,
         pipeline: field.pipeline,
@@ -141,9 +148,9 @@ pub fn memcached(
         block_ms: u64::try_from(field.block.as_millis()).unwrap_or(u64::MAX),
         rounds: field.rounds,
         published: published::figures(&cells),
-        gates: gates::gates(&Evidence { cells: &cells, cpus: server_count }),
+        gates: Vec::new(),
         cells,
-    })
+    }
 }
 
 /// Half of the CPUs for the server and half for its clients, if there are enough.

@@ -1,4 +1,4 @@
-//! SSYNC's figure 12: Memcached 1.4.15 with other locks under its load generator on another host. Read its ratios, not its heights.
+//! SSYNC's figure 12: Memcached 1.4.15 with other locks, its load generator on another host. Read ratios, not heights.
 
 use super::report::{MemcachedCell, MemcachedRow};
 use crate::published::{Published, PublishedFigure, beside};

@@ -24,8 +24,8 @@ const OPTIONS: [&str; 8] = ["-m", "256", "-c", "1024", "-o", "hashpower=18", "-a
 pub(super) struct Memcached(Server);
 
 impl Memcached {
-    /// Starts one with so many threads on these CPUs, or on all if there are none, and stores the keys. `shim` is the object that is
-    /// preloaded, and the lock that it takes.
+    /// Starts one with this number of threads on these CPUs, or on all if there are none, and stores the keys. `shim` is the
+    /// object that is preloaded, and the lock that it takes.
     pub(super) fn start(threads: usize, cpus: &[CpuId], shim: Option<(&Path, &str)>) -> Result<Self, Failure> {
         let variables: Vec<(&str, OsString)> =
             shim.into_iter().flat_map(|(object, lock)| variables(object, lock)).collect();

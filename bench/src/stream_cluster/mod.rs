@@ -1,7 +1,7 @@
 //! `corecast bench streamcluster`: online clustering, which is bound by barriers, with the barrier shim preloaded and without.
 //!
-//! The experiment of Smelt (Kaestle et al., OSDI 2016, figure 13) with PARSEC's input sizes and a kernel of our own. Contenders are
-//! the kernel on `pthread_barrier_t`, the same with the shim, the same with a shim that passes everything on, and builds with a
+//! The experiment of Smelt (Kaestle et al., OSDI 2016, figure 13) with PARSEC's input sizes and a kernel of our own. Contenders
+//! are the kernel on `pthread_barrier_t`, the same with the shim, the same with a shim that passes everything on, and builds with a
 //! barrier made of a mutex and a condition variable, as PARSEC's own, and with an MCS tree. They run in turns, in an order drawn
 //! anew for each round, and all must print the same result.
 
@@ -100,23 +100,18 @@ pub fn stream_cluster(
     let all = CONTENDERS.into_iter().filter(is_meant).collect();
     let contenders: Vec<Contender> = options.chosen(all, |contender| contender.name)?;
     let threads = or_usual(&wanted.threads, || vec![cpus.max(2), 2 * cpus, 4 * cpus]);
-    let rounds = wanted.rounds.unwrap_or(if options.quick { 5 } else { 11 });
-    let seed = options.seed_or_draw();
-    let kernels = Kernels::build();
-    let mut order = TurnOrder::new(options, seed);
+    let field = Field {
+        contenders: &contenders,
+        kernels: &Kernels::build(),
+        wanted,
+        rounds: wanted.rounds.unwrap_or(if options.quick { 5 } else { 11 }),
+        seed: options.seed_or_draw(),
+    };
+    let mut order = TurnOrder::new(options, field.seed);
     let mut cells = Vec::new();
     for (at, &count) in threads.iter().enumerate() {
         let part = &mut Part::of(progress, at, threads.len());
-        let mut cell = Cell {
-            contenders: &contenders,
-            kernels: &kernels,
-            wanted,
-            threads: count,
-            rounds,
-            seed,
-            result: [None, None],
-            part,
-        };
+        let mut cell = Cell { field: &field, threads: count, result: [None, None], part };
         let raced = order.race(contenders.len(), &mut cell)?;
         let rows = rows(&contenders, &raced);
         cells.push(StreamClusterCell { threads: count, oversubscribed: count > cpus, rows });
@@ -125,24 +120,29 @@ pub fn stream_cluster(
     Ok(StreamClusterReport {
         machine: machine.name.clone(),
         commit: options.commit.clone(),
-        seed,
+        seed: field.seed,
         quick: options.quick,
         size: wanted.size.name(),
-        rounds,
+        rounds: field.rounds,
         published: published::figures(&cells),
         gates: gates::gates(&Evidence { cells: &cells }),
         cells,
     })
 }
 
-/// One number of threads.
-struct Cell<'a> {
+/// The things that all cells share.
+struct Field<'a> {
     contenders: &'a [Contender],
     kernels: &'a Result<Kernels, Failure>,
     wanted: &'a StreamClusterOptions,
-    threads: usize,
     rounds: usize,
     seed: u64,
+}
+
+/// One number of threads.
+struct Cell<'a> {
+    field: &'a Field<'a>,
+    threads: usize,
     /// The first result of our kernel, and of PARSEC's program.
     result: [Option<String>; 2],
     part: &'a mut dyn Progress,
@@ -150,11 +150,11 @@ struct Cell<'a> {
 
 impl Cell<'_> {
     fn run(&self, contender: Contender, size: StreamClusterSize) -> Result<Outcome, Failure> {
-        let variables = variables(contender.shim, &self.wanted.object)?;
-        match (contender.program, self.wanted.parsec.as_deref()) {
+        let variables = variables(contender.shim, &self.field.wanted.object)?;
+        match (contender.program, self.field.wanted.parsec.as_deref()) {
             (Program::Kernel(name), _) => {
-                let kernels = self.kernels.as_ref().map_err(Clone::clone)?;
-                kernels.run(name, size, self.threads, self.seed, &variables)
+                let kernels = self.field.kernels.as_ref().map_err(Clone::clone)?;
+                kernels.run(name, size, self.threads, self.field.seed, &variables)
             }
             (Program::Parsec, folder) => {
                 let folder = folder.unwrap_or(Path::new("."));
@@ -169,17 +169,17 @@ impl Situation for Cell<'_> {
 
     /// A small run tells whether it can take part.
     fn prepare(&mut self, at: usize) -> Result<(), Failure> {
-        self.run(self.contenders[at], StreamClusterSize::Tiny).map(drop)
+        self.run(self.field.contenders[at], StreamClusterSize::Tiny).map(drop)
     }
 
     fn wants_round(&mut self, rounds: usize) -> bool {
-        self.part.step(rounds as f64 / self.rounds as f64, &format!("{} threads", self.threads));
-        rounds < self.rounds
+        self.part.step(rounds as f64 / self.field.rounds as f64, &format!("{} threads", self.threads));
+        rounds < self.field.rounds
     }
 
     fn block(&mut self, at: usize) -> Result<Outcome, Failure> {
-        let contender = self.contenders[at];
-        let outcome = self.run(contender, self.wanted.size)?;
+        let contender = self.field.contenders[at];
+        let outcome = self.run(contender, self.field.wanted.size)?;
         let first = &mut self.result[usize::from(contender.program == Program::Parsec)];
         let first = first.get_or_insert_with(|| outcome.result.clone());
         if *first == outcome.result {

@@ -1,5 +1,5 @@
-//! Smelt's figure 13: PARSEC's streamcluster, native input, on 2 sockets of 10 cores, in seconds, with other barriers. The authors
-//! published the times; the ratios are ours.
+//! Smelt's figure 13: PARSEC's streamcluster, native input, on 2 sockets of 10 cores, in seconds, with other barriers. The
+//! authors published the times; the ratios are ours.
 
 use super::gates::ratio;
 use super::report::StreamClusterCell;

@@ -3,8 +3,8 @@
 //! Take it where Rust's thread-local destructors cannot be used. A function that asks again while it is called is called once
 //! more, some times at most.
 //!
-//! It is a key of pthread, and not a destructor of Rust's thread-local variables: those allocate, and take the loader's lock, when they
-//! are registered. A key of a low number does neither.
+//! It is a key of pthread, and not a destructor of Rust's thread-local variables: those allocate, and take the loader's lock,
+//! when they are registered. A key of a low number does neither.
 //!
 //! ```
 //! use corecast_base::ThreadEnd;

@@ -285,6 +285,8 @@ typedef enum {
   // Readers that meet often count themselves on lines of their own, and do not disturb each other. Take it unless you know
   // better.
   CORECAST_RW_LOCK_ALGORITHM_SPREAD = 3,
+  // One word, whose threads sleep. Take it where there may be more threads than CPUs, or sections are long.
+  CORECAST_RW_LOCK_ALGORITHM_WORD = 4,
 } corecast_rw_lock_algorithm;
 
 // How the sender of a ump channel learns which slots the receiver has read.

@@ -23,6 +23,8 @@ pub enum RwLockAlgorithm {
     /// Readers that meet often count themselves on lines of their own, and do not disturb each other. Take it unless you know
     /// better.
     Spread = 3,
+    /// One word, whose threads sleep. Take it where there may be more threads than CPUs, or sections are long.
+    Word = 4,
 }
 
 /// A lock that many threads may hold as readers at a time, or one thread as the writer.

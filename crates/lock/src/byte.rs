@@ -11,10 +11,11 @@ use crate::three_states::{AWAITED, FREE, HELD, State, ThreeStates, facts};
 
 /// A mutex in one byte: spins for about the cost of a wake-up, then sleeps in a table.
 ///
-/// Take it where there are millions of locks, of which few are wanted at a time: beside a flag in a node, say. It never keeps
-/// a CPU from the holder for long. An unlock wakes one sleeper, which competes with newcomers (nothing is handed
-/// to a thread that does not run), unless the holder asks to [hand it over](Byte::unlock_or_hand_over). Not where one lock is contended for long: a sleeper takes the mutex of its line in the
-/// table twice, and locks may share a line of it. Neighbours in one cache line disturb each other, as any bytes do.
+/// Take it where there are millions of locks, of which few are wanted at a time: beside a flag in a node, say. It never keeps a
+/// CPU from the holder for long. An unlock wakes one sleeper, which competes with newcomers (nothing is handed to a thread that
+/// does not run), unless the holder calls `unlock_or_hand_over`. Not where one lock is contended for long:
+/// a sleeper takes the mutex of its line in the table twice, and locks may share a line of it. Neighbours in one cache line
+/// disturb each other, as any bytes do.
 ///
 /// **Progress:** blocking; a waiter may be overtaken. **Memory ordering:** that of [`RawLock`](crate::RawLock).
 /// Source: U. Drepper, Futexes Are Tricky, 2004, for the states; F. Pizlo, Locking in WebKit, 2016, for sleep beside the lock.
@@ -66,8 +67,8 @@ impl State for AtomicU8 {
 }
 
 impl Byte {
-    /// Frees the lock, or hands it over to the thread that has slept for the longest time, if there is one and `hands_over` says so.
-    /// That is asked only if a thread may sleep. The lock is then not free for a moment, and no newcomer overtakes; it rests
+    /// Frees the lock, or hands it over to the thread that has slept for the longest time, if there is one and `hands_over` says
+    /// so. That is asked only if a thread may sleep. The lock is then not free for a moment, and no newcomer overtakes; it rests
     /// until that thread runs.
     ///
     /// # Safety
@@ -98,8 +99,8 @@ impl Byte {
         self.state.load(Ordering::Relaxed) == AWAITED
     }
 
-    /// Says that a thread sleeps, if the lock is held. The caller has the mutex of this lock's line, in which that thread lies: so
-    /// the holder finds it when it frees the lock.
+    /// Says that a thread sleeps, if the lock is held. The caller has the mutex of this lock's line, in which that thread lies:
+    /// so the holder finds it when it frees the lock.
     pub(crate) fn mark_awaited(&self) -> bool {
         // ORDERING: Relaxed, the mark publishes nothing
         self.state.exchange(HELD, AWAITED, Ordering::Relaxed, Ordering::Relaxed) || self.is_awaited()

@@ -16,8 +16,8 @@ use crate::raw::RawLock;
 /// and all waiters use one mutex. Otherwise take [`Condvar`](crate::Condvar), which has a safe front for every lock, and a
 /// notification of which costs less.
 ///
-/// Waiters sleep in the table in which the mutex has its sleepers. A notification while the mutex is held wakes nobody: it moves the
-/// waiter to the queue of the mutex, whose holder wakes it. [`notify_all`](Self::notify_all) wakes one at most, and moves the
+/// Waiters sleep in the table in which the mutex has its sleepers. A notification while the mutex is held wakes nobody: it moves
+/// the waiter to the queue of the mutex, whose holder wakes it. [`notify_all`](Self::notify_all) wakes one at most, and moves the
 /// others, so that they do not all run to find the mutex held.
 ///
 /// **Progress:** blocking. **Memory ordering:** that of the mutex; a notification itself orders nothing.
@@ -42,8 +42,8 @@ use crate::raw::RawLock;
 /// });
 /// ```
 pub struct ByteCondvar {
-    /// The mutex of the threads that wait, null if none does. Written under the mutex of the line in which they sleep: by the first
-    /// one that comes, and by the one that takes the last one out.
+    /// The mutex of the threads that wait, null if none does. Written under the mutex of the line in which they sleep: by the
+    /// first one that comes, and by the one that takes the last one out.
     mutex: AtomicPtr<Byte>,
 }
 
@@ -114,8 +114,8 @@ impl ByteCondvar {
     }
 
     fn bound(&self) -> *mut Byte {
-        // ORDERING: Relaxed, a waiter has written it before it freed the mutex, after which a notifier has held that; and who
-        // relies on it has the line's mutex
+        // ORDERING: Relaxed, a waiter has written it before it freed the mutex, which a notifier has held after that; notify
+        // looks again under the line's mutex
         self.mutex.load(Ordering::Relaxed)
     }
 

@@ -119,7 +119,7 @@ impl Place {
         with_line(self.lock, |sleepers| {
             let is_mine = |sleeper: &Sleeper| sleeper.node == self.node && sleeper.lock == self.lock;
             let Some(at) = sleepers.iter().position(is_mine) else { return false };
-            drop(sleepers.remove(at));
+            sleepers.remove(at);
             gives_up(!has_sleepers(sleepers, self.lock));
             true
         })

@@ -92,8 +92,8 @@ impl<S: State> ThreeStates<S> {
         self.state.swap(AWAITED, Ordering::Acquire) == FREE
     }
 
-    /// Waits until the lock is free and takes it; false if the deadline has come before. A thread that `has_slept` already may have
-    /// been woken in the place of others, so it holds the lock as one that is awaited.
+    /// Waits until the lock is free and takes it; false if the deadline has come before. A thread that `has_slept` already may
+    /// have been woken in the place of others, so it holds the lock as one that is awaited.
     #[cold]
     pub(crate) fn wait_and_take(&self, deadline: Option<Instant>, has_slept: bool) -> bool {
         let is_over = || deadline.is_some_and(|deadline| time_until(deadline).is_none());

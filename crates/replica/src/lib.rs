@@ -54,12 +54,10 @@ pub use directory::FileError;
 #[cfg(not(loom))]
 pub use error::{ExecuteError, ForkedNode, OpenError, ReadError};
 #[cfg(not(loom))]
-pub use node::{
-    Checkpoint, CheckpointError, Config, Counters, Learning, Level, Node, Placement, Replicated, Session, Status,
-};
+pub use node::{Config, Counters, Learning, Node, Placement, Replicated, Session, Status};
 pub use node_id::{MAX_SLOTS, NodeId};
 #[cfg(not(loom))]
-pub use runtime::Rid;
+pub use runtime::{Checkpoint, CheckpointError, Level, Rid};
 pub use state_machine::{StateMachine, Wire};
 
 /// The place of a command in the log. The first is 0.

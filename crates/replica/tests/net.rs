@@ -3,6 +3,8 @@
 
 #[path = "net/bytes.rs"]
 mod bytes;
+#[path = "net/checkpoint.rs"]
+mod checkpoint;
 #[path = "nodes/counter.rs"]
 mod counter;
 #[path = "net/death.rs"]

@@ -3,9 +3,9 @@
 //! The head names a node and counts how often it has changed, so that an exchange fails if the node has been away meanwhile:
 //! its link may be another one then. Nodes are never unmapped, so a late look at the link of one is harmless.
 //!
-//! **Progress:** lock-free. **Memory ordering:** what a thread did with a node before it pushed it happens before what the one
-//! does that pops it.
-//! Source: R. Treiber, Systems Programming: Coping with Parallelism, 1986; IBM System/370 Principles of Operation, 1983, for the count.
+//! **Progress:** lock-free. **Memory ordering:** what a thread did with a node before it pushed it happens before what the
+//! one does that pops it. Source: R. Treiber, Systems Programming: Coping with Parallelism, 1986; IBM System/370 Principles
+//! of Operation, 1983, for the count.
 
 use corecast_base::sync::{AtomicU32, AtomicU64, Ordering};
 

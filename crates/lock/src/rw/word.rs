@@ -25,8 +25,7 @@ const AWAITED: u32 = 1 << 2;
 const DRAINED: u32 = 1 << 3;
 /// A plain reader, above these bits.
 const READER: u32 = 1 << 4;
-/// That many at most, each of them counted by itself. The lock has room for as many again as threads can sleep, to which it is
-/// handed over.
+/// The most readers that take the lock by themselves. The word has room for as many again, to which the lock is handed over.
 const MOST_READERS: u32 = 1 << 27;
 
 /// Readers and writers at one word of 4 bytes, whose threads sleep in a table.
@@ -34,13 +33,13 @@ const MOST_READERS: u32 = 1 << 27;
 /// Take it where there may be more threads than CPUs, sections are long, or a thread that reads may come to read again. Not where
 /// many threads read for a short time: each takes the word's line away from all others, twice ([`RwSpread`](crate::RwSpread)).
 ///
-/// **How it works.** A writer first takes a writer's turn, which keeps newcomers out, and then waits until the readers have left. So
-/// writers do not starve. A thread that has spun for as long as a wake-up costs sleeps in the table, in the order in which it came. The
-/// writer that leaves wakes readers up to the first writer, and that one; they compete with newcomers, unless the writer
-/// [hands the lock over](Self::unlock_write_or_hand_over).
+/// **How it works.** A writer first takes a writer's turn, which keeps newcomers out, and then waits until the readers have left.
+/// So writers do not starve. A thread that has spun for as long as a wake-up costs sleeps in the table, in the order in which it
+/// came. The writer that leaves wakes readers up to the first writer, and that one; they compete with newcomers, unless the
+/// writer [hands the lock over](Self::unlock_write_or_hand_over).
 ///
-/// A thread that reads must not read again by [`read`](RawRwLock::read): a writer that came in between waits for the first, and holds
-/// back the second. [`RwAccess::ReadAgain`] overtakes such a writer, as it would wait for this thread.
+/// A thread that reads must not read again by [`read`](RawRwLock::read): a writer that came in between waits for the first, and
+/// holds back the second. [`RwAccess::ReadAgain`] overtakes such a writer, as it would wait for this thread.
 ///
 /// **Progress:** blocking; a waiter may be overtaken. **Memory ordering:** that of [`RawRwLock`].
 /// Source: H. Hinnant's upgrade mutex, as in Boost.Thread (2012), for the turn of a writer in the word of the readers; F. Pizlo,
@@ -56,8 +55,8 @@ const MOST_READERS: u32 = 1 << 27;
 /// ```
 #[derive(Debug)]
 pub struct RwWord {
-    /// [`WRITER`] or [`UPGRADABLE`], [`AWAITED`], [`DRAINED`] and the number of readers. Written by newcomers, by those who leave, and
-    /// by those who are about to sleep.
+    /// [`WRITER`] or [`UPGRADABLE`], [`AWAITED`], [`DRAINED`] and the number of readers. Written by threads that come, that
+    /// leave, and that are about to sleep.
     word: AtomicU32,
 }
 
@@ -102,8 +101,8 @@ impl RwWord {
     #[inline]
     pub fn hold(&self, access: RwAccess, deadline: Option<Instant>) -> bool {
         let is_held = match access {
-            // ORDERING: Acquire, pairs with the Release in step_down, step_down_awaited and unlock_read; Relaxed where it fails, as
-            // nothing was taken [rw-word-written] [rw-word-read]
+            // ORDERING: Acquire, pairs with the Release in step_down, step_down_awaited and unlock_read; Relaxed where it fails,
+            // as nothing was taken [rw-word-written] [rw-word-read]
             RwAccess::Write => self.word.compare_exchange(FREE, WRITER, Ordering::Acquire, Ordering::Relaxed).is_ok(),
             _ => self.enter(access).is_ok(),
         };
@@ -159,8 +158,8 @@ impl RwWord {
         self.step_down(UPGRADABLE, 0, hands_over);
     }
 
-    /// As [`RawRwUpgradable::upgrade`]; false if the deadline has come before the other readers left: the caller is the upgradable
-    /// reader then.
+    /// As [`RawRwUpgradable::upgrade`]; false if the deadline has come before the other readers left: the caller is the
+    /// upgradable reader then.
     ///
     /// # Safety
     /// - As of [`RawRwUpgradable::upgrade`].
@@ -175,15 +174,16 @@ impl RwWord {
         self.word.load(Ordering::Relaxed)
     }
 
-    /// Puts the part of this access into the word, unless it is barred; a writer's turn begins then. `Err` is the word that was found.
+    /// Puts the part of this access into the word, unless it is barred; a writer's turn begins then. `Err` is the word that was
+    /// found.
     #[inline]
     fn enter(&self, access: RwAccess) -> Result<(), u32> {
         let mut word = self.look();
         while !access.is_barred(word) {
             assert!(word / READER < MOST_READERS, "a lock of one word has fewer than 2^27 readers");
             let next = word + access.part();
-            // ORDERING: Acquire, pairs with the Release in step_down and step_down_awaited; Relaxed where it fails, as nothing was
-            // taken [rw-word-written]
+            // ORDERING: Acquire, pairs with the Release in step_down and step_down_awaited; Relaxed where it fails, as nothing
+            // was taken [rw-word-written]
             match self.word.compare_exchange(word, next, Ordering::Acquire, Ordering::Relaxed) {
                 Ok(_) => return Ok(()),
                 Err(found) => word = found,
@@ -197,8 +197,8 @@ impl RwWord {
         let mut word = self.look();
         while word & !(AWAITED | DRAINED) == held {
             let next = word - held + WRITER;
-            // ORDERING: Acquire, pairs with the Release in step_down, step_down_awaited and unlock_read; Relaxed where it fails, as
-            // nothing was taken [rw-word-written] [rw-word-read]
+            // ORDERING: Acquire, pairs with the Release in step_down, step_down_awaited and unlock_read; Relaxed where it fails,
+            // as nothing was taken [rw-word-written] [rw-word-read]
             match self.word.compare_exchange(word, next, Ordering::Acquire, Ordering::Relaxed) {
                 Ok(_) => return true,
                 Err(found) => word = found,
@@ -249,8 +249,8 @@ impl RwWord {
         word & mark != 0 || self.word.compare_exchange(word, word | mark, Ordering::Relaxed, Ordering::Relaxed).is_ok()
     }
 
-    /// For the thread that has a writer's turn: waits until the readers have left. If the deadline comes before, it is what it was
-    /// `before` again, and false is returned.
+    /// For the thread that has a writer's turn: waits until the readers have left. If the deadline comes before, it is what it
+    /// was `before` again, and false is returned.
     fn drain(&self, before: u32, deadline: Option<Instant>) -> bool {
         let mut spinner = Spinner::new();
         loop {
@@ -297,8 +297,8 @@ impl RwWord {
         let mut word = held;
         while word & AWAITED == 0 {
             let next = word - held + kept;
-            // ORDERING: Release, pairs with the Acquire in enter, hold and take_only; Relaxed where it fails, as nothing was freed
-            // [rw-word-written]
+            // ORDERING: Release, pairs with the Acquire in enter, hold and take_only; Relaxed where it fails, as nothing was
+            // freed [rw-word-written]
             match self.word.compare_exchange(word, next, Ordering::Release, Ordering::Relaxed) {
                 Ok(_) => return,
                 Err(found) => word = found,
@@ -323,8 +323,8 @@ impl RwWord {
             let mut word = self.look();
             loop {
                 let next = (word - held + added) & !AWAITED | mark;
-                // ORDERING: Release, pairs with the Acquire in enter, hold and take_only; Relaxed where it fails, as nothing was freed
-                // [rw-word-written]
+                // ORDERING: Release, pairs with the Acquire in enter, hold and take_only; Relaxed where it fails, as nothing was
+                // freed [rw-word-written]
                 match self.word.compare_exchange(word, next, Ordering::Release, Ordering::Relaxed) {
                     Ok(_) => return hands_over,
                     Err(found) => word = found,
@@ -344,8 +344,8 @@ impl RwWord {
     }
 }
 
-/// Whether a sleeper that wants `part` is woken where `granted` is held by others already, and what is granted then: all readers up
-/// to the first writer, and one that writes or may write, which wakes the rest when it leaves.
+/// Whether a sleeper that wants `part` is woken where `granted` is held by others already, and what is granted then: all readers
+/// up to the first writer, and one that writes or may write, which wakes the rest when it leaves.
 fn choose(granted: u32, part: u32) -> (Choice, u32) {
     if granted & WRITER != 0 {
         (Choice::Stop, granted)
@@ -360,8 +360,8 @@ fn is_over(deadline: Option<Instant>) -> bool {
     deadline.is_some_and(|deadline| time_until(deadline).is_none())
 }
 
-// SAFETY: exactly one exchange sets WRITER where neither it nor UPGRADABLE is set, and its thread waits until no reader is counted;
-// readers are counted where it is not set, or where others are counted for which it waits.
+// SAFETY: exactly one exchange sets WRITER where neither it nor UPGRADABLE is set, and its thread waits until no reader is
+// counted; readers are counted where it is not set, or where others are counted for which it waits.
 unsafe impl RawRwLock for RwWord {
     type Reader = ();
 

@@ -5,6 +5,7 @@ mod any;
 mod auto;
 #[cfg(not(sanitized))] // one thread: the sanitizer has nothing to see
 mod auto_states;
+mod byte_condvar;
 mod combine;
 mod condvar;
 mod conformance;

@@ -1,4 +1,5 @@
-//! Models of the condition variable that counts: waiters and notifiers meet in all orders, and the counts are those of the waiters.
+//! Models of the condition variable that counts: waiters and notifiers meet in all orders, and the counts are those of the
+//! waiters.
 
 use std::time::Instant;
 

@@ -9,7 +9,7 @@ const NODES: usize = 3;
 struct Pool {
     free: FreeNodes,
     links: [AtomicU32; NODES],
-    /// What a thread does with a node that it has.
+    /// Written by a thread that has the node.
     used: [UnsafeCell<u32>; NODES],
 }
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::driver::Driver;
 use super::inner::{Applied, Inner};
+use super::reads::CUT;
 use crate::runtime::{Content, End, Letter};
 use crate::system::Outcome;
 use crate::{Index, LeaveReason, NodeId, SessionId, StateMachine, Wire};
@@ -62,9 +63,8 @@ impl<S: StateMachine> Driver<S> {
             Outcome::SessionOpened(session) => self.deliver_at(session, 0, index),
             Outcome::SessionEnded(ended) => self.expire(ended, rid),
             Outcome::Left(node, reason) => self.left(inner, node, reason),
-            Outcome::Barrier(id) => {
-                self.barriers.applied(id, &inner.reads);
-            }
+            Outcome::Barrier(id) if id & CUT != 0 => self.cut(inner, &applied.machine, index, id),
+            Outcome::Barrier(id) => _ = self.barriers.applied(id, &inner.reads),
             Outcome::Joined(_) => self.patience.set_nodes(self.system.members().len()),
             Outcome::JoinRefused(..) | Outcome::Noop => {}
         }

@@ -18,10 +18,10 @@ pub enum Spread {
     /// It sends to one node after another.
     #[default]
     Sequential,
-    /// Along a tree: the parent of each node, by slot, `None` for the root, such as those of a planned tree with its root at node 1,
-    /// the first acceptor. A node passes the word on to its neighbours in the tree but the one it came from, so that any
-    /// node may be the acceptor. Neighbours of a dead node stand in for it; a node that stands still delays those behind
-    /// it until they ask for what they lack.
+    /// Along a tree: the parent of each node, by slot, `None` for the root, such as those of a planned tree with its root
+    /// at node 1, the first acceptor. A node passes the word on to its neighbours in the tree but the one it came from,
+    /// so that any node may be the acceptor. Neighbours of a dead node stand in for it; a node that stands still delays
+    /// those behind it until they ask for what they lack.
     Tree(Vec<Option<usize>>),
     /// Once into a ring that all read. While a reader stands still and the ring is full, one after another.
     Ring,
@@ -61,8 +61,8 @@ impl Config {
         }
     }
 
-    /// The number of places for nodes, from the number that the group begins with to 64: others may join later. There are as many
-    /// as the group begins with by default; in these, nodes come back.
+    /// The number of places for nodes, from the number that the group begins with to 64: others may join later. There are
+    /// as many as the group begins with by default; in these, nodes come back.
     #[must_use]
     pub fn slots(mut self, slots: usize) -> Self {
         self.slots = slots;
@@ -112,7 +112,8 @@ impl Config {
         self
     }
 
-    /// The time that nodes which have not come yet are waited for before others take their roles.
+    /// The time that nodes which have not come yet are waited for before others take their roles, and the longest time that a
+    /// later node's joining may take.
     #[must_use]
     pub fn joining(mut self, limit: Duration) -> Self {
         self.joining = limit;

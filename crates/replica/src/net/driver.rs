@@ -34,6 +34,27 @@ pub(super) struct Resubmitting {
     pub(super) applied: Index,
 }
 
+/// Joining: of others, as this node sees it, and its own.
+pub(super) struct Joining {
+    /// Nodes that are about to join, as this leader found them.
+    pub(super) joiners: Joiners,
+    /// The states that it gives to such nodes.
+    pub(super) given: Given,
+    /// A number that only this node has.
+    boot: u64,
+    /// When it asked to be taken in last, in ticks.
+    asked: u64,
+}
+
+/// When the protocol was told last that time has passed.
+pub(super) struct Ticking {
+    /// In ticks of the clock.
+    pub(super) at: u64,
+    /// The parts of long messages that had come or gone then, and how often in a row it was put off for them.
+    pub(super) progressed: u64,
+    pub(super) put_off: u32,
+}
+
 /// All that the thread which drives a node has to itself.
 pub(super) struct Driver<S: StateMachine> {
     pub(super) core: OneNode<Body>,
@@ -47,29 +68,18 @@ pub(super) struct Driver<S: StateMachine> {
     pub(super) submitted: Submitted<Body>,
     pub(super) barriers: Barriers,
     pub(super) patience: Patience,
-    /// Nodes that are about to join, as this leader found them.
-    pub(super) joiners: Joiners,
-    /// The states that it gives to such nodes.
-    pub(super) given: Given,
-    /// A number that only this node has.
-    pub(super) boot: u64,
+    pub(super) joining: Joining,
     /// The command at which the state machine panicked.
     pub(super) panicked_at: Option<Index>,
     /// True once the node wants to be let go.
     pub(super) is_leaving: bool,
     /// True once it takes part no more.
     has_ended: bool,
-    /// When it began, looked at nodes from which it expects nothing, sent again what has no answer, and when it suspected each
-    /// node, in ticks.
+    /// When it began, looked at nodes from which it expects nothing, and when it suspected each node, in ticks.
     pub(super) began: u64,
     pub(super) looked: u64,
-    pub(super) ticked: u64,
+    pub(super) ticking: Ticking,
     pub(super) resubmitted: u64,
-    /// When it asked to be taken in last.
-    asked_to_join: u64,
-    /// The parts of long messages that had come or gone at the last tick, and how often in a row it was put off for them.
-    pub(super) progressed: u64,
-    pub(super) put_off: u32,
     pub(super) resubmitting: Resubmitting,
     pub(super) suspected: HashMap<NodeId, u64>,
     /// The sign of life of each node, and since when it has not changed, in ticks.
@@ -97,9 +107,7 @@ impl<S: StateMachine> Driver<S> {
         let now = Clock::get().ticks();
         Self {
             patience: Patience::new(config.patience, system.members().len(), cpus),
-            joiners: Joiners::default(),
-            given: Given::default(),
-            boot,
+            joining: Joining { joiners: Joiners::default(), given: Given::default(), boot, asked: 0 },
             barriers: Barriers::new(core.id()),
             core,
             system,
@@ -112,11 +120,8 @@ impl<S: StateMachine> Driver<S> {
             has_ended: false,
             began: now,
             looked: now,
-            ticked: now,
+            ticking: Ticking { at: now, progressed: 0, put_off: 0 },
             resubmitted: now,
-            asked_to_join: 0,
-            progressed: 0,
-            put_off: 0,
             resubmitting: Resubmitting { after: LOST_AFTER, applied: 0 },
             suspected: HashMap::new(),
             signs: vec![(0, now); config.slots],
@@ -168,8 +173,14 @@ impl<S: StateMachine> Driver<S> {
 
     fn answer_about_states(&mut self, inner: &Inner<S>) {
         for (from, message) in self.transport.take_states() {
-            if let StateMessage::Take { number, offset } = message {
-                self.give(inner, from, number, offset);
+            match message {
+                StateMessage::Take { number, offset } => self.give(inner, from, number, offset),
+                StateMessage::Digest { id, index, digest } => {
+                    inner.cuts.heard(from, id, index, digest);
+                    inner.callers.wake();
+                }
+                // Its state was taken.
+                StateMessage::Part { .. } => {}
             }
         }
     }
@@ -307,11 +318,11 @@ impl<S: StateMachine> Driver<S> {
     pub(super) fn ask_to_join(&mut self, inner: &Inner<S>) {
         let clock = Clock::get();
         let now = clock.ticks();
-        if self.is_member() || self.is_leaving || now.saturating_sub(self.asked_to_join) < clock.ticks_in(JOIN_AGAIN) {
+        if self.is_member() || self.is_leaving || now.saturating_sub(self.joining.asked) < clock.ticks_in(JOIN_AGAIN) {
             return;
         }
-        self.asked_to_join = now;
-        let (node, boot, applied) = (inner.me, self.boot, self.core.applied_count());
+        self.joining.asked = now;
+        let (node, boot, applied) = (inner.me, self.joining.boot, self.core.applied_count());
         let op = Op::Join { node, boot, applied };
         let command = Command { session: SessionId::SYSTEM, rid: node.to_bits(), op };
         self.step(inner, Input::Requests(vec![command]));

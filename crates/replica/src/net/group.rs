@@ -37,8 +37,8 @@ const FOUNDERS_BOOT: u64 = 1;
 
 /// The channels of a group of replicas of `S`, through which its nodes find each other.
 ///
-/// One process makes the group and shares it by a descriptor or a name; each node takes its number in it. All nodes have to begin
-/// with the same state. A clone is the same group.
+/// One process makes the group and shares it by a descriptor or a name; each node takes its number in it. All nodes have
+/// to begin with the same state. A clone is the same group.
 pub struct Group<S> {
     region: SharedRegion,
     hosted: Option<Arc<HostedRegion>>,
@@ -110,14 +110,14 @@ impl<S: StateMachine> Group<S> {
 
     /// Becomes node `slot`, from 0. It runs at once.
     ///
-    /// A node that the group begins with starts from `initial`; operations are done as soon as leader and acceptor are there, which
-    /// are nodes 0 and 1 in the beginning. One that comes later, or comes back, is another incarnation: it takes the state
-    /// of a member, for which `initial` is [asked](StateMachine::restore_anew), and waits until the group has taken it in. It
-    /// has no vote when roles change hands.
+    /// A node that the group begins with starts from `initial`; operations are done as soon as leader and acceptor are
+    /// there, which are nodes 0 and 1 in the beginning. One that comes later, or comes back, is another incarnation: it
+    /// takes the state of a member, for which `initial` is [asked](StateMachine::restore_anew), and waits until the group
+    /// has taken it in. It has no vote when roles change hands.
     ///
     /// # Errors
-    /// [`OpenError`]; `Config` if there is no such place, or another process is that node; for a later one `Lost` if nobody else
-    /// lives, and `NotTakenIn` if the group did not take it in within [`Config::joining`].
+    /// [`OpenError`]; `Config` if there is no such place, or another process is that node; for a later one `Lost` if
+    /// nobody else lives, and `NotTakenIn` if the group did not take it in within [`Config::joining`].
     pub fn join(&self, slot: usize, initial: S) -> Result<Node<S>, OpenError> {
         if slot >= self.config.slots {
             let slots = self.config.slots;

@@ -1,6 +1,7 @@
 //! A node as its users have it: sessions, reads, its status, leaving.
 
 use std::fmt;
+use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -11,8 +12,7 @@ use super::inner::Inner;
 use super::session::Session;
 use super::status::Status;
 use crate::error::{ExecuteError, ReadError};
-use crate::node::Level;
-use crate::runtime::Errand;
+use crate::runtime::{Checkpoint, CheckpointError, Errand, Level};
 use crate::{Index, NodeId, StateMachine};
 
 /// How long a read waits unless it is told.
@@ -145,6 +145,15 @@ impl<S: StateMachine> Node<S> {
         let inner = &self.0.inner;
         let driver = inner.driver.lock();
         Status::of(inner, &driver)
+    }
+
+    /// Writes the state of this replica at one place of the log, and compares its digest with those of the other members there.
+    /// Members whose digest is not that of most are put out.
+    ///
+    /// # Errors
+    /// [`CheckpointError`]; `Unknown` if the cut was not reached within `limit`.
+    pub fn checkpoint(&self, to: &mut dyn io::Write, limit: Duration) -> Result<Checkpoint, CheckpointError> {
+        self.0.checkpoint(to, limit)
     }
 
     /// Hands over the roles of this node, leaves the group, and waits until the others know. Sessions of this node end. A

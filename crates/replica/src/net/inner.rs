@@ -9,6 +9,7 @@ use corecast_base::sync::{AtomicBool, AtomicU64, Ordering};
 use corecast_base::wait::{Wait, WakeWord};
 use corecast_lock::{RwLock, RwSpread};
 
+use super::cut::Cuts;
 use super::driver::Driver;
 use super::reads::Reads;
 use super::wire::Body;
@@ -38,6 +39,7 @@ pub(super) struct Inner<S: StateMachine> {
     /// The threads that wait. Other nodes wake their word, too.
     pub(super) callers: Callers,
     pub(super) reads: Reads,
+    pub(super) cuts: Cuts,
     pub(super) ending: Ending,
     /// Set once too many founders are dead for a role to change hands, and one has to.
     pub(super) has_no_majority: AtomicBool,
@@ -66,6 +68,7 @@ impl<S: StateMachine> Inner<S> {
             driver: corecast_lock::Mutex::new(driver),
             errands: Errands::default(),
             reads: Reads::default(),
+            cuts: Cuts::default(),
             ending: Ending::default(),
             has_no_majority: AtomicBool::new(false),
             nap: WakeWord::new(Wait::Park),

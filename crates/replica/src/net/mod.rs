@@ -16,8 +16,8 @@
 //! | both | does nothing wrong, and nothing at all until one goes on: a dead one never does |
 //! | a majority | goes on while leader and acceptor live; `NoMajority` when one of them is dead |
 //!
-//! Nodes join later, and in the place of one that is gone: see [`Group::join`]. They take a state over the channels, and have no vote:
-//! the majority is that of the nodes that the group began with.
+//! Nodes join later, and in the place of one that is gone: see [`Group::join`]. They take a state over the channels, and
+//! have no vote: the majority is that of the nodes that the group began with.
 //!
 //! ```
 //! use corecast_replica::net::{Config, Group, Spread};
@@ -40,6 +40,7 @@
 mod apply;
 mod config;
 mod counters;
+mod cut;
 mod driver;
 mod group;
 mod handle;

@@ -6,6 +6,9 @@ use corecast_base::sync::{AtomicU64, Ordering};
 
 use crate::NodeId;
 
+/// Set in the number of a barrier that is a checkpoint. The upper half of the number is the node that asked.
+pub(super) const CUT: u64 = 1 << 31;
+
 /// The reads of a node, as its threads share them: counts only.
 #[derive(Debug, Default)]
 pub(super) struct Reads {
@@ -49,7 +52,8 @@ impl Reads {
 /// The barriers of a node, held by the thread that has the driver.
 #[derive(Debug)]
 pub(super) struct Barriers {
-    /// The number of the last barrier, in its lower half; the node in its upper.
+    me: NodeId,
+    /// The number of the last barrier, below [`CUT`].
     last: u64,
     /// The barrier under way, and the number of the last read that it serves.
     under_way: Option<(u64, u64)>,
@@ -57,7 +61,7 @@ pub(super) struct Barriers {
 
 impl Barriers {
     pub(super) fn new(me: NodeId) -> Self {
-        Self { last: u64::from(me.to_bits()) << 32, under_way: None }
+        Self { me, last: 0, under_way: None }
     }
 
     /// The barrier to ask for now, if reads wait and none is under way.
@@ -65,9 +69,10 @@ impl Barriers {
         if self.under_way.is_some() || !reads.is_waiting() {
             return None;
         }
-        self.last += 1;
-        self.under_way = Some((self.last, reads.begun()));
-        Some(self.last)
+        self.last = (self.last + 1) % CUT;
+        let id = u64::from(self.me.to_bits()) << 32 | self.last;
+        self.under_way = Some((id, reads.begun()));
+        Some(id)
     }
 
     /// The barrier that is under way.

@@ -1,7 +1,8 @@
 //! The state that a node begins with which joins later: a member gives it, in parts over the channels.
 //!
-//! The taker asks for a run of parts at a time, so that a large state neither fills the memory of the giver's channels nor is in the
-//! way of its other messages for long, and asks again for what does not come. The giver keeps a copy as long as it is asked.
+//! The taker asks for a run of parts at a time, so that a large state neither fills the memory of the giver's channels
+//! nor is in the way of its other messages for long, and asks again for what does not come. The giver keeps a copy as
+//! long as it is asked.
 
 use std::collections::HashMap;
 use std::io;
@@ -27,10 +28,13 @@ const PART: usize = 32 << 10;
 const RUN: usize = 8;
 /// A copy that nobody asked for during this time is dropped.
 const KEPT: Duration = Duration::from_secs(10);
-/// The time without a part after which a run is asked for once more; it doubles, as writing a large state takes longer.
+/// The time without a part after which a run is asked for once more; it doubles up to the longest.
 const AGAIN: Duration = Duration::from_millis(50);
-/// A giver that has not sent a part during the longest such time is passed over.
-const LONGEST_AGAIN: Duration = Duration::from_secs(3);
+const LONGEST_AGAIN: Duration = Duration::from_millis(400);
+/// A giver that shows no sign of life for this long is passed over. The time doubles each time, as writing a large state takes
+/// longer.
+const SILENCE: Duration = Duration::from_millis(500);
+const LONGEST_SILENCE: Duration = Duration::from_secs(8);
 /// The time between two signs of life of a node that takes a state.
 const BEAT: Duration = Duration::from_millis(1);
 
@@ -71,22 +75,26 @@ impl Given {
 impl<S: StateMachine> Driver<S> {
     /// Answers a node that asks for the state of this one.
     pub(super) fn give(&mut self, inner: &Inner<S>, taker: NodeId, number: u32, offset: u64) {
-        let is_known = self.given.0.get(&taker).is_some_and(|copy| copy.number == number);
-        if !is_known && (offset > 0 || !self.is_member() || self.panicked_at.is_some()) {
+        let is_known = self.joining.given.0.get(&taker).is_some_and(|copy| copy.number == number);
+        if !is_known && offset > 0 {
             return;
         }
         let now = Clock::get().ticks();
         if !is_known {
-            let Ok(bytes) = self.state_as_bytes(inner) else { return };
+            let Some(bytes) = self.state_as_bytes(inner) else {
+                let none = StateMessage::Part { number, offset: 0, len: 0, crc: 0, bytes: Vec::new() };
+                self.transport.send_state(taker, &none);
+                return;
+            };
             let crc = crc_of(&bytes);
-            self.given.0.insert(taker, Copy { number, bytes, crc, asked: now });
+            self.joining.given.0.insert(taker, Copy { number, bytes, crc, asked: now });
         }
-        let Some(copy) = self.given.0.get_mut(&taker) else { return };
+        let Some(copy) = self.joining.given.0.get_mut(&taker) else { return };
         copy.asked = now;
         let offset = usize::try_from(offset).unwrap_or(usize::MAX);
         if offset >= copy.bytes.len() {
             // It has everything.
-            self.given.0.remove(&taker);
+            self.joining.given.0.remove(&taker);
             return;
         }
         for part in copy.run(offset) {
@@ -95,10 +103,14 @@ impl<S: StateMachine> Driver<S> {
         }
     }
 
-    fn state_as_bytes(&self, inner: &Inner<S>) -> io::Result<Vec<u8>> {
+    /// The state, if this node has one to give.
+    fn state_as_bytes(&self, inner: &Inner<S>) -> Option<Vec<u8>> {
+        if !self.is_member() || self.panicked_at.is_some() {
+            return None;
+        }
         let mut bytes = Vec::new();
-        state_bytes::write(&self.system, &inner.state.read().machine, &mut bytes)?;
-        Ok(bytes)
+        state_bytes::write(&self.system, &inner.state.read().machine, &mut bytes).ok()?;
+        Some(bytes)
     }
 }
 
@@ -115,13 +127,15 @@ pub(super) struct Taker<'a> {
     pub(super) until: Instant,
     /// The number of times that it has asked anybody.
     asked: u32,
+    /// The time without a sign of life after which a giver is passed over.
+    silence: Duration,
 }
 
 /// The way an attempt ended without a state.
 enum Failed {
-    /// Nothing came from the giver for too long, or it is gone.
+    /// The giver has no state to give, is gone, or shows no sign of life.
     Silent,
-    /// What came is no state.
+    /// The bytes that came are no state.
     Damaged(io::Error),
 }
 
@@ -133,7 +147,7 @@ impl<'a> Taker<'a> {
         waiter: Waiter,
         until: Instant,
     ) -> Self {
-        Self { me, transport, table, waiter, until, asked: 0 }
+        Self { me, transport, table, waiter, until, asked: 0, silence: SILENCE }
     }
 
     /// Takes the state of a living node, asking one after another. The second part of the result is the giver.
@@ -158,6 +172,8 @@ impl<'a> Taker<'a> {
                     return Err(damaged.map_or(OpenError::NotTakenIn(began.elapsed()), OpenError::State));
                 }
             }
+            // Those that have none, as they are about to join themselves, say so at once.
+            std::thread::sleep(BEAT);
         }
     }
 
@@ -169,6 +185,9 @@ impl<'a> Taker<'a> {
     fn take_from<S>(&mut self, giver: NodeId, restore: Restore<'_, S>) -> Result<(GroupState, S), Failed> {
         self.asked += 1;
         let (bytes, crc) = self.bytes_from(giver)?;
+        if bytes.is_empty() {
+            return Err(Failed::Silent);
+        }
         let damaged = |what: &str| Failed::Damaged(io::Error::new(io::ErrorKind::InvalidData, what.to_owned()));
         if crc_of(&bytes) != crc {
             return Err(damaged("a state that was damaged"));
@@ -187,7 +206,7 @@ impl<'a> Taker<'a> {
     /// All parts of a giver's state, and their checksum.
     fn bytes_from(&mut self, giver: NodeId) -> Result<(Vec<u8>, u32), Failed> {
         let mut taken = Taken { number: self.asked, bytes: Vec::new(), total: None };
-        let mut again = AGAIN;
+        let (mut again, mut sign) = (AGAIN, ((0, 0), Instant::now()));
         self.ask(giver, 0);
         loop {
             let goal = taken.bytes.len() + RUN * PART;
@@ -195,8 +214,16 @@ impl<'a> Taker<'a> {
             if let Some((_, crc)) = taken.total.filter(|&(len, _)| taken.bytes.len() as u64 == len) {
                 return Ok((taken.bytes, crc));
             }
-            again = if has_moved { AGAIN } else { again * 2 };
-            if again > LONGEST_AGAIN || Instant::now() >= self.until || self.table.is_gone(giver) {
+            again = if has_moved { AGAIN } else { (again * 2).min(LONGEST_AGAIN) };
+            let found = (taken.bytes.len(), self.table.sign(usize::from(giver.slot)));
+            if found != sign.0 {
+                sign = (found, Instant::now());
+            }
+            let is_silent = sign.1.elapsed() >= self.silence;
+            if is_silent {
+                self.silence = (self.silence * 2).min(LONGEST_SILENCE);
+            }
+            if is_silent || Instant::now() >= self.until || self.table.is_gone(giver) {
                 return Err(Failed::Silent);
             }
             self.ask(giver, taken.bytes.len());
@@ -210,7 +237,7 @@ impl<'a> Taker<'a> {
         let slot = usize::from(me.slot);
         let poll = || {
             let mut inputs = Vec::new();
-            // What the protocol says is asked for again by the node once it has a state.
+            // The node asks again for what the protocol says here, once it has a state.
             transport.gather(Index::MAX, &mut inputs);
             let states = transport.take_states();
             states.into_iter().filter(|(from, _)| *from == giver).for_each(|(_, message)| taken.add(message));

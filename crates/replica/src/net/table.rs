@@ -1,4 +1,5 @@
-//! The table of nodes in the group's region: for each slot whether a node has come, its sign of life, and the word it sleeps on.
+//! The table of nodes in the group's region: for each slot whether a node has come, its sign of life, and the word it
+//! sleeps on.
 //!
 //! ```text
 //! head           fences | announcements | serials, then the parent of each node in the tree, and one
@@ -8,10 +9,11 @@
 //! ```
 //! No rule of the protocol relies on it: it says where a later node is to be found and whom to suspect, and saves system calls.
 //!
-//! *A later node*, any but the first incarnation of a founder, claims its slot, takes a serial number, makes a region with channels
-//! to and from every other slot, and announces that. The channels of two nodes are in the region of the one with the greater
-//! serial number, which came later; those of two founders are in the region of the group. A node looks at the claims of others
-//! after it took its serial number, so of two that come at the same time at least one sees the other, and both agree.
+//! *A later node*, any but the first incarnation of a founder, claims its slot, takes a serial number, makes a region
+//! with channels to and from every other slot, and announces that. The channels of two nodes are in the region of the one
+//! with the greater serial number, which came later; those of two founders are in the region of the group. A node looks
+//! at the claims of others after it took its serial number, so of two that come at the same time at least one sees the
+//! other, and both agree.
 
 use corecast_base::region::{Liveness, ParticipantId, Section, SharedRegion};
 use corecast_base::sync::{AtomicU64, Fences, Ordering};
@@ -114,8 +116,8 @@ impl NodeTable {
         Claim::from_bits(self.word(slot, CLAIM).load(Ordering::Acquire))
     }
 
-    /// Makes this participant the next incarnation in a slot, after the one of `before`; `None` if another was first, or the slot
-    /// has had all its incarnations.
+    /// Makes this participant the next incarnation in a slot, after the one of `before`; `None` if another was first, or
+    /// the slot has had all its incarnations.
     pub(super) fn claim(&self, slot: usize, before: Claim) -> Option<NodeId> {
         let claim = before.next(self.region.me().to_word())?;
         let word = self.word(slot, CLAIM);

@@ -140,8 +140,8 @@ impl Transport {
         targets.into_iter().for_each(|to| _ = self.send_bytes(to));
     }
 
-    /// Takes the messages that have come. Requests for the leader become one run. No member that the log waits for has a message
-    /// about indexes from `most` on.
+    /// Takes the messages that have come. Requests for the leader become one run. No member that the log waits for has a
+    /// message about indexes from `most` on.
     pub(super) fn gather(&mut self, most: Index, inputs: &mut Vec<Input<Body>>) -> bool {
         let slots = self.peers.slots();
         let mut inbox = Inbox { slots, most, inputs, states: &mut self.states, requests: Vec::new(), damaged: 0 };

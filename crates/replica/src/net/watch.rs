@@ -40,7 +40,7 @@ impl<S: StateMachine> Driver<S> {
             self.suspect_dead(inner, now);
             self.look_for_majority(inner);
             self.forget_gone();
-            self.given.expire(now);
+            self.joining.given.expire(now);
         }
         self.wait_for_joiners(inner, now);
         self.ask_to_join(inner);
@@ -71,17 +71,17 @@ impl<S: StateMachine> Driver<S> {
 
     fn tick(&mut self, inner: &Inner<S>, now: u64, expects: bool) {
         let after = self.tick_after().max(if expects { Duration::ZERO } else { IDLE_TICK });
-        if now.saturating_sub(self.ticked) <= Clock::get().ticks_in(after) {
+        if now.saturating_sub(self.ticking.at) <= Clock::get().ticks_in(after) {
             return;
         }
-        self.ticked = now;
+        self.ticking.at = now;
         let progress = self.transport.progress();
-        let is_moving = std::mem::replace(&mut self.progressed, progress) != progress;
-        if is_moving && self.put_off < PUT_OFF {
-            self.put_off += 1;
+        let is_moving = std::mem::replace(&mut self.ticking.progressed, progress) != progress;
+        if is_moving && self.ticking.put_off < PUT_OFF {
+            self.ticking.put_off += 1;
             return;
         }
-        self.put_off = 0;
+        self.ticking.put_off = 0;
         self.step(inner, Input::Tick);
     }
 
@@ -168,7 +168,7 @@ impl<S: StateMachine> Driver<S> {
             found.extend(joiners.map(|node| (node, self.table.applied(usize::from(node.slot)))));
         }
         let limit = SHORTEST_HOLD.max(self.patience.limit() * 4);
-        if let Some(least) = self.joiners.hold(&found, self.core.applied_count(), limit, now) {
+        if let Some(least) = self.joining.joiners.hold(&found, self.core.applied_count(), limit, now) {
             self.hold_users(inner, least);
         }
     }
@@ -178,7 +178,7 @@ impl<S: StateMachine> Driver<S> {
         self.core.members().next_incarnation(node.slot).is_none_or(|next| next.inc > node.inc)
     }
 
-    /// What waits for nodes that are gone is given up, once the group has let them go.
+    /// Gives up messages for nodes that are gone, once the group has let them go.
     fn forget_gone(&mut self) {
         for slot in 0..self.table.slots() {
             let Some(node) = self.transport.peer(slot) else { continue };

@@ -107,8 +107,8 @@ impl Config {
         self
     }
 
-    /// The machine that the members run on, for [`Learning::Planned`]. A node counts as bound to a CPU if the thread that makes
-    /// it is.
+    /// The machine that the members run on, for [`Learning::Planned`]; leader and acceptor then move to where the plan predicts
+    /// clearly more throughput. A node counts as bound to a CPU if the thread that makes it is.
     #[must_use]
     pub fn machine(mut self, machine: &Machine) -> Self {
         self.machine = Some(Arc::new(machine.clone()));

@@ -7,28 +7,9 @@ use super::driver::Driver;
 use super::handle::Handle;
 use super::inner::Inner;
 use crate::error::ExecuteError;
-use crate::runtime::state_bytes;
+use crate::runtime::{CUT_ASKED_AGAIN, Checkpoint, CheckpointError, state_bytes};
 use crate::segment::Cut;
 use crate::{Index, LeaveReason, NodeId, Op, SessionId, StateMachine};
-
-/// A cut through the group, as the node that asked for it sees it.
-#[derive(Debug, Clone)]
-#[non_exhaustive]
-pub struct Checkpoint {
-    /// The index of the cut: the state shows all commands below.
-    pub index: Index,
-    /// The digest of this replica's state.
-    pub digest: u128,
-    /// The bytes of this replica's state that were written.
-    pub bytes: u64,
-    /// The digests of the members that have answered, this one included.
-    pub digests: Vec<(NodeId, u128)>,
-    /// Members that found another digest than most. If there is no majority, as between two, all that differ from this one.
-    pub diverged: Vec<NodeId>,
-}
-
-/// The time after which a cut is asked for once more.
-const ASK_AGAIN: Duration = Duration::from_millis(500);
 
 /// A cut, and the state there.
 type Reached = (Cut, io::Result<Vec<u8>>);
@@ -79,7 +60,7 @@ impl<S: StateMachine> Handle<S> {
         let until = Instant::now() + limit;
         let (cut, bytes) = loop {
             // One that was asked of a leader which died may be lost.
-            match self.reach_next(limit.min(ASK_AGAIN)) {
+            match self.reach_next(limit.min(CUT_ASKED_AGAIN)) {
                 Err(ExecuteError::Unknown { .. }) if Instant::now() < until => {}
                 taken => break taken?,
             }
@@ -87,11 +68,9 @@ impl<S: StateMachine> Handle<S> {
         let bytes = bytes.map_err(CheckpointError::State)?;
         to.write_all(&bytes).map_err(CheckpointError::State)?;
         let digests = self.gather(&cut, limit);
-        let diverged = diverged(&digests, cut.digest);
-        for &node in &diverged {
-            self.put_out(node, digests.len());
-        }
-        Ok(Checkpoint { index: cut.index, digest: cut.digest, bytes: bytes.len() as u64, digests, diverged })
+        let checkpoint = Checkpoint::new(&cut, bytes.len() as u64, digests);
+        checkpoint.to_put_out().iter().for_each(|&node| self.put_out(node));
+        Ok(checkpoint)
     }
 
     /// Has a cut with a number of its own ordered, and waits for it.
@@ -131,44 +110,8 @@ impl<S: StateMachine> Handle<S> {
         found
     }
 
-    /// Has a member put out whose state differs from that of most. Two only report it: neither knows which one is wrong.
-    fn put_out(&self, node: NodeId, answers: usize) {
-        if answers > 2 {
-            let op = Op::Leave { node, reason: LeaveReason::Diverged };
-            self.inner.driver.lock().request_for_group(&self.inner, node, op);
-        }
-    }
-}
-
-/// The members whose digest is not that of most; without a majority, those that differ from `mine`.
-fn diverged(digests: &[(NodeId, u128)], mine: u128) -> Vec<NodeId> {
-    let votes = |digest: u128| digests.iter().filter(|(_, other)| *other == digest).count();
-    let majority = digests.iter().map(|&(_, digest)| digest).find(|&digest| 2 * votes(digest) > digests.len());
-    let right = majority.unwrap_or(mine);
-    digests.iter().filter(|(_, digest)| *digest != right).map(|&(node, _)| node).collect()
-}
-
-/// Why there is no checkpoint.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum CheckpointError {
-    /// The cut could not be ordered in time, or this node does no more.
-    #[error(transparent)]
-    Cut(#[from] ExecuteError),
-    /// The state could not be written.
-    #[error("the state could not be written: {0}")]
-    State(io::Error),
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_minority_has_diverged() {
-        let node = |slot| NodeId::new(slot, 1);
-        assert_eq!(diverged(&[(node(0), 1), (node(1), 2), (node(2), 1)], 2), [node(1)]);
-        assert_eq!(diverged(&[(node(0), 1), (node(1), 2)], 2), [node(0)], "two only report it");
-        assert_eq!(diverged(&[(node(0), 1), (node(1), 1)], 1), []);
+    fn put_out(&self, node: NodeId) {
+        let op = Op::Leave { node, reason: LeaveReason::Diverged };
+        self.inner.driver.lock().request_for_group(&self.inner, node, op);
     }
 }

@@ -12,6 +12,7 @@ use super::config::Config;
 use super::durable::Disk;
 use super::giving::Given;
 use super::inner::Inner;
+use super::role_moves::RoleWish;
 use super::status::Counters;
 use crate::key_hasher::Keys;
 use crate::one_paxos::{Effect, Input, Node as OneNode};
@@ -51,6 +52,8 @@ pub(super) struct Driver<S: StateMachine> {
     pub(super) joiners: Joiners,
     /// The members for which it has chosen how to learn.
     pub(super) planned_for: Vec<NodeId>,
+    /// The roles that the plan for these members wants.
+    pub(super) wish: Option<RoleWish>,
     /// When it last looked at nodes from which it expects nothing, and sent its requests once more, in ticks.
     pub(super) looked: u64,
     pub(super) resubmitted: u64,
@@ -93,6 +96,7 @@ impl<S: StateMachine> Driver<S> {
             is_leaving: false,
             joiners: Joiners::default(),
             planned_for: Vec::new(),
+            wish: None,
             looked: 0,
             resubmitted: 0,
             bytes: Vec::new(),
@@ -149,8 +153,14 @@ impl<S: StateMachine> Driver<S> {
 
     /// Gives the protocol one input, and does all that follows from it.
     pub(super) fn step(&mut self, inner: &Inner<S>, input: Input<Body>) {
+        self.act(inner, |core, effects| core.step(input, effects));
+    }
+
+    /// Has the protocol do something, and does all that follows from it.
+    #[inline(always)]
+    pub(super) fn act(&mut self, inner: &Inner<S>, act: impl FnOnce(&mut OneNode<Body>, &mut Vec<Effect<Body>>)) {
         let before = *self.core.configuration();
-        self.core.step(input, &mut self.effects);
+        act(&mut self.core, &mut self.effects);
         self.settle(inner);
         if self.core.configuration().epoch != before.epoch {
             self.has_reconfigured(inner, before.leader);

@@ -11,13 +11,11 @@ use corecast_base::region::SharedRegion;
 use corecast_base::rendezvous::HostedRegion;
 use corecast_base::sync::Ordering;
 
-use super::cut::{Checkpoint, CheckpointError};
 use super::inner::Inner;
-use super::level::Level;
 use super::session::Session;
 use super::status::Status;
 use crate::error::{ExecuteError, ForkedNode, OpenError, ReadError};
-use crate::runtime::Errand;
+use crate::runtime::{Checkpoint, CheckpointError, Errand, Level};
 use crate::{Index, NodeId, StateMachine};
 
 /// How long a read waits for its replica unless it is told.
@@ -131,6 +129,12 @@ impl<S: StateMachine> Node<S> {
             if is_there { Some(Ok(())) } else { inner.ending.get().map(|end| Err(end.of_read(inner.me()))) }
         });
         found.unwrap_or_else(|| Err(ReadError::Lagging { applied: inner.applied(), wanted }))
+    }
+
+    /// Runs `f` with the driver of this node.
+    #[cfg(test)]
+    pub(super) fn with_driver<R>(&self, f: impl FnOnce(&mut super::driver::Driver<S>) -> R) -> R {
+        f(&mut self.0.inner.driver.lock())
     }
 
     /// Waits until the group has taken this node in.

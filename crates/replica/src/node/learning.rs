@@ -16,8 +16,8 @@ const MOST: usize = 64;
 
 /// How learners hear that the acceptor has committed something.
 ///
-/// Decisions stand in the acceptor's log, and every learner reads them there; this is about who watches and wakes whom. Each node
-/// goes by its own configuration. Nodes that go by different ones lose time, not commands.
+/// Decisions stand in the acceptor's log, and every learner reads them there; this is about who watches and wakes whom.
+/// Each node goes by its own configuration. Nodes that go by different ones lose time, not commands.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Learning {
     /// Over a tree if the node knows the [machine](super::Config::machine), all members are bound to a CPU each, and a plan of
@@ -35,19 +35,36 @@ pub enum Learning {
 pub(super) struct LearnJob {
     machine: Arc<Machine>,
     placement: Placement,
-    members: Vec<(u16, CpuId)>,
+    nodes: Vec<NodeId>,
+    /// The CPU of each.
+    cpus: Vec<CpuId>,
+}
+
+/// The outcome of planning for some members.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct MemberPlan {
+    /// The tree, if it is worth it.
+    pub(super) tree: Option<LearnTree>,
+    /// The leader and the acceptor, if these roles are worth the move from those that a group begins with.
+    pub(super) roles: Option<(NodeId, NodeId)>,
 }
 
 impl LearnJob {
-    /// The tree, if it is worth it. All members plan the same, so the roles are those that the group begins with: a tree is
-    /// good with any of its members as the acceptor.
-    pub(super) fn tree(&self) -> Option<LearnTree> {
-        let cpus: Vec<CpuId> = self.members.iter().map(|&(_, cpu)| cpu).collect();
-        let problem = Problem::of_members(&self.machine, &cpus).ok()?;
-        let acceptor = if self.placement == Placement::Fused { 0 } else { 1 };
-        let plan = PlacementPlan::with_roles(&problem, Roles { leader: 0, acceptor });
-        let slots: Vec<u16> = self.members.iter().map(|&(slot, _)| slot).collect();
-        plan.is_tree_worth_it().then(|| LearnTree::of_ranks(&plan.tree, &slots))
+    /// The plan. All members make the same one, whoever has the roles at the moment: a tree is good with any of its
+    /// members as the acceptor.
+    pub(super) fn plan(&self) -> Option<MemberPlan> {
+        let problem = Problem::of_members(&self.machine, &self.cpus).ok()?;
+        let is_fused = self.placement == Placement::Fused;
+        let first = PlacementPlan::with_roles(&problem, Roles { leader: 0, acceptor: usize::from(!is_fused) });
+        let best = if is_fused { PlacementPlan::fused(&problem) } else { PlacementPlan::separate(&problem) };
+        let moves = best.is_worth_moving_to(&first);
+        let plan = if moves { best } else { first };
+        let roles = plan.roles_to_have();
+        let slots: Vec<u16> = self.nodes.iter().map(|node| node.slot).collect();
+        Some(MemberPlan {
+            tree: plan.is_tree_worth_it().then(|| LearnTree::of_ranks(&plan.tree, &slots)),
+            roles: moves.then(|| (self.nodes[roles.leader], self.nodes[roles.acceptor])),
+        })
     }
 }
 
@@ -61,21 +78,28 @@ impl<S: StateMachine> Driver<S> {
         }
         let (machine, placement) = (Arc::clone(machine), self.config.placement);
         self.planned_for = members;
-        let members = self.cpus_of_members();
-        if members.is_none() {
-            self.learn_over(None);
+        let cpus = self.cpus_of_members();
+        if cpus.is_none() {
+            self.follow(None);
         }
-        Some(LearnJob { machine, placement, members: members? })
+        Some(LearnJob { machine, placement, nodes: self.planned_for.clone(), cpus: cpus? })
     }
 
-    /// The slots and CPUs of at least three members; `None` if one may run on several, or two run on the same.
-    fn cpus_of_members(&self) -> Option<Vec<(u16, CpuId)>> {
-        let place = |node: &NodeId| Some((node.slot, self.shm.segment(*node)?.cpu()?));
-        let members: Vec<_> = self.planned_for.iter().map(place).collect::<Option<_>>()?;
-        let mut cpus: Vec<CpuId> = members.iter().map(|&(_, cpu)| cpu).collect();
-        cpus.sort_unstable();
-        cpus.dedup();
-        (cpus.len() == members.len() && (3..=MOST).contains(&members.len())).then_some(members)
+    /// The CPUs of at least three members; `None` if one may run on several, or two run on the same.
+    fn cpus_of_members(&self) -> Option<Vec<CpuId>> {
+        let place = |node: &NodeId| self.shm.segment(*node)?.cpu();
+        let cpus: Vec<CpuId> = self.planned_for.iter().map(place).collect::<Option<_>>()?;
+        let mut sorted = cpus.clone();
+        sorted.sort_unstable();
+        sorted.dedup();
+        (sorted.len() == cpus.len() && (3..=MOST).contains(&cpus.len())).then_some(cpus)
+    }
+
+    /// Goes by this plan from now on.
+    pub(super) fn follow(&mut self, plan: Option<MemberPlan>) {
+        let (tree, roles) = plan.map_or((None, None), |plan| (plan.tree, plan.roles));
+        self.learn_over(tree);
+        self.wish_for(roles);
     }
 
     /// True while this node's parent in the tree is silent: nobody wakes it for what the acceptor commits. That is no reason to
@@ -105,24 +129,43 @@ mod tests {
         Arc::new(machine)
     }
 
-    fn job(members: &[(u16, u32)]) -> LearnJob {
-        let members = members.iter().map(|&(slot, cpu)| (slot, CpuId::new(cpu))).collect();
-        LearnJob { machine: machine(), placement: Placement::Separate, members }
+    fn job(machine: Arc<Machine>, members: &[(u16, u32)]) -> LearnJob {
+        let nodes = members.iter().map(|&(slot, _)| NodeId::new(slot, 1)).collect();
+        let cpus = members.iter().map(|&(_, cpu)| CpuId::new(cpu)).collect();
+        LearnJob { machine, placement: Placement::Separate, nodes, cpus }
     }
 
     #[test]
     fn a_tree_that_is_worth_it_is_one_of_the_members_slots() {
         let members = [(0, 3), (1, 0), (2, 1), (4, 7), (5, 2), (6, 5), (9, 4), (11, 6)];
-        let tree = job(&members).tree().expect("seven sends are more than any relay has");
+        let plan = job(machine(), &members).plan().expect("CPUs of the machine");
+        let tree = plan.tree.expect("seven sends are more than any relay has");
         let is_member = |slot: u16| members.iter().any(|&(member, _)| member == slot);
         assert!((0..16).all(|slot| tree.has(slot) == is_member(slot)));
         let most = members.iter().map(|&(slot, _)| tree.children(slot, 1).count()).max();
         assert!(most < Some(7), "{tree:?}");
+        assert_eq!(plan.roles, None, "all are as good");
     }
 
     #[test]
     fn few_members_and_unknown_cpus_learn_directly() {
-        assert_eq!(job(&[(0, 0), (1, 1), (2, 2)]).tree(), None, "two sends");
-        assert_eq!(job(&[(0, 0), (1, 1), (2, 2), (3, 99)]).tree(), None, "no such CPU in the model");
+        let few = job(machine(), &[(0, 0), (1, 1), (2, 2)]).plan();
+        assert_eq!(few, Some(MemberPlan { tree: None, roles: None }), "two sends");
+        let unknown = job(machine(), &[(0, 0), (1, 1), (2, 2), (3, 99)]).plan();
+        assert_eq!(unknown, None, "no such CPU in the model");
+    }
+
+    /// The first two members are on CPUs that are ten times as far from all others.
+    #[test]
+    fn roles_move_to_members_that_are_near_the_others() {
+        let mut machine = Machine::clone(&machine());
+        let is_far = |cpu: usize| cpu < 2;
+        let cost = |from, to| if is_far(from) || is_far(to) { 1000.0 } else { 100.0 };
+        let costs = CostMatrix::from_fn(8, |from, to| if from == to { 0.0 } else { cost(from, to) }).expect("costs");
+        (machine.send, machine.receive) = (costs.clone(), costs);
+        let members = Vec::from_iter((0..8).map(|cpu| (cpu as u16 * 2, cpu)));
+        let roles = job(Arc::new(machine), &members).plan().and_then(|plan| plan.roles);
+        let (leader, acceptor) = roles.expect("they are worth the move");
+        assert!(leader.slot >= 4 && acceptor.slot >= 4 && leader != acceptor, "{leader} {acceptor}");
     }
 }

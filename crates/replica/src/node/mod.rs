@@ -4,9 +4,9 @@
 //! do; the thread of the node does so when no caller waits.
 //!
 //! - [`Replicated`] (open): making and joining; [`Config`], [`Placement`];
-//! - [`Node`] (handle), [`Session`], [`Level`], [`Status`], [`Counters`]: what users have;
+//! - [`Node`] (handle), [`Session`], [`Status`], [`Counters`]: what users have;
 //! - driver, apply, watch, giving, leaving, panicked: what the thread with the driver does;
-//! - [`Learning`]: who watches and wakes whom;
+//! - [`Learning`]: who watches and wakes whom; role_moves: who leads and accepts, by plan;
 //! - durable: the files of a replica that survives power loss;
 //! - inner: what its threads share; `runtime/` has the parts that nodes over messages use, too.
 
@@ -20,19 +20,17 @@ mod handle;
 mod inner;
 mod learning;
 mod leaving;
-mod level;
 mod open;
 mod panicked;
+mod role_moves;
 mod session;
 mod status;
 mod thread;
 mod watch;
 
 pub use config::{Config, Placement};
-pub use cut::{Checkpoint, CheckpointError};
 pub use handle::Node;
 pub use learning::Learning;
-pub use level::Level;
 pub use open::Replicated;
 pub use session::Session;
 pub use status::{Counters, Status};

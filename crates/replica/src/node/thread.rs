@@ -33,11 +33,12 @@ pub(super) fn run<S: StateMachine>(inner: &Arc<Inner<S>>) {
             // A caller whose requests are done at once never looks around.
             driver.turn(inner);
             driver.maintain(inner);
+            driver.move_roles(inner);
             let job = driver.learning_to_plan();
             drop(driver);
             if let Some(job) = job {
-                let tree = job.tree();
-                inner.driver.lock().learn_over(tree);
+                let plan = job.plan();
+                inner.driver.lock().follow(plan);
             }
         }
     }

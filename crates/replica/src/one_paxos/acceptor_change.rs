@@ -18,19 +18,22 @@ impl<B: Clone + PartialEq> Node<B> {
             }
     }
 
-    fn is_out(&self, node: NodeId) -> bool {
+    pub(super) fn is_out(&self, node: NodeId) -> bool {
         let is_leaving = self.orders.leaving.contains(&node);
         !self.members.contains(node) || self.dead.contains(&node) || self.slow.contains(&node) || is_leaving
     }
 
-    /// The node to choose: itself where memory outlives it and roles are fused, else the next by slot that is well, itself last.
+    /// The node to choose: itself where memory outlives it and roles are fused, else the one that the runtime prefers, if it
+    /// is well, else the next by slot that is, itself last.
     fn next_acceptor(&self) -> NodeId {
-        let Configuration { acceptor, .. } = self.configuration;
         let me = self.settings.me;
         if self.settings.transport == (Transport::Shared { is_fused: true }) {
             return me;
         }
-        let well = self.members.iter().filter(|&node| node != me && node != acceptor && !self.is_out(node));
+        if let Some(preferred) = self.preferred_acceptor.filter(|&node| self.may_accept(node)) {
+            return preferred;
+        }
+        let well = self.members.iter().filter(|&node| self.may_accept(node));
         well.min_by_key(|node| node.slot.wrapping_sub(me.slot)).unwrap_or(me)
     }
 

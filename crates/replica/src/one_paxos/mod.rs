@@ -39,6 +39,7 @@ mod message;
 mod messages;
 mod node;
 mod order;
+mod preference;
 mod rules;
 
 pub use io::{Adopted, Effect, Input, Transport};

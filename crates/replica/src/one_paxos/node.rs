@@ -82,6 +82,8 @@ pub struct Node<B> {
     pub(super) progress: Vec<Progress>,
     /// How far nodes are that are about to join, and that the runtime wants to wait for.
     pub(super) held: Option<Index>,
+    /// The acceptor that the runtime would rather have.
+    pub(super) preferred_acceptor: Option<NodeId>,
     /// Members that are dead.
     pub(super) dead: BTreeSet<NodeId>,
     /// Those of them whose process has gone on as another incarnation.
@@ -139,6 +141,7 @@ impl<B: Clone + PartialEq> Node<B> {
             orders: Orders::new(0),
             progress: Vec::new(),
             held: None,
+            preferred_acceptor: None,
             dead: BTreeSet::new(),
             gone_on: BTreeSet::new(),
             slow: BTreeSet::new(),

@@ -72,12 +72,29 @@ impl PlacementPlan {
         Self { roles, tree, planned, direct, direct_roles, shared_line, is_line_measured }
     }
 
+    /// True if there are roles with clearly more throughput than those of another plan for the same members, so that they
+    /// are worth a change of leader and acceptor. Trees are left out of it: a search that finds a better one for some
+    /// roles says little about the others.
+    #[must_use]
+    pub fn is_worth_moving_to(&self, from: &Self) -> bool {
+        self.without_tree().throughput_over(&from.without_tree()) >= WORTH
+    }
+
+    fn without_tree(&self) -> Load {
+        if self.is_line_measured { self.shared_line } else { self.direct }
+    }
+
+    /// The roles that go with the way to learn: over the tree if it is worth it, without it otherwise.
+    #[must_use]
+    pub fn roles_to_have(&self) -> Roles {
+        if self.is_tree_worth_it() || self.is_line_measured { self.roles } else { self.direct_roles }
+    }
+
     /// True if the tree is predicted to have clearly more throughput than learning without one: in shared memory that is
     /// reading the acceptor's line, or, where nobody has measured how a line goes around, being told one by one.
     #[must_use]
     pub fn is_tree_worth_it(&self) -> bool {
-        let without = if self.is_line_measured { self.shared_line } else { self.direct };
-        self.tree.depth() > 1 && self.planned.throughput_over(&without) >= WORTH
+        self.tree.depth() > 1 && self.planned.throughput_over(&self.without_tree()) >= WORTH
     }
 }
 

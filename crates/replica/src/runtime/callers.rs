@@ -6,8 +6,8 @@
 //! ```
 //! So a result costs its waker a fence and a look at a line that hardly ever changes while all callers poll. The fences forbid
 //! that the waker misses the caller and the caller, which is about to sleep, misses the result. A caller that does not sleep
-//! looks again by itself and needs no fence; one of its own stood here, at the price of a locked instruction for each operation,
-//! and no model could tell that it was gone. `tests/loom/runtime.rs` has the model.
+//! looks again by itself and needs no fence; one of its own stood here, at the price of a locked instruction for each
+//! operation, and no model could tell that it was gone. `tests/loom/runtime.rs` has the model.
 
 use std::time::Duration;
 
@@ -47,7 +47,8 @@ impl Callers {
         self.waiting.load(Ordering::Relaxed) > 0
     }
 
-    /// Wakes the threads that wait, after the caller has stored what they wait for. In the common case of none it costs a fence.
+    /// Wakes the threads that wait, after the caller has stored what they wait for. In the common case of none it costs a
+    /// fence.
     #[inline]
     pub fn wake(&self) {
         // ORDERING: SeqCst, pairs with the fence of a sleeper in its wake word, behind the addition in wait_for; forbids that
@@ -58,7 +59,8 @@ impl Callers {
         }
     }
 
-    /// Waits until `found` says something, and meanwhile calls `turn`, which drives the node and tells whether that did anything.
+    /// Waits until `found` says something, and meanwhile calls `turn`, which drives the node and tells whether that did
+    /// anything.
     /// `None` when the time is up.
     #[inline]
     pub fn wait_for<T>(

@@ -17,9 +17,9 @@ pub(crate) const SHORTEST_HOLD: Duration = Duration::from_millis(100);
 pub(crate) struct Joiners(HashMap<NodeId, (Index, u64)>);
 
 impl Joiners {
-    /// The count that users and the log have to wait for, `None` inside if for none. `found` are the nodes that are about to join,
-    /// with what they have applied, 0 before they have a state; `reached` is what this leader has applied. A node is waited for
-    /// during `limit` only. `None` if there is and was no such node.
+    /// The count that users and the log have to wait for, `None` inside if for none. `found` are the nodes that are about
+    /// to join, with what they have applied, 0 before they have a state; `reached` is what this leader has applied. A
+    /// node is waited for during `limit` only. `None` if there is and was no such node.
     pub(crate) fn hold(
         &mut self,
         found: &[(NodeId, Index)],

@@ -3,7 +3,7 @@
 //! - [`Callers`], [`Waiters`], [`Errands`]: how the threads of a node wait, and what they want of the thread that drives it;
 //! - [`Mailbox`], [`Outstanding`], [`Submitted`], [`Admission`]: requests on their way to a result;
 //! - [`Ending`], [`Patience`], [`Joiners`]: why a node does no more, when another counts as stuck, and for whom the log waits;
-//! - state_bytes: a replica's whole state as bytes.
+//! - [`Checkpoint`], [`Level`]: cuts through the group, and how fresh a read is; state_bytes: a replica's whole state as bytes.
 //!
 //! `node/` and `net/` build on it. The models of `tests/loom` run [`Callers`] and [`Errands`].
 
@@ -13,10 +13,14 @@ mod admission;
 mod boot;
 mod callers;
 #[cfg(not(loom))]
+mod checkpoint;
+#[cfg(not(loom))]
 mod ending;
 mod errands;
 #[cfg(not(loom))]
 mod joiners;
+#[cfg(not(loom))]
+mod level;
 #[cfg(not(loom))]
 mod mailbox;
 #[cfg(not(loom))]
@@ -38,9 +42,15 @@ pub(crate) use admission::{Admission, Errand, admission};
 #[cfg(not(loom))]
 pub(crate) use boot::boot_number;
 #[cfg(not(loom))]
+pub(crate) use checkpoint::CUT_ASKED_AGAIN;
+#[cfg(not(loom))]
+pub use checkpoint::{Checkpoint, CheckpointError};
+#[cfg(not(loom))]
 pub(crate) use ending::{End, Ending};
 #[cfg(not(loom))]
 pub(crate) use joiners::{Joiners, SHORTEST_HOLD};
+#[cfg(not(loom))]
+pub use level::Level;
 #[cfg(not(loom))]
 pub(crate) use mailbox::{Content, Letter, Mailbox};
 #[cfg(not(loom))]

@@ -5,11 +5,11 @@ use std::time::{Duration, Instant};
 
 use corecast_replica::Level;
 use corecast_replica::linearizability::{Counter as Model, CounterOp, Operation, Return, USUAL_LIMIT, Verdict, check};
-use corecast_replica::net::{Config, Node};
+use corecast_replica::net::{Config, Group, Node};
 use fastrand::Rng;
 
 use crate::counter::Counter;
-use crate::{CALM, PATIENCE, group, spreads};
+use crate::{CALM, PATIENCE, spreads};
 
 const OPERATIONS: usize = 60;
 const LIMIT: Duration = Duration::from_secs(30);
@@ -37,24 +37,35 @@ fn client(node: &Node<Counter>, number: u64, seed: u64, history: &History, since
 }
 
 #[test]
-fn histories_are_linearizable_while_a_leader_and_an_acceptor_go() {
+fn histories_are_linearizable_while_a_leader_and_an_acceptor_go_and_come_back() {
     let seed = 0x5EED_0018;
     for spread in spreads(5) {
-        let mut nodes = group::<Counter>(&Config::new(5).window(256).patience(CALM).spread(spread.clone()), 5);
+        let config = Config::new(5).window(256).patience(CALM).spread(spread.clone());
+        let group = Group::<Counter>::create(&config).expect("there is memory");
+        let join = |slot| group.join(slot, Counter::default()).unwrap_or_else(|error| panic!("{error}"));
+        let mut nodes = Vec::from_iter((0..5).map(join));
         let clients = nodes.split_off(2);
+        let mut later = Vec::new();
         let (history, since) = (History::default(), Instant::now());
         std::thread::scope(|scope| {
             for (number, node) in clients.iter().enumerate() {
                 let history = &history;
                 scope.spawn(move || client(node, number as u64, seed, history, since));
             }
-            // The first leader goes when something was done, the first acceptor when more was, if roles have settled.
+            // The first leader goes when something was done, the first acceptor when more was, if roles have settled. Each comes
+            // back as another node while the clients go on.
             let applied = |count: u64| clients[0].catch_up(Level::AtLeast(count), PATIENCE).expect("clients go on");
-            for count in [30, 90] {
+            for (slot, count) in [(0, 30), (1, 90)] {
                 applied(count);
                 drop(nodes.remove(0));
+                later.push(join(slot));
             }
         });
+        let sum = clients[0].read_timeout(Level::Linearizable, &(), PATIENCE).expect("fresh").0.0;
+        for node in &later {
+            let read = node.read_timeout(Level::Linearizable, &(), PATIENCE);
+            assert_eq!(read.expect("fresh").0.0, sum, "{spread:?}");
+        }
         let history = history.into_inner().expect("no client panics");
         let verdict = check(&Model, &history, USUAL_LIMIT);
         assert!(matches!(verdict, Verdict::Linearizable), "seed {seed:#x}, {spread:?}: {verdict:?}");

@@ -4,7 +4,7 @@ use corecast_replica::NodeId;
 use corecast_replica::net::{Group, Node, Spread};
 use corecast_testing::actor::{Actor, say, wait_for_dismissal};
 use fastrand::Rng;
-use rustix::process::Signal;
+use rustix::process::{Signal, WaitId, WaitIdOptions, waitid};
 
 use crate::counter::Counter;
 use crate::{CALM, Crew, PATIENCE, spreads};
@@ -21,6 +21,7 @@ impl Crew {
     fn replace(&mut self, slot: usize) {
         self.actors[slot].signal(Signal::KILL);
         self.add(20);
+        wait_until_dead(&self.actors[slot]);
         self.start_again(slot, "");
         assert_eq!(self.actors[slot].hear(), "joined");
         self.add(20);
@@ -30,6 +31,12 @@ impl Crew {
     fn member(&self, slot: usize) -> Option<NodeId> {
         self.node.status().members.into_iter().find(|node| usize::from(node.slot) == slot)
     }
+}
+
+/// Waits until all threads of a process are gone: before that its place may still be taken.
+fn wait_until_dead(actor: &Actor) {
+    let how = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
+    waitid(WaitId::Pid(actor.pid()), how).expect("it is our child and was not waited for");
 }
 
 /// Waits until the group has put this node out, and joins again.
@@ -50,7 +57,7 @@ pub(crate) fn return_once(group: &Group<Counter>, slot: usize, node: Node<Counte
 /// in their places, whatever they have become.
 #[test]
 fn killed_nodes_come_back_and_are_killed_again() {
-    let seed = 0x5EED_0B;
+    let seed = 0x5EED_000B;
     for spread in spreads(5) {
         let mut rng = Rng::with_seed(seed);
         let mut crew = Crew::start_patient(5, spread.clone(), CALM);
@@ -81,11 +88,10 @@ fn a_process_that_dies_while_it_joins_leaves_its_place_free() {
     let mut crew = Crew::start_patient(4, Spread::Sequential, CALM);
     crew.add(20);
     crew.actors[2].signal(Signal::KILL);
+    wait_until_dead(&crew.actors[2]);
     for label in ["net-claimed", "net-announced", "net-taken"] {
         crew.start_again(2, label);
-        while crew.actors[2].state() != 'Z' {
-            std::thread::yield_now();
-        }
+        wait_until_dead(&crew.actors[2]);
         crew.add(20);
     }
     crew.start_again(2, "");

@@ -5,7 +5,7 @@ use corecast_replica::system::{Members, RequestStatus, System};
 use corecast_replica::{Command, Index, LeaveReason, NodeId, Op, SessionId};
 use fastrand::Rng;
 
-use crate::world::{Body, Process, World, request};
+use crate::world::{Body, Process, World, first_configuration, request};
 
 /// The client beside a node in its process.
 #[derive(Debug)]
@@ -213,7 +213,10 @@ impl Group {
         let boot = if is_same_process { self.clients[old].boot } else { self.boots };
         let settings = Settings { me, ..self.world.settings.clone() };
         let system = self.system(donor).clone();
-        let node = Node::restored(settings, members, *self.node(donor).configuration(), system.applied());
+        // With messages a later node begins with the first configuration, which has no U, and is told the newest with its own.
+        let first = || first_configuration(&settings.founders, settings.founders.len() == 1);
+        let known = if self.world.is_shared() { *self.node(donor).configuration() } else { first() };
+        let node = Node::restored(settings, members, known, system.applied());
         self.world.kill(old);
         let at = self.world.add(node);
         let mut client = Client::new(me, boot);

@@ -27,7 +27,8 @@ fn event(group: &mut Group, at: usize, kills: u32, reorders: bool) {
         380..400 => group.retry(at),
         400..420 => group.pass_on(at),
         420..435 => suspect(group, at),
-        435..440 => group.step(at, Input::Tick),
+        435..438 => group.step(at, Input::Tick),
+        438..440 => prefer(group, at),
         440..450 => stop_or_continue(group),
         n if n >= 1000 - kills / 4 => kill(group, at),
         950..980 => restart(group),
@@ -51,6 +52,16 @@ fn suspect(group: &mut Group, at: usize) {
     let node = group.rng.choice([configuration.leader, configuration.acceptor, any]).expect("three");
     let is_dead = !group.is_alive(node);
     group.step(at, group.suspicion(node, is_dead));
+}
+
+/// A plan wants other roles.
+fn prefer(group: &mut Group, at: usize) {
+    let members = Vec::from_iter(group.node(at).members().iter());
+    let roles = group.rng.choice(members.clone()).zip(group.rng.choice(members));
+    if let Some(roles) = roles {
+        group.execute_all(at);
+        group.world.prefer(at, roles);
+    }
 }
 
 fn stop_or_continue(group: &mut Group) {

@@ -33,6 +33,20 @@ pub(crate) struct Process {
     pub(crate) forwarded: Vec<(NodeId, Vec<Command<Body>>)>,
 }
 
+/// The configuration that a group of these founders begins with.
+pub(crate) fn first_configuration(founders: &[NodeId], is_fused: bool) -> Configuration {
+    Configuration {
+        epoch: 0,
+        change: RoleChange::Acceptor,
+        leader: founders[0],
+        acceptor: founders[usize::from(!is_fused)],
+        inst: 0,
+        stable: 0,
+        source: founders[0],
+        hi: 0,
+    }
+}
+
 /// The group.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct World {
@@ -48,16 +62,7 @@ impl World {
     pub(crate) fn new(count: u16, transport: Transport, window: u64, rules: Rules) -> Self {
         let founders = Vec::from_iter((0..count).map(|slot| NodeId::new(slot, 1)));
         let is_fused = transport == (Transport::Shared { is_fused: true }) || count == 1;
-        let configuration = Configuration {
-            epoch: 0,
-            change: RoleChange::Acceptor,
-            leader: founders[0],
-            acceptor: founders[usize::from(!is_fused)],
-            inst: 0,
-            stable: 0,
-            source: founders[0],
-            hi: 0,
-        };
+        let configuration = first_configuration(&founders, is_fused);
         let members = Members::founding(founders.iter().map(|&node| (node, 1)));
         let settings = Settings { me: founders[0], transport, window, founders: founders.clone(), rules };
         let process =
@@ -86,6 +91,13 @@ impl World {
         self.processes[at].node.step(input, &mut effects);
         self.processes[at].pending.extend(effects);
         self.monitor.check_lagging(&self.processes[at].node);
+    }
+
+    /// A runtime's plan wants these roles.
+    pub(crate) fn prefer(&mut self, at: usize, roles: (NodeId, NodeId)) {
+        let mut effects = Vec::new();
+        self.processes[at].node.prefer(Some(roles), &mut effects);
+        self.processes[at].pending.extend(effects);
     }
 
     /// Executes the next effect of a node, and answers it.

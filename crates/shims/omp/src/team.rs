@@ -19,9 +19,9 @@ pub(crate) struct Team {
     first_word: UnsafeCell<usize>,
     /// Written by the master before the fork, read by the members.
     region: UnsafeCell<Region>,
-    /// The first interval of the next region but one. Written by the master.
+    /// The last interval that was ended in an earlier region. Written by the master after the join.
     base: AtomicU64,
-    /// The interval in which member 0 was last. Written by member 0, read by the master after the join.
+    /// The last interval that member 0 has ended. Written by member 0, read by the master after the join.
     last: AtomicU64,
     /// The values of a `copyprivate` clause. Written by the member that executes the `single` construct, read by the others.
     copy: AtomicPtr<c_void>,
@@ -57,6 +57,17 @@ struct Region {
     data: *mut c_void,
     runtime: *const Runtime,
     level: i32,
+}
+
+impl Region {
+    /// True if all words are the same.
+    fn is(&self, other: &Self) -> bool {
+        let address = |region: &Self| region.body.map(|body| body as *const c_void);
+        address(self) == address(other)
+            && self.data == other.data
+            && self.runtime == other.runtime
+            && self.level == other.level
+    }
 }
 
 /// Of one member; only the thread that has its number in the present region touches it. The runtime's fork and join order one
@@ -98,8 +109,11 @@ impl Team {
     /// - Called by the team's master, which is not inside a region of this team.
     pub(crate) unsafe fn open(&self, body: Option<Body>, data: *mut c_void, runtime: &Runtime, level: i32) {
         let region = Region { body, data, runtime, level };
-        // SAFETY: no other thread has the team now, by the caller.
-        self.region.with_mut(|place| unsafe { place.write(region) });
+        // The same region again leaves the line as the members have it: to take it from them costs more than all else here.
+        if !self.region().is(&region) {
+            // SAFETY: no other thread has the team now, by the caller.
+            self.region.with_mut(|place| unsafe { place.write(region) });
+        }
     }
 
     /// Copies the first word of the region's data to where the runtime reads it.
@@ -113,10 +127,15 @@ impl Team {
         self.first_word.with_mut(|place| unsafe { place.write(word) });
     }
 
-    /// Takes back what is left of the region, after the join.
+    /// Takes back what is left of the region, after the join. A task of its last interval, which no barrier has ended, counts as one
+    /// of the next region's first: that one's first barrier is the runtime's.
     pub(crate) fn close(&self) {
         // ORDERING: Relaxed, the runtime's join orders what member 0 wrote before it
-        self.base.store(self.last.load(Ordering::Relaxed), Ordering::Relaxed);
+        let (base, last) = (self.base.load(Ordering::Relaxed), self.last.load(Ordering::Relaxed));
+        if base != last {
+            // ORDERING: Relaxed, the runtime's fork orders it
+            self.base.store(last, Ordering::Relaxed);
+        }
     }
 
     /// The seat of a member in the open region; none if the team is too small to need barriers, or too large.
@@ -143,11 +162,15 @@ impl Team {
         unsafe { &*self.region().runtime }
     }
 
-    /// Remembers the interval in which member 0 was last.
-    pub(crate) fn leave(&self, seat: Seat) {
-        if seat.tid == 0 {
+    /// Remembers the last interval that member 0 has ended. A thread without a seat in the region has ended none.
+    pub(crate) fn leave(seat: Seat) {
+        // SAFETY: null, or a team, which lives until the process ends, and whose region lasts until all members have ended it.
+        let Some(team) = (unsafe { seat.team.as_ref() }).filter(|_| seat.tid == 0) else { return };
+        let ended = seat.interval - 1;
+        // ORDERING: Relaxed, read after the join
+        if team.last.load(Ordering::Relaxed) != ended {
             // ORDERING: Relaxed, read after the join
-            self.last.store(seat.interval, Ordering::Relaxed);
+            team.last.store(ended, Ordering::Relaxed);
         }
     }
 

@@ -23,7 +23,8 @@ impl Condvar {
         Self(ByteCondvar::new())
     }
 
-    /// Wakes the thread that has waited for the longest time, or lets it wait for the mutex if that is held. True if there was one.
+    /// Wakes the thread that has waited for the longest time, or lets it wait for the mutex if that is held. True if there was
+    /// one.
     #[inline]
     pub fn notify_one(&self) -> bool {
         self.0.notify_one()

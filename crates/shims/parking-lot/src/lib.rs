@@ -1,8 +1,8 @@
 //! The names and the interface of the crate `parking_lot` 0.12 over the locks of corecast.
 //!
-//! Take it to put a program on these locks that was written for parking_lot, itself or by a library that it uses, without a change:
-//! cargo's `[patch]` does that, with the folder `patch` beside this crate. New code should take `corecast_lock`, which has
-//! more locks, and finds out which suits.
+//! Take it to put a program on these locks that was written for parking_lot, itself or by a library that it uses, without a
+//! change: cargo's `[patch]` does that, with the folder `patch` beside this crate. New code should take `corecast_lock`, which
+//! has more locks, and finds out which suits.
 //!
 //! - [`Mutex`], [`FairMutex`], [`ReentrantMutex`]: over [`corecast_lock::Byte`];
 //! - [`RwLock`]: over [`corecast_lock::RwWord`];
@@ -10,8 +10,8 @@
 //! - [`Once`]: over [`corecast_lock::Once`];
 //! - [`lock_api`]: the crate of the front types, of which those above are aliases, as they are in parking_lot.
 //!
-//! **Fairness** is that of parking_lot: an unlock hands the lock over to a thread that sleeps for it if the thread that unlocks has
-//! not done so for half a millisecond, and always by `unlock_fair` and in a [`FairMutex`].
+//! **Fairness** is that of parking_lot: an unlock hands the lock over to a thread that sleeps for it if the thread that unlocks
+//! has not done so for half a millisecond, and always by `unlock_fair` and in a [`FairMutex`].
 //!
 //! **Progress:** blocking; threads spin for about as long as a wake-up costs, and then sleep. **Memory ordering:** what happened
 //! before an unlock is visible after the next lock, as with Release and Acquire.

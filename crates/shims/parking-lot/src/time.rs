@@ -5,7 +5,8 @@ use std::time::{Duration, Instant};
 
 use corecast_base::Clock;
 
-/// The time after which a thread that frees awaited locks hands one over; parking_lot does that every half millisecond on average.
+/// The time after which a thread that frees awaited locks hands one over; parking_lot does that every half millisecond on
+/// average.
 const HAND_OVER_AFTER: Duration = Duration::from_micros(500);
 
 thread_local! {

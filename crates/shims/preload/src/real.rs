@@ -129,7 +129,7 @@ mod tests {
         let in_libc = CLOSE.next();
         assert_eq!(OPEN.of_caller(in_libc), OPEN.next());
         assert_eq!(CLOSE.of_caller(in_libc), in_libc);
-        // What lies in this object counts as ours.
+        // A function of this object counts as ours.
         let here = ptr::from_ref(&OPEN).cast::<c_void>();
         assert_eq!(CLOSE.of_caller(here), in_libc);
     }

@@ -1,4 +1,4 @@
-//! What the environment asks of the preload objects.
+//! The settings of the preload objects, which the environment has.
 //!
 //! | variable | meaning |
 //! |---|---|
@@ -68,7 +68,7 @@ impl Settings {
         match BITS.load(Ordering::Relaxed) {
             0 => {
                 let read = Self::read();
-                // ORDERING: Relaxed, as above
+                // ORDERING: Relaxed, as at the access above
                 BITS.store(read.bits, Ordering::Relaxed);
                 read
             }

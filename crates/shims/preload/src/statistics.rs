@@ -1,4 +1,4 @@
-//! What was served, told at exit to users who ask for it.
+//! Counts of calls, told at exit to users who ask for them.
 //!
 //! The table is written by one system call to the standard error, without a buffer of the C library and without an allocation.
 //! A program that ends by `_exit`, `exec` or a signal writes none.
@@ -13,7 +13,7 @@ use crate::settings::Settings;
 #[derive(Debug)]
 pub struct Operation {
     name: &'static str,
-    /// What a served call is assumed to save, in nanoseconds: from measurements of the author of an object.
+    /// The time that a served call is assumed to save, in nanoseconds: from measurements of the author of an object.
     saved_ns: u64,
     /// Calls that the object has served. Written by every thread that calls.
     served: AtomicU64,
@@ -111,7 +111,7 @@ extern "C" fn tell() {
     // SAFETY: null, or a static.
     let Some(told) = (unsafe { told.as_ref() }) else { return };
     let mut page = Page { bytes: [0; 4096], len: 0 };
-    // What does not fit is left out.
+    // Lines that do not fit are left out.
     let _ = write!(page, "{told}");
     // SAFETY: as many bytes as are told. A standard error that is closed or full is nobody's trouble here.
     unsafe { libc::write(libc::STDERR_FILENO, page.bytes.as_ptr().cast(), page.len) };

@@ -1,8 +1,8 @@
 //! The memory of this object: its own, and never the program's.
 //!
-//! A program's allocator may lock mutexes, which come here; so nothing here may ask it for memory. Blocks of powers of two come from
-//! slabs that stay mapped, larger ones from the system. What is asked for is a line or two for a mutex at its first use, so a
-//! short lock for each size is enough.
+//! A program's allocator may lock mutexes, which come here; so nothing here may ask it for memory. Blocks of powers of two
+//! come from slabs that stay mapped, larger ones from the system. What is asked for is a line or two for a mutex at its first
+//! use, so a short lock for each size is enough.
 
 use std::alloc::{GlobalAlloc, Layout};
 use std::ptr;
@@ -43,8 +43,8 @@ fn size_of_block(layout: Layout) -> Option<usize> {
     (size < SIZES).then_some(size)
 }
 
-// SAFETY: a block is as large and as aligned as its size, which is not less than what was asked for; it is in the list, in a slab's
-// rest or with a caller. Larger ones are mapped for the caller.
+// SAFETY: a block is as large and as aligned as its size, which is not less than what was asked for; it is in the list, in a
+// slab's rest or with a caller. Larger ones are mapped for the caller.
 unsafe impl GlobalAlloc for Own {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         match size_of_block(layout) {

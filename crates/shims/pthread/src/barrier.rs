@@ -8,12 +8,12 @@ use std::ptr;
 
 use corecast_base::sync::{AtomicU64, Ordering};
 use corecast_base::wait::Spinner;
-use corecast_preload::Real;
+use corecast_preload::{Family, Real, Settings};
 use libc::{pthread_barrier_t, pthread_barrierattr_t};
 
+use crate::counts::BARRIER_WAIT;
 use crate::cpus;
 use crate::slot::export;
-use crate::start::BARRIER_WAIT;
 use crate::ticket::{MOST, Ticket};
 
 type Init = unsafe extern "C" fn(*mut pthread_barrier_t, *const pthread_barrierattr_t, u32) -> c_int;
@@ -61,8 +61,8 @@ impl Barrier {
 }
 
 /// Chooses who serves barriers.
-pub(crate) fn choose(serves: bool) {
-    if serves {
+pub(crate) fn choose() {
+    if Settings::get().serves(Family::Barrier) {
         INIT.put(init);
         DESTROY.put(destroy);
         WAIT.put(wait);

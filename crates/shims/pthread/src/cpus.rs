@@ -14,7 +14,7 @@ pub(crate) fn allowed() -> u32 {
     match ALLOWED.load(Ordering::Relaxed) {
         0 => {
             let allowed = ask();
-            // ORDERING: Relaxed, as above
+            // ORDERING: Relaxed, as at the access above
             ALLOWED.store(allowed, Ordering::Relaxed);
             allowed
         }

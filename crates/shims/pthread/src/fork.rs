@@ -1,4 +1,4 @@
-//! What a child of `fork` finds.
+//! The process, and its children made by `fork`.
 //!
 //! A child has one thread, and memory as its parent's threads had left it: queues of threads that are not there, locks of the
 //! allocator held by nobody. So each process has an epoch, a number that a child changes. An object remembers the epoch in which
@@ -10,7 +10,7 @@
 use std::ptr;
 
 use corecast_base::Clock;
-use corecast_base::sync::{AtomicU32, Ordering};
+use corecast_base::sync::{AtomicPtr, AtomicU32, Ordering};
 use corecast_base::wait::Spinner;
 
 /// The page of the number. An epoch is even, and not 0.
@@ -26,6 +26,8 @@ static PAGE: Page = Page { epoch: AtomicU32::new(0), rest: [0; 1023] };
 static LARGEST: AtomicU32 = AtomicU32::new(0);
 /// Whether the kernel empties the page: 1 if so. Written at the start.
 static IS_WIPED: AtomicU32 = AtomicU32::new(0);
+/// The function to call in a child; null before there is one. Written at the start.
+static IN_CHILD: AtomicPtr<()> = AtomicPtr::new(ptr::null_mut());
 
 /// The epoch, or 0 in a child that has not begun its own. For a comparison with what an object remembers, which is odd.
 #[inline]
@@ -54,8 +56,8 @@ fn begin() -> u32 {
     }
 }
 
-/// Prepares for children. Called at the start, perhaps by several threads.
-pub(crate) fn prepare() {
+/// Prepares for children, in which `then` is called first. Called at the start, perhaps by several threads.
+pub(crate) fn prepare(then: fn()) {
     static IS_PREPARED: AtomicU32 = AtomicU32::new(0);
     // ORDERING: Relaxed, it only keeps one from doing it twice
     if IS_PREPARED.swap(1, Ordering::Relaxed) != 0 {
@@ -67,6 +69,8 @@ pub(crate) fn prepare() {
     // ORDERING: Relaxed, read by a child's only thread
     IS_WIPED.store(is_wiped.into(), Ordering::Relaxed);
     epoch();
+    // ORDERING: Relaxed, read by a child's only thread
+    IN_CHILD.store(then as *mut (), Ordering::Relaxed);
     // SAFETY: the handlers are functions of an object that stays.
     unsafe { libc::pthread_atfork(Some(before), None, Some(in_child)) };
 }
@@ -90,7 +94,13 @@ extern "C" fn in_child() {
         // ORDERING: Relaxed, the only thread
         PAGE.epoch.store(0, Ordering::Relaxed);
     }
-    crate::start::in_child();
+    // ORDERING: Relaxed, the only thread
+    let then = IN_CHILD.load(Ordering::Relaxed);
+    if !then.is_null() {
+        // SAFETY: prepare has put a function of this type.
+        let then = unsafe { std::mem::transmute::<*mut (), fn()>(then) };
+        then();
+    }
 }
 
 /// A lock for moments, which a child finds free though a thread of its parent held it: what it guards is whole after each store.

@@ -1,6 +1,6 @@
 //! A function that an exported one jumps to, chosen at the start.
 //!
-//! The first call of any exported function chooses for all of them; from then on a call is a load and a jump.
+//! The first call of any function of a family chooses for all of them; from then on a call is a load and a jump.
 
 use std::marker::PhantomData;
 
@@ -45,14 +45,15 @@ impl<F: Copy> Slot<F> {
     }
 }
 
-/// Exports functions that jump to what a slot has: at first a function that chooses, and calls the chosen one.
+/// Exports functions that jump to the one in a slot: at first a function that calls `choose` of its module, and then the
+/// chosen one.
 macro_rules! export {
     ($abi:literal: $($slot:ident: $kind:ty = $first:ident, $($name:ident),+ ($($argument:ident: $type:ty),*);)*) => {
         $(
             static $slot: $crate::slot::Slot<$kind> = $crate::slot::Slot::new($first as *const ());
 
             unsafe extern $abi fn $first($($argument: $type),*) -> std::ffi::c_int {
-                $crate::start::start();
+                choose();
                 // SAFETY: the caller's promise.
                 unsafe { $slot.get()($($argument),*) }
             }

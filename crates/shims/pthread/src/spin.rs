@@ -1,9 +1,9 @@
 //! `pthread_spin_*`: a word that is polled, by threads that give way.
 //!
-//! A thread at the C library's spin lock polls for as long as it is held, also where the holder waits for this very CPU. One of
-//! ours polls for about as long as a wake-up costs, and gives up its CPU again and again from then on. The word has no room for a
-//! lock of the registry beside what tells whose it is: a spin lock of ours has values that the C library's never have. Those among
-//! processes, and zeroes that were never initialised, are the C library's.
+//! A thread at the C library's spin lock polls for as long as it is held, also where the holder waits for this very CPU. One
+//! of ours polls for about as long as a wake-up costs, and gives up its CPU again and again from then on. The word has no
+//! room for a lock of the registry beside what tells whose it is: a spin lock of ours has values that the C library's never
+//! have. Those among processes, and zeroes that were never initialised, are the C library's.
 //!
 //! **Progress:** blocking; whoever comes first takes it. **Memory ordering:** Acquire and Release.
 
@@ -15,8 +15,9 @@ use corecast_base::wait::Spinner;
 use corecast_preload::Real;
 use libc::pthread_spinlock_t;
 
+use crate::chosen;
+use crate::counts::SPIN_LOCK;
 use crate::slot::export;
-use crate::start::SPIN_LOCK;
 
 /// A free one of ours. The C library's count down from 1, or have 0 and 1.
 const FREE: u32 = 0x5c0c_a570;
@@ -38,7 +39,8 @@ static REAL_TRY_LOCK: Real = Real::new(c"pthread_spin_trylock");
 static REAL_UNLOCK: Real = Real::new(c"pthread_spin_unlock");
 
 /// Chooses who serves spin locks.
-pub(crate) fn choose(serves: bool) {
+pub(crate) fn choose() {
+    let serves = chosen::algorithm().is_some();
     let [real_init, real_lock, real_try, real_unlock] =
         [&REAL_INIT, &REAL_LOCK, &REAL_TRY_LOCK, &REAL_UNLOCK].map(Real::next);
     if serves {

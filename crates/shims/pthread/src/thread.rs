@@ -1,8 +1,8 @@
 //! The number of this thread, as the system gives it, in the block that each thread has from its start.
 //!
-//! It is the model "initial exec" of U. Drepper, ELF Handling For Thread-Local Storage, 2013, which stable Rust has no word for: a
-//! variable of `thread_local!` costs a call of `__tls_get_addr` at each lock. An object that is preloaded is there when the blocks
-//! are laid out.
+//! It is the model "initial exec" of U. Drepper, ELF Handling For Thread-Local Storage, 2013, which stable Rust has no word
+//! for: a variable of `thread_local!` costs a call of `__tls_get_addr` at each lock. An object that is preloaded is there
+//! when the blocks are laid out.
 //!
 //! After `fork` the only thread of the child keeps its number, by which it knows what it holds.
 

@@ -1,15 +1,15 @@
 //! The barrier's protocol: tickets.
 //!
-//! pthread's barriers name no threads, and more threads than the barrier's count may use one. So nothing but a central word can
-//! tell which round a thread is in: the ticket that it draws. The thread with a round's last ticket waits until the round before is
-//! over, and opens its own. (An arrival counter beside a generation loses a thread that comes between the last arrival and the
-//! reset of the counter.)
+//! pthread's barriers name no threads, and more threads than the barrier's count may use one. So nothing but a central word
+//! can tell which round a thread is in: the ticket that it draws. The thread with a round's last ticket waits until the round
+//! before is over, and opens its own. (An arrival counter beside a generation loses a thread that comes between the last
+//! arrival and the reset of the counter.)
 //!
 //! A thread counts as inside from its ticket until it lets go: that is the last access of its wait, so a barrier whose count is 0
 //! can be unmapped.
 //!
-//! **Progress:** blocking. **Memory ordering:** what a thread did before its wait happens before what each of the round does after
-//! theirs. Source: POSIX.1-2017, pthread_barrier_wait; the ticket form is our own.
+//! **Progress:** blocking. **Memory ordering:** what a thread did before its wait happens before what each of the round does
+//! after theirs. Source: POSIX.1-2017, pthread_barrier_wait; the ticket form is our own.
 
 use corecast_base::sync::{AtomicU32, AtomicU64, Ordering, Scope, fence, futex_wait, futex_wake, yield_now};
 use corecast_base::wait::{LONGEST_SLEEP, Spinner};

@@ -1,13 +1,14 @@
-//! Models of the barrier's tickets.
+//! Models of the barrier's tickets, and of objects that are put in order.
 #![cfg(loom)]
 
 use corecast_base::sync::{Arc, AtomicU32, Ordering, UnsafeCell};
-use corecast_pthread::Ticket;
+use corecast_base::wait::LONGEST_SLEEP;
+use corecast_pthread::{EpochWord, RwWord, Ticket};
 use loom::thread;
 
 struct Shared {
     barrier: Ticket,
-    /// What each thread writes before the barrier, and the other reads behind it.
+    /// Each thread writes its own before the barrier, and the other reads it behind.
     parts: [UnsafeCell<u32>; 2],
 }
 
@@ -82,5 +83,138 @@ fn an_empty_barrier_is_left_by_all() {
             shared.parts[1].with_mut(|part| unsafe { *part += 1 });
         }
         other.join().expect("it waits");
+    });
+}
+
+/// An object whose memory is used by threads that find it in order.
+struct Fresh {
+    epoch: EpochWord,
+    made: UnsafeCell<u32>,
+    /// Where it is in order, as far as that depends on its place.
+    place: AtomicU32,
+}
+
+// SAFETY: the memory is made by one thread, before the others look, which the model checks.
+unsafe impl Sync for Fresh {}
+// SAFETY: as above.
+unsafe impl Send for Fresh {}
+
+const EPOCH: u32 = 2;
+
+impl Fresh {
+    fn is_here(&self) -> bool {
+        // ORDERING: Acquire, pairs with the Release in find, as a mutex's handle [place]
+        self.place.load(Ordering::Acquire) == 1
+    }
+
+    /// As a thread that locks it: how often it was made.
+    fn find(&self) -> u32 {
+        if !self.epoch.is_in_order(EPOCH, || self.is_here()) {
+            self.epoch.put_in_order(
+                EPOCH,
+                || self.is_here(),
+                || {
+                    // As the address of a record: before the lock is made.
+                    // ORDERING: Release, pairs with the Acquire in is_here [place]
+                    self.place.store(1, Ordering::Release);
+                    // SAFETY: no other thread looks meanwhile.
+                    self.made.with_mut(|made| unsafe { *made += 1 });
+                },
+            );
+        }
+        // SAFETY: made before.
+        self.made.with(|made| unsafe { *made })
+    }
+}
+
+/// Two threads come to it first: it is made once, and both find it so.
+fn made_once(fresh: fn() -> Fresh) {
+    loom::model(move || {
+        let object = Arc::new(fresh());
+        let others = [(); 2].map(|()| {
+            let theirs = Arc::clone(&object);
+            thread::spawn(move || theirs.find())
+        });
+        assert_eq!(object.find(), 1);
+        for other in others {
+            assert_eq!(other.join().expect("it finds it"), 1);
+        }
+    });
+}
+
+#[test]
+fn a_fresh_object_is_made_once() {
+    made_once(|| Fresh { epoch: EpochWord::new(), made: UnsafeCell::new(0), place: AtomicU32::new(0) });
+}
+
+#[test]
+fn a_moved_object_is_made_once() {
+    made_once(|| {
+        let object = Fresh { epoch: EpochWord::new(), made: UnsafeCell::new(0), place: AtomicU32::new(1) };
+        object.epoch.put_in_order(EPOCH, || true, || {});
+        // ORDERING: Relaxed, not shared yet
+        object.place.store(0, Ordering::Relaxed);
+        object
+    });
+}
+
+/// Data that a lock guards.
+struct Guarded {
+    lock: RwWord,
+    value: UnsafeCell<u32>,
+}
+
+// SAFETY: the lock orders what is done to the value, which the model checks.
+unsafe impl Sync for Guarded {}
+// SAFETY: as above.
+unsafe impl Send for Guarded {}
+
+impl Guarded {
+    fn new() -> Self {
+        Self { lock: RwWord::new(), value: UnsafeCell::new(0) }
+    }
+
+    fn write(&self) {
+        self.lock.write(|| Some(LONGEST_SLEEP)).expect("it waits");
+        // SAFETY: this thread writes.
+        self.value.with_mut(|value| unsafe { *value += 1 });
+        self.lock.unlock();
+    }
+
+    fn read(&self) -> u32 {
+        self.lock.read(|| Some(LONGEST_SLEEP)).expect("it waits");
+        // SAFETY: nobody writes.
+        let value = self.value.with(|value| unsafe { *value });
+        self.lock.unlock();
+        value
+    }
+}
+
+#[test]
+fn writers_exclude_each_other_and_a_reader() {
+    loom::model(|| {
+        let guarded = Arc::new(Guarded::new());
+        let [writes, reads] = [(); 2].map(|()| Arc::clone(&guarded));
+        let writer = thread::spawn(move || writes.write());
+        let reader = thread::spawn(move || reads.read());
+        guarded.write();
+        writer.join().expect("it writes");
+        assert!(reader.join().expect("it reads") <= 2);
+        assert_eq!(guarded.read(), 2);
+    });
+}
+
+/// A thread that reads does so once more, whether or not a writer waits for it by then.
+#[test]
+fn a_reader_reads_again_beside_a_writer_that_waits() {
+    loom::model(|| {
+        let guarded = Arc::new(Guarded::new());
+        let writes = Arc::clone(&guarded);
+        guarded.lock.read(|| Some(LONGEST_SLEEP)).expect("it waits");
+        let writer = thread::spawn(move || writes.write());
+        assert_eq!(guarded.read(), 0);
+        guarded.lock.unlock();
+        writer.join().expect("it writes");
+        assert_eq!(guarded.read(), 1);
     });
 }

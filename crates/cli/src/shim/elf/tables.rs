@@ -44,7 +44,7 @@ fn part<'data, R: ReadRef<'data>>(
     data.read_bytes_at(offset, bytes).map_err(|()| Malformed::CutShort(what))
 }
 
-/// The string at this place of a string table, if it has at most so many bytes: the same long one could be named for ever.
+/// The string at this place of a string table, if it has `most` bytes at most: the same long one could be named for ever.
 fn string(strings: &[u8], at: u64, most: usize) -> Option<&[u8]> {
     let from = strings.get(usize::try_from(at).ok()?..)?;
     let end = from.iter().take(most + 1).position(|&byte| byte == 0)?;

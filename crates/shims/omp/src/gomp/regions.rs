@@ -125,7 +125,7 @@ unsafe extern "C" fn enter(team: *mut c_void) {
         let before = thread.seat.replace(seat_in(team));
         // SAFETY: the body and the data that the caller of the region has given.
         unsafe { body(data) };
-        team.leave(thread.seat.replace(before));
+        Team::leave(thread.seat.replace(before));
     });
 }
 

@@ -160,11 +160,8 @@ extern "C" fn implicit_task(
             keep(task, Data { value: SEATED });
         } else if is_seated(task) {
             let before = thread.hidden.pop().unwrap_or(Seat::NONE);
-            let seat = thread.seat.replace(before);
-            if seat.tid == 0 && !seat.team.is_null() {
-                // SAFETY: a team lives until the process ends, and its region until all members have come to its end.
-                unsafe { &*seat.team }.leave(seat);
-            }
+            // The team of the seat is not touched here but by its member 0, whose end comes before the join.
+            Team::leave(thread.seat.replace(before));
         }
     });
 }

@@ -29,6 +29,33 @@ static void orphaned(void)
 #pragma omp barrier
 }
 
+/* Inner teams that are now of several members and now of one, as many as the levels allow. */
+static long levels(int rounds)
+{
+    static long stamps[2][2][16];
+    long sum = 0;
+    for (int round = 0; round < rounds; round++) {
+        omp_set_max_active_levels(1 + (round + 1) % 2);
+#pragma omp parallel num_threads(2) reduction(+ : sum)
+        {
+            int outer = omp_get_thread_num();
+#pragma omp parallel num_threads(2) reduction(+ : sum)
+            {
+                int me = omp_get_thread_num(), all = omp_get_num_threads();
+                for (long i = 1; i <= 10; i++) {
+                    stamps[outer][me][0] = i;
+#pragma omp barrier
+                    for (int other = 0; other < all; other++)
+                        CHECK(stamps[outer][other][0] == i);
+#pragma omp barrier
+                }
+                sum += all;
+            }
+        }
+    }
+    return sum;
+}
+
 int main(int argc, char **argv)
 {
     int most = number(argc, argv, 1, 4), rounds = number(argc, argv, 2, 30);
@@ -67,5 +94,7 @@ int main(int argc, char **argv)
         CHECK(shared_word == 13);
         sum += shared_word;
     }
+    if (most > 1)
+        sum += levels(rounds);
     return finish("varied", sum);
 }

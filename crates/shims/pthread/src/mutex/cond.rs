@@ -1,9 +1,9 @@
 //! Condition variables: the C library's, also with mutexes of ours.
 //!
-//! A thread that waits sleeps in the C library's function with a mutex of the library's in the place of ours: one of a table, by
-//! the address of the condition variable. It locks that one, frees ours, and sleeps; so a thread that notifies locks it, too, for a
-//! moment, and comes before no sleeper that had freed our mutex before. Clocks, cancellation, the order of wake-ups and the rules
-//! for destroying stay the library's.
+//! A thread that waits sleeps in the C library's function with a mutex of the library's in the place of ours: one of a table,
+//! by the address of the condition variable. It locks that one, frees ours, and sleeps; so a thread that notifies locks it,
+//! too, for a moment, and comes before no sleeper that had freed our mutex before. Clocks, cancellation, the order of
+//! wake-ups and the rules for destroying stay the library's.
 //!
 //! A thread that is cancelled in its sleep takes our mutex before the program's own handlers run. No frame here has anything to
 //! drop: the library's handler does it, as a stack that is unwound by force must not run Rust's destructors.
@@ -20,14 +20,15 @@ use libc::{clockid_t, pthread_cond_t, pthread_mutex_t, timespec};
 use super::lock::{lock, unlock};
 use super::object::{Manner, Object};
 use super::real;
-use crate::start::COND_WAIT;
+use crate::counts::COND_WAIT;
 use crate::thread;
 
 const PLACES: usize = 64;
 
 /// Where threads wait at the condition variables of some addresses.
 struct Place {
-    /// The C library's. Held by a thread that goes to sleep, until it is counted as asleep, and by one that notifies for a moment.
+    /// The C library's. Held by a thread that goes to sleep, until it is counted as asleep, and by one that notifies for a
+    /// moment.
     mutex: UnsafeCell<pthread_mutex_t>,
     /// Threads that sleep here or are about to. Written by them.
     sleepers: AtomicU32,

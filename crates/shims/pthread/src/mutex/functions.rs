@@ -1,6 +1,7 @@
 //! The exported functions, and the choice of those behind them.
 
 use corecast_lock::{Algorithm, RawTimed, for_each_lock};
+use corecast_preload::Settings;
 use libc::{clockid_t, pthread_cond_t, pthread_mutex_t, timespec};
 
 use super::{cond, lock, real};
@@ -31,11 +32,11 @@ export! { "C-unwind":
 }
 
 /// Chooses who serves mutexes.
-pub(crate) fn choose(serves: bool, counts: bool) {
-    match chosen::algorithm().filter(|_| serves) {
+pub(crate) fn choose() {
+    match chosen::algorithm() {
         Some(algorithm) => {
-            fork::prepare();
-            serve(algorithm, counts);
+            fork::prepare(in_child);
+            serve(algorithm, Settings::get().counts());
             real::find();
         }
         None => pass(),
@@ -43,7 +44,7 @@ pub(crate) fn choose(serves: bool, counts: bool) {
 }
 
 /// A child of `fork` begins.
-pub(crate) fn in_child() {
+fn in_child() {
     cond::in_child();
 }
 

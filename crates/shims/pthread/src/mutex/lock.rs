@@ -11,12 +11,12 @@ use libc::{clockid_t, pthread_mutex_t, timespec};
 use super::object::{Manner, Object, fits, node_fits};
 use super::order::{is_in_order, put_in_order, record};
 use super::{real, records};
-use crate::start::MUTEX_LOCK;
+use crate::counts::MUTEX_LOCK;
+use crate::until::{is_valid, time_until};
 use crate::{nodes, thread};
 
 /// A wait for a time of day is cut into pieces of this length: the clock may be set meanwhile.
 const LONGEST_WAIT: Duration = Duration::from_secs(1);
-const NS_PER_S: i64 = 1_000_000_000;
 
 /// Takes the lock as `how` does, and notes that this thread has it.
 ///
@@ -108,7 +108,7 @@ fn acquire_slowly<L: RawTimed>(object: &Object) {
     unsafe { acquire::<L>(object, lock) };
 }
 
-/// What a mutex that looks at its owner says to this thread, before it is waited for.
+/// The answer of a mutex that looks at its owner, before it is waited for.
 enum Answer {
     Wait,
     Done(c_int),
@@ -242,7 +242,7 @@ unsafe fn lock_until<L: RawTimed + 'static>(
 #[cold]
 fn wait_until<L: RawTimed>(object: &Object, clock: clockid_t, until: timespec) -> c_int {
     let _errno = Errno::keep();
-    if !(0..NS_PER_S).contains(&until.tv_nsec) {
+    if !is_valid(until) {
         return libc::EINVAL;
     }
     loop {
@@ -255,16 +255,6 @@ fn wait_until<L: RawTimed>(object: &Object, clock: clockid_t, until: timespec) -
             return 0;
         }
     }
-}
-
-/// The time left until then; `None` if it has come.
-fn time_until(clock: clockid_t, until: timespec) -> Option<Duration> {
-    let mut now = timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: room for a time of a clock that there is.
-    unsafe { libc::clock_gettime(clock, &raw mut now) };
-    let ns = |time: timespec| i128::from(time.tv_sec) * i128::from(NS_PER_S) + i128::from(time.tv_nsec);
-    let left = ns(until) - ns(now);
-    (left > 0).then(|| Duration::from_nanos(u64::try_from(left).unwrap_or(u64::MAX)))
 }
 
 /// `pthread_mutex_unlock`.
@@ -313,8 +303,7 @@ pub(super) unsafe extern "C" fn destroy<L: RawTimed + 'static>(mutex: *mut pthre
             // SAFETY: the caller's promise: nobody uses the mutex any more.
             unsafe { records::free(object.address()) };
         }
-        // ORDERING: Relaxed, nobody uses it any more
-        object.epoch.store(0, Ordering::Relaxed);
+        object.epoch.forget();
     }
     // SAFETY: the caller's promise.
     unsafe { real::destroy()(mutex) }

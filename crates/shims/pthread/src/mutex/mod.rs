@@ -16,4 +16,4 @@ mod order;
 mod real;
 mod records;
 
-pub(crate) use functions::{choose, in_child};
+pub(crate) use functions::choose;

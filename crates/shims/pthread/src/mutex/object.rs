@@ -1,8 +1,8 @@
 //! The forty bytes of a `pthread_mutex_t`, and what is ours in them.
 //!
 //! The layout is glibc's on x86-64. Its kind says which mutexes are ours, to all threads alike: it is written by the static
-//! initialiser or by `pthread_mutex_init`, which is the C library's, before a mutex is shared. The owner is where glibc has it, for
-//! debuggers. The rest is unused by glibc in mutexes of these kinds as long as none of its functions locks them.
+//! initialiser or by `pthread_mutex_init`, which is the C library's, before a mutex is shared. The owner is where glibc has
+//! it, for debuggers. The rest is unused by glibc in mutexes of these kinds as long as none of its functions locks them.
 //!
 //! A mutex of zeroes is a free one that nobody has used yet.
 
@@ -11,6 +11,8 @@ use std::mem::offset_of;
 use corecast_base::sync::{AtomicU32, AtomicUsize, Ordering, UnsafeCell};
 use corecast_lock::{NodeKind, RawLock};
 use libc::pthread_mutex_t;
+
+use crate::epoch::EpochWord;
 
 /// The kinds of glibc's mutexes.
 const RECURSIVE: u32 = 1;
@@ -41,12 +43,13 @@ pub(super) struct Object {
     pub(super) count: AtomicU32,
     /// The number of the thread that holds it, or 0. Written by that thread, after it has taken and before it frees the lock.
     pub(super) owner: AtomicU32,
-    /// The epoch in which it was put in order plus one, an epoch while a thread does so, or 0. Written by that thread.
-    pub(super) epoch: AtomicU32,
+    /// The epoch in which it was put in order. Written by the thread that does so.
+    pub(super) epoch: EpochWord,
     /// Written by the C library.
     kind: AtomicU32,
     rest: u32,
-    /// A lock that fits, or the address of its record. Written by the thread that puts the mutex in order, and by the lock itself.
+    /// A lock that fits, or the address of its record. Written by the thread that puts the mutex in order, and by the lock
+    /// itself.
     pub(super) lock: UnsafeCell<u64>,
     /// The node with which it is held, or its address. Written and read by the holder.
     pub(super) node: UnsafeCell<u64>,
@@ -96,13 +99,13 @@ impl Object {
     /// Of a lock in a record: where that is.
     #[inline]
     pub(super) fn handle(&self) -> usize {
-        // ORDERING: Relaxed, ordered by the epoch
-        self.handle_word().load(Ordering::Relaxed)
+        // ORDERING: Acquire, pairs with the Release in set_handle: the epoch that is read behind it is no older [mutex-handle]
+        self.handle_word().load(Ordering::Acquire)
     }
 
     pub(super) fn set_handle(&self, address: usize) {
-        // ORDERING: Relaxed, ordered by the epoch
-        self.handle_word().store(address, Ordering::Relaxed);
+        // ORDERING: Release, pairs with the Acquire in handle [mutex-handle]
+        self.handle_word().store(address, Ordering::Release);
     }
 
     #[inline]

@@ -1,11 +1,10 @@
 //! A mutex that a process uses for the first time: a fresh one, one that was moved, or one that a child of `fork` has got.
 //!
-//! In a child the queue of a lock may have threads that are not there. But the owner says all that matters: a mutex without one is
-//! free (a thread that was about to lock or unlock it is gone, and was not inside), one of this thread is held by it, and one of
-//! another thread is held for ever, as with the C library. So the lock is made anew, and taken if there is an owner.
+//! In a child the queue of a lock may have threads that are not there. But the owner says all that matters: a mutex without
+//! one is free (a thread that was about to lock or unlock it is gone, and was not inside), one of this thread is held by it,
+//! and one of another thread is held for ever, as with the C library. So the lock is made anew, and taken if there is an
+//! owner.
 
-use corecast_base::sync::Ordering;
-use corecast_base::wait::Spinner;
 use corecast_lock::{RawTimed, Setup};
 use corecast_preload::Errno;
 use std::ptr;
@@ -18,9 +17,14 @@ use crate::{cpus, fork};
 /// Whether this process has put it in order, and it is where it was then.
 #[inline]
 pub(super) fn is_in_order<L>(object: &Object) -> bool {
-    // ORDERING: Acquire, pairs with the Release in put_in_order: its lock is there [mutex-order]
-    let is_ours = object.epoch.load(Ordering::Acquire) == fork::epoch_or_none() + 1;
-    is_ours && (fits::<L>() || record(object).address() == object.address())
+    let epoch = fork::epoch_or_none();
+    if fits::<L>() { object.epoch.is_of(epoch) } else { object.epoch.is_in_order(epoch, || is_here::<L>(object)) }
+}
+
+/// Whether a mutex that was put in order is where it was then.
+#[inline]
+fn is_here<L>(object: &Object) -> bool {
+    fits::<L>() || record(object).address() == object.address()
 }
 
 /// The record of a mutex that is in order, and whose lock does not fit.
@@ -35,22 +39,7 @@ pub(super) fn record(object: &Object) -> &'static Record {
 #[cold]
 pub(super) fn put_in_order<L: RawTimed + 'static>(object: &Object) {
     let _errno = Errno::keep();
-    let epoch = fork::epoch();
-    let mut spinner = Spinner::new();
-    while !is_in_order::<L>(object) {
-        // ORDERING: Relaxed, the exchange looks again
-        let seen = object.epoch.load(Ordering::Relaxed);
-        // ORDERING: Acquire, pairs with the Release below, of a thread that had moved it; Relaxed where it fails, as nothing was
-        // taken [mutex-order]
-        let exchange = || object.epoch.compare_exchange(seen, epoch, Ordering::Acquire, Ordering::Relaxed).is_ok();
-        if seen != epoch && exchange() {
-            renew::<L>(object);
-            // ORDERING: Release, pairs with the Acquire in is_in_order [mutex-order]
-            object.epoch.store(epoch + 1, Ordering::Release);
-            return;
-        }
-        spinner.pause();
-    }
+    object.epoch.put_in_order(fork::epoch(), || is_here::<L>(object), || renew::<L>(object));
 }
 
 /// Makes the lock, which only this thread uses for now, as the owner says.

@@ -1,8 +1,8 @@
 //! Locks that do not fit into a mutex, by the address of theirs.
 //!
-//! A mutex has the address of its record, and a record that of its mutex: a mutex that was copied elsewhere is found out, and so is one
-//! whose memory was reused. A program that frees mutexes without destroying them leaves records, and a new mutex at the same
-//! address gets the one that is there. So there are as many as addresses at which mutexes were used.
+//! A mutex has the address of its record, and a record that of its mutex: a mutex that was copied elsewhere is found out, and
+//! so is one whose memory was reused. A program that frees mutexes without destroying them leaves records, and a new mutex at
+//! the same address gets the one that is there. So there are as many as addresses at which mutexes were used.
 
 use std::mem::MaybeUninit;
 use std::ptr;
@@ -26,7 +26,8 @@ pub(super) struct Record {
     address: AtomicUsize,
     /// The next record of the bucket, or free one. Written under the lock of that list.
     next: AtomicPtr<Self>,
-    /// The function that ends the lock in it; null if there is none. Written by the thread that puts the mutex in order, or destroys it.
+    /// The function that ends the lock in it; null if there is none. Written by the thread that puts the mutex in order, or
+    /// destroys it.
     end: AtomicPtr<()>,
 }
 
@@ -50,8 +51,8 @@ impl Record {
     /// The address of its mutex.
     #[inline]
     pub(super) fn address(&self) -> usize {
-        // ORDERING: Relaxed, ordered by the mutex's epoch
-        self.address.load(Ordering::Relaxed)
+        // ORDERING: Acquire, pairs with the Release in of: the epoch that is read behind it is no older [record-address]
+        self.address.load(Ordering::Acquire)
     }
 
     /// The lock in it.
@@ -97,7 +98,7 @@ impl Record {
         if end.is_null() {
             return;
         }
-        // ORDERING: Relaxed, as above
+        // ORDERING: Relaxed, as at the access above
         self.end.store(ptr::null_mut(), Ordering::Relaxed);
         // SAFETY: make has put a function of this type.
         let end = unsafe { std::mem::transmute::<*mut (), unsafe fn(&Self)>(end) };
@@ -180,8 +181,8 @@ pub(super) fn of(address: usize) -> &'static Record {
     bucket.lock.with(|| {
         bucket.find(address).unwrap_or_else(|| {
             let record = take_free().unwrap_or_else(make);
-            // ORDERING: Relaxed, under the lock
-            record.address.store(address, Ordering::Relaxed);
+            // ORDERING: Release, pairs with the Acquire in address [record-address]
+            record.address.store(address, Ordering::Release);
             bucket.push(record);
             record
         })

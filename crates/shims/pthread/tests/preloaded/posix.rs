@@ -29,6 +29,11 @@ fn condition_variables() {
 }
 
 #[test]
+fn reader_writer_locks() {
+    run_with("rwlock.c", &["pthread", "auto"]);
+}
+
+#[test]
 fn children() {
     run_with("fork.c", &LOCKS);
 }

@@ -1,4 +1,4 @@
-//! What is switched on, and what is told.
+//! Families that are switched on, and counts that are told.
 
 use super::object::{limited, object, output, preloaded, program};
 
