@@ -18,9 +18,9 @@ use corecast_preload::{Family, Settings as Shared, variable};
 const LIMIT_BYTES: usize = 8 << 10;
 /// The longest limit, in bytes.
 const MOST_BYTES: usize = 1 << 20;
-/// The calls that pass by default before a communicator is set up. To set one up takes some milliseconds, which communicators
-/// that live for a few calls would not win back.
-const AFTER: u32 = 16;
+/// The calls that pass by default before a communicator is set up. To set one up takes tens of milliseconds on a busy machine,
+/// which communicators that live for a few calls would not win back.
+const AFTER: u32 = 100;
 
 /// The wishes of the environment.
 #[derive(Debug, Clone, Copy)]

@@ -5,10 +5,10 @@ use corecast_preload::{Operation, Statistics};
 /// With the nanoseconds that a served call saves: differences of the medians of two ranks under Open MPI 4.1, from
 /// `docs/design/shim-mpi.md`.
 static OPERATIONS: [Operation; 4] = [
-    Operation::new("MPI_Barrier", 250),
-    Operation::new("MPI_Bcast", 100),
-    Operation::new("MPI_Reduce", 100),
-    Operation::new("MPI_Allreduce", 300),
+    Operation::new("MPI_Barrier", 85),
+    Operation::new("MPI_Bcast", 60),
+    Operation::new("MPI_Reduce", 25),
+    Operation::new("MPI_Allreduce", 20),
 ];
 
 static STATISTICS: Statistics = Statistics { object: "corecast mpi", operations: &OPERATIONS };

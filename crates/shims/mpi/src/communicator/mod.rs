@@ -18,7 +18,7 @@ mod terms;
 
 use corecast::Member;
 use corecast::collective::Error;
-use corecast_base::sync::{AtomicBool, Ordering, UnsafeCell};
+use corecast_base::sync::{AtomicBool, AtomicU32, Ordering, UnsafeCell};
 use corecast_base::wait::Spinner;
 use corecast_preload::Errno;
 
@@ -34,14 +34,30 @@ pub(crate) struct Communicator {
     /// True while a thread is in a call. MPI wants one call on a communicator at a time; this keeps two calls that come one
     /// after the other from different threads in order.
     is_busy: AtomicBool,
-    /// True once calls pass for good. Written by the thread in the call that finds out.
-    is_passed: AtomicBool,
+    /// How calls are served now, as a number of [`Crowd`]; [`COUNTING`] before. Written by the thread in the call that finds out.
+    crowd: AtomicU32,
     /// Used by the thread that has set `is_busy`.
     stage: UnsafeCell<Stage>,
 }
 
 // SAFETY: the stage is used by one thread at a time, which is_busy sees to; what is in it may go from thread to thread.
 unsafe impl Sync for Communicator {}
+
+/// The ranks and the CPUs they have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Crowd {
+    /// Two ranks with a CPU each.
+    Pair = 1,
+    /// More ranks with a CPU each.
+    Wide = 2,
+    /// More ranks than CPUs on which they may run.
+    Crowded = 3,
+}
+
+/// Calls pass, as they do for now.
+const COUNTING: u32 = 0;
+/// Calls pass for good.
+const PASSED: u32 = 4;
 
 /// How far a communicator is.
 enum Stage {
@@ -56,8 +72,7 @@ enum Stage {
 /// A group in use.
 pub(crate) struct Served {
     pub(crate) member: Member,
-    /// True if there are more ranks than CPUs on which they may run.
-    pub(crate) is_crowded: bool,
+    pub(crate) crowd: Crowd,
     /// Room for the values of a reduction, as long as it was ever needed.
     pub(crate) records: Vec<Record>,
     /// Room for the data of types with gaps.
@@ -67,8 +82,8 @@ pub(crate) struct Served {
 impl Communicator {
     fn new(can_be_served: bool) -> Self {
         let stage = if can_be_served { Stage::Counting { calls: 0 } } else { Stage::Passed };
-        let is_passed = AtomicBool::new(!can_be_served);
-        Self { is_busy: AtomicBool::new(false), is_passed, stage: UnsafeCell::new(stage) }
+        let crowd = AtomicU32::new(if can_be_served { COUNTING } else { PASSED });
+        Self { is_busy: AtomicBool::new(false), crowd, stage: UnsafeCell::new(stage) }
     }
 
     #[inline]
@@ -88,12 +103,24 @@ impl Communicator {
         }
     }
 
-    /// Remembers that calls pass for good, if they do. Called by the thread that has the lock.
-    fn note_if_passed(&self) {
-        // SAFETY: locked, so no other thread has it.
-        let is_passed = self.stage.with(|stage| matches!(unsafe { &*stage }, Stage::Passed));
+    /// Notes how calls are served, so that those that pass need no lock. Called by the thread that has the lock.
+    fn note(&self, stage: &Stage) {
+        let crowd = match stage {
+            Stage::Counting { .. } => COUNTING,
+            Stage::Served(served) => served.crowd as u32,
+            Stage::Passed => PASSED,
+        };
         // ORDERING: Relaxed, a call that does not see it yet finds the stage
-        self.is_passed.store(is_passed, Ordering::Relaxed);
+        self.crowd.store(crowd, Ordering::Relaxed);
+    }
+
+    /// The ranks and CPUs of a communicator that is served, and whether calls pass for good.
+    #[inline]
+    fn crowd(&self) -> (Option<Crowd>, bool) {
+        // ORDERING: Relaxed, as the number says all
+        let noted = self.crowd.load(Ordering::Relaxed);
+        let crowd = [Crowd::Pair, Crowd::Wide, Crowd::Crowded].into_iter().find(|&crowd| crowd as u32 == noted);
+        (crowd, noted == PASSED)
     }
 
     #[inline]
@@ -121,37 +148,38 @@ impl Stage {
     }
 }
 
-/// Lets `operate` use the group of a communicator. `None` if the call is to be passed on: because `operate` says so, which all
-/// ranks do or none, or because the communicator is not served. After an error, as when a rank has died, it is not served any
-/// more.
+/// Lets `operate` use the group of a communicator, if `pays` says that this is worth it among its ranks. `None` if the call is to
+/// be passed on: because one of them says so, which all ranks do or none, or because the communicator is not served. After an
+/// error, as when a rank has died, it is not served any more.
 #[inline]
 pub(crate) fn serve<R>(
     library: &'static Library,
     comm: Handle,
+    pays: impl Fn(Crowd) -> bool,
     operate: impl FnOnce(&mut Served) -> Result<Option<R>, Error>,
 ) -> Option<R> {
     let communicator = attribute::find(library, comm)?;
-    // ORDERING: Relaxed, a call that does not see it yet finds the stage
-    if communicator.is_passed.load(Ordering::Relaxed) {
-        return None;
+    match communicator.crowd() {
+        (_, true) => return None,
+        (Some(crowd), _) if !pays(crowd) => return None,
+        _ => {}
     }
     let _errno = Errno::keep();
     communicator.lock();
     let result = communicator.stage.with_mut(|stage| {
         // SAFETY: locked, so no other thread has it.
         let stage = unsafe { &mut *stage };
-        match stage.served(library, comm).map(operate) {
+        let result = match stage.served(library, comm).filter(|served| pays(served.crowd)).map(operate) {
             None => None,
             Some(Ok(result)) => result,
             Some(Err(_)) => {
                 *stage = Stage::Passed;
                 None
             }
-        }
+        };
+        communicator.note(stage);
+        result
     });
-    if result.is_none() {
-        communicator.note_if_passed();
-    }
     communicator.unlock();
     result
 }

@@ -17,10 +17,10 @@ use corecast::Member;
 use corecast::processes::Invitation;
 use corecast_base::sync::{AtomicUsize, Ordering};
 
-use super::Served;
 use super::founder::{self, OfferBytes};
 use super::progress::Progress;
 use super::terms::{self, Terms};
+use super::{Crowd, Served};
 use crate::library::{Handle, Library, SUCCESS};
 
 /// Groups that a process has at most: each takes some megabytes and two descriptors.
@@ -43,8 +43,12 @@ pub(super) fn set_up(library: &'static Library, comm: Handle) -> Option<Served> 
         let _place = &place;
         progress.turn(waited)
     });
-    let is_crowded = terms.cpus.len() < ranks;
-    Some(Served { member, is_crowded, records: Vec::new(), packed: Vec::new() })
+    let crowd = match ranks {
+        _ if terms.cpus.len() < ranks => Crowd::Crowded,
+        2 => Crowd::Pair,
+        _ => Crowd::Wide,
+    };
+    Some(Served { member, crowd, records: Vec::new(), packed: Vec::new() })
 }
 
 fn join(library: &Library, comm: Handle, terms: &Terms, rank: usize, ranks: usize) -> Option<Member> {

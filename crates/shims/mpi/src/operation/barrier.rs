@@ -8,5 +8,5 @@ use crate::library::{Handle, Library, SUCCESS};
 /// Waits for all ranks.
 #[inline]
 pub(crate) fn barrier(library: &'static Library, comm: Handle) -> Option<c_int> {
-    serve(library, comm, |served| served.member.barrier().map(|()| Some(SUCCESS)))
+    serve(library, comm, |_| true, |served| served.member.barrier().map(|()| Some(SUCCESS)))
 }

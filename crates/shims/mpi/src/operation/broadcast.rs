@@ -36,28 +36,32 @@ pub(crate) fn broadcast(library: &'static Library, call: Broadcast, comm: Handle
     if datatype.is_contiguous() && call.buffer.is_null() && len > 0 {
         return None;
     }
-    serve(library, comm, |served| {
-        if !pays(Kind::Broadcast, len, served, library) {
-            return Ok(None);
-        }
-        let (member, packed) = (&mut served.member, &mut served.packed);
-        let Some(root) = usize::try_from(call.root).ok().filter(|&root| root < member.size()) else { return Ok(None) };
-        if len == 0 {
-            return Ok(Some(SUCCESS));
-        }
-        if datatype.is_contiguous() {
-            broadcast_bytes(member, root, call.buffer.cast(), len)?;
-            return Ok(Some(SUCCESS));
-        }
-        packed.resize(len, 0);
-        let is_root = member.rank() == root;
-        let mut result = if is_root { pack(library, &call, packed) } else { Ok(()) };
-        broadcast_bytes(member, root, packed.as_mut_ptr(), len)?;
-        if !is_root {
-            result = unpack(library, &call, packed);
-        }
-        Ok(Some(result.err().unwrap_or(SUCCESS)))
-    })
+    serve(
+        library,
+        comm,
+        |crowd| pays(Kind::Broadcast, len, crowd, library),
+        |served| {
+            let (member, packed) = (&mut served.member, &mut served.packed);
+            let Some(root) = usize::try_from(call.root).ok().filter(|&root| root < member.size()) else {
+                return Ok(None);
+            };
+            if len == 0 {
+                return Ok(Some(SUCCESS));
+            }
+            if datatype.is_contiguous() {
+                broadcast_bytes(member, root, call.buffer.cast(), len)?;
+                return Ok(Some(SUCCESS));
+            }
+            packed.resize(len, 0);
+            let is_root = member.rank() == root;
+            let mut result = if is_root { pack(library, &call, packed) } else { Ok(()) };
+            broadcast_bytes(member, root, packed.as_mut_ptr(), len)?;
+            if !is_root {
+                result = unpack(library, &call, packed);
+            }
+            Ok(Some(result.err().unwrap_or(SUCCESS)))
+        },
+    )
 }
 
 fn broadcast_bytes(member: &mut Member, root: usize, data: *mut u8, len: usize) -> Result<(), Error> {

@@ -1,14 +1,16 @@
 //! The lengths that are left to the library although they could be served.
 //!
 //! Among two ranks with a CPU each, a message of some lines of corecast's channels takes longer than one of the library: each
-//! line is waited for by itself, while a copy of bytes lets the CPU fetch the next ones ahead. The limits are those of
-//! `docs/design/shim-mpi.md`. Where ranks share CPUs, a served operation needs fewer turns of the scheduler, whatever its length.
-//! Longer ones than the limit are left to it, too. The call has counted by then, so ranks with other limits set up together, and
-//! find out. All ranks decide alike: by the number of ranks and CPUs on which they have agreed, the library, and the length.
+//! line is waited for by itself, while a copy of bytes lets the CPU fetch the next ones ahead. Where ranks share CPUs, Open MPI's
+//! root leaves its message behind and goes on. The limits are those of `docs/design/shim-mpi.md`; where nothing was measured
+//! everything is served. Longer ones than the limit are left to the library, too. The call has counted by then, so ranks with
+//! other limits set up together, and find out.
+//!
+//! All ranks decide alike: by the number of ranks and CPUs on which they have agreed, the library, and the length.
 
 use std::ops::RangeInclusive;
 
-use crate::communicator::Served;
+use crate::communicator::Crowd;
 use crate::library::Library;
 use crate::settings::Settings;
 
@@ -20,29 +22,27 @@ pub(super) enum Kind {
     Allreduce,
 }
 
-/// The most ranks of which the limits are known.
-const MOST_RANKS: usize = 2;
 const NOTHING: RangeInclusive<usize> = 1..=0;
 
 /// True if an operation of this length is to be served.
 #[inline]
-pub(super) fn pays(kind: Kind, len: usize, served: &Served, library: &Library) -> bool {
-    if len > Settings::get().limit_bytes {
-        return false;
-    }
-    let is_known = served.member.size() <= MOST_RANKS && !served.is_crowded;
-    !is_known || !left_to_library(kind, library.constants.is_open_mpi()).contains(&len)
+pub(super) fn pays(kind: Kind, len: usize, crowd: Crowd, library: &Library) -> bool {
+    len <= Settings::get().limit_bytes && !left_to_library(kind, crowd, library.constants.is_open_mpi()).contains(&len)
 }
 
 /// The lengths, in bytes, that the library carries faster.
-fn left_to_library(kind: Kind, is_open_mpi: bool) -> RangeInclusive<usize> {
-    match (kind, is_open_mpi) {
-        (Kind::Broadcast, true) => 113..=2047,
-        (Kind::Broadcast, false) => NOTHING,
-        (Kind::Reduce, true) => 57..=2047,
-        (Kind::Reduce, false) => 505..=4095,
-        (Kind::Allreduce, true) => NOTHING,
-        (Kind::Allreduce, false) => 2048..=usize::MAX,
+#[inline]
+fn left_to_library(kind: Kind, crowd: Crowd, is_open_mpi: bool) -> RangeInclusive<usize> {
+    match (crowd, kind, is_open_mpi) {
+        (Crowd::Pair, Kind::Broadcast, true) => 113..=2047,
+        (Crowd::Pair, Kind::Reduce, true) => 57..=2047,
+        (Crowd::Pair, Kind::Allreduce, true) => 57..=usize::MAX,
+        (Crowd::Pair, Kind::Reduce, false) => 505..=4095,
+        (Crowd::Pair, Kind::Allreduce, false) => 2048..=usize::MAX,
+        (Crowd::Crowded, Kind::Broadcast, true) => 1..=504,
+        (Crowd::Crowded, Kind::Reduce, true) => 225..=2047,
+        (Crowd::Crowded, Kind::Allreduce, true) => 505..=2047,
+        _ => NOTHING,
     }
 }
 
@@ -51,11 +51,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_travels_in_a_line_is_served_always() {
+    fn what_travels_in_a_line_is_served_but_for_broadcasts_in_a_crowd() {
         for kind in [Kind::Broadcast, Kind::Reduce, Kind::Allreduce] {
-            for is_open_mpi in [false, true] {
-                assert!((0..=56).all(|len| !left_to_library(kind, is_open_mpi).contains(&len)), "{kind:?}");
+            for (crowd, is_open_mpi) in
+                [(Crowd::Pair, false), (Crowd::Pair, true), (Crowd::Crowded, false), (Crowd::Wide, true)]
+            {
+                let left = left_to_library(kind, crowd, is_open_mpi);
+                assert!((0..=56).all(|len| !left.contains(&len)), "{kind:?} {crowd:?}");
             }
         }
+        assert!(left_to_library(Kind::Broadcast, Crowd::Crowded, true).contains(&8));
     }
 }

@@ -48,40 +48,44 @@ struct Checked {
 #[inline]
 pub(crate) fn reduce(library: &'static Library, call: Reduction, root: c_int, comm: Handle) -> Option<c_int> {
     let checked = Checked::of(library, call)?;
-    serve(library, comm, |served| {
-        if !pays(Kind::Reduce, checked.len(), served, library) {
-            return Ok(None);
-        }
-        let Some(root) = usize::try_from(root).ok().filter(|&root| root < served.member.size()) else {
-            return Ok(None);
-        };
-        let is_root = served.member.rank() == root;
-        if checked.from.is_null() || is_root && checked.into.is_null() && checked.count > 0 {
-            return Ok(None);
-        }
-        if checked.count > 0 {
-            reduce_checked(served, &checked, root)?;
-        }
-        Ok(Some(SUCCESS))
-    })
+    serve(
+        library,
+        comm,
+        |crowd| pays(Kind::Reduce, checked.len(), crowd, library),
+        |served| {
+            let Some(root) = usize::try_from(root).ok().filter(|&root| root < served.member.size()) else {
+                return Ok(None);
+            };
+            let is_root = served.member.rank() == root;
+            if checked.from.is_null() || is_root && checked.into.is_null() && checked.count > 0 {
+                return Ok(None);
+            }
+            if checked.count > 0 {
+                reduce_checked(served, &checked, root)?;
+            }
+            Ok(Some(SUCCESS))
+        },
+    )
 }
 
 /// Combines the values of all ranks for all of them.
 #[inline]
 pub(crate) fn allreduce(library: &'static Library, call: Reduction, comm: Handle) -> Option<c_int> {
     let checked = Checked::of(library, call)?;
-    serve(library, comm, |served| {
-        if !pays(Kind::Allreduce, checked.len(), served, library) {
-            return Ok(None);
-        }
-        if checked.count > 0 {
-            if checked.from.is_null() || checked.into.is_null() {
-                return Ok(None);
+    serve(
+        library,
+        comm,
+        |crowd| pays(Kind::Allreduce, checked.len(), crowd, library),
+        |served| {
+            if checked.count > 0 {
+                if checked.from.is_null() || checked.into.is_null() {
+                    return Ok(None);
+                }
+                allreduce_checked(served, &checked)?;
             }
-            allreduce_checked(served, &checked)?;
-        }
-        Ok(Some(SUCCESS))
-    })
+            Ok(Some(SUCCESS))
+        },
+    )
 }
 
 fn reduce_checked(served: &mut Served, checked: &Checked, root: usize) -> Result<(), Error> {

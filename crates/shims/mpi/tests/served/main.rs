@@ -78,7 +78,7 @@ fn wrong_arguments_are_refused_by_the_library() {
 
 #[test]
 fn ranks_that_come_late_are_waited_for() {
-    run_served("late", &RANKS, "MPI_Bcast");
+    run_served("late", &RANKS, "MPI_Barrier");
 }
 
 #[test]

@@ -91,18 +91,18 @@ static void progress(void) {
 /* Rank 1 takes every second element, the others a plain array: one signature. */
 static void derived(void) {
     MPI_Datatype every_second;
-    MPI_Type_vector(50, 1, 2, MPI_INT, &every_second);
+    MPI_Type_vector(600, 1, 2, MPI_INT, &every_second);
     MPI_Type_commit(&every_second);
     for (int round = 0; round < 200; round++) {
-        int root = round % size, plain[50], gappy[100];
-        for (int i = 0; i < 100; i++) gappy[i] = rank == root && i % 2 == 0 ? round * 1000 + i / 2 : -7;
-        for (int i = 0; i < 50; i++) plain[i] = rank == root ? round * 1000 + i : -1;
+        int root = round % size, plain[600], gappy[1200];
+        for (int i = 0; i < 1200; i++) gappy[i] = rank == root && i % 2 == 0 ? round * 1000 + i / 2 : -7;
+        for (int i = 0; i < 600; i++) plain[i] = rank == root ? round * 1000 + i : -1;
         if (rank == 1)
             MPI_Bcast(gappy, 1, every_second, root, MPI_COMM_WORLD);
         else
-            MPI_Bcast(plain, 50, MPI_INT, root, MPI_COMM_WORLD);
-        for (int i = 0; i < 50; i++) CHECK((rank == 1 ? gappy[2 * i] : plain[i]) == round * 1000 + i);
-        for (int i = 1; i < 100; i += 2) CHECK(gappy[i] == -7);
+            MPI_Bcast(plain, 600, MPI_INT, root, MPI_COMM_WORLD);
+        for (int i = 0; i < 600; i++) CHECK((rank == 1 ? gappy[2 * i] : plain[i]) == round * 1000 + i);
+        for (int i = 1; i < 1200; i += 2) CHECK(gappy[i] == -7);
     }
     MPI_Type_free(&every_second);
     struct { double value; int place; } pair, best;

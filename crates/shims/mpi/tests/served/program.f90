@@ -3,7 +3,7 @@ program served
     use mpi
     implicit none
     integer :: rank, ranks, ierror, round, place, total
-    double precision :: values(8), sums(8)
+    double precision :: values(4), sums(4)
 
     call MPI_INIT(ierror)
     call MPI_COMM_RANK(MPI_COMM_WORLD, rank, ierror)
@@ -17,9 +17,9 @@ program served
         call MPI_REDUCE(place, total, 1, MPI_INTEGER, MPI_SUM, 0, MPI_COMM_WORLD, ierror)
         if (rank == 0 .and. total /= ranks * round) stop 5
         values = rank
-        call MPI_ALLREDUCE(values, sums, 8, MPI_DOUBLE_PRECISION, MPI_SUM, MPI_COMM_WORLD, ierror)
+        call MPI_ALLREDUCE(values, sums, 4, MPI_DOUBLE_PRECISION, MPI_SUM, MPI_COMM_WORLD, ierror)
         if (any(sums /= ranks * (ranks - 1) / 2)) stop 6
-        call MPI_ALLREDUCE(MPI_IN_PLACE, values, 8, MPI_DOUBLE_PRECISION, MPI_MAX, MPI_COMM_WORLD, ierror)
+        call MPI_ALLREDUCE(MPI_IN_PLACE, values, 4, MPI_DOUBLE_PRECISION, MPI_MAX, MPI_COMM_WORLD, ierror)
         if (any(values /= ranks - 1)) stop 7
     end do
     call MPI_FINALIZE(ierror)
