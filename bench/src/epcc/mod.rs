@@ -143,8 +143,8 @@ fn in_either_order<T>(true_first: bool, run: impl Fn(bool) -> Result<T, BenchErr
     Ok(if true_first { [second, first] } else { [first, second] })
 }
 
-/// Launches, and how long each measures. The authors of Smelt have taken 5,000 outer repetitions. One is long enough that the fork
-/// and the join around it, which take 40 us where threads share CPUs, are a small part of what a barrier is said to cost.
+/// Launches, and how long each measures. The authors of Smelt have taken 5,000 outer repetitions. One is long enough that the
+/// fork and the join around it, which take 40 us where threads share CPUs, are a small part of what a barrier is said to cost.
 fn effort(is_quick: bool) -> (usize, Effort) {
     match is_quick {
         true => (5, Effort { outer_repetitions: 100, test_us: 1000.0 }),

@@ -127,8 +127,8 @@ impl Team {
         self.first_word.with_mut(|place| unsafe { place.write(word) });
     }
 
-    /// Takes back what is left of the region, after the join. A task of its last interval, which no barrier has ended, counts as one
-    /// of the next region's first: that one's first barrier is the runtime's.
+    /// Takes back what is left of the region, after the join. A task of its last interval, which no barrier has ended, counts as
+    /// one of the next region's first: that one's first barrier is the runtime's.
     pub(crate) fn close(&self) {
         // ORDERING: Relaxed, the runtime's join orders what member 0 wrote before it
         let (base, last) = (self.base.load(Ordering::Relaxed), self.last.load(Ordering::Relaxed));
