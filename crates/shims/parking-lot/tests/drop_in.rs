@@ -40,6 +40,14 @@ fn types_are_shared_as_those_of_parking_lot_are() {
     is_unwind_safe::<Once>();
 }
 
+/// Those that `docs/guide/parking-lot.md` tells. `Once` has 4 more with debug assertions.
+#[test]
+fn sizes_are_those_that_users_are_told() {
+    let sizes = [size_of::<Mutex<()>>(), size_of::<FairMutex<()>>(), size_of::<RwLock<()>>(), size_of::<Condvar>()];
+    assert_eq!((sizes, size_of::<ReentrantMutex<()>>()), ([1, 1, 4, 8], 24));
+    assert!((12..=16).contains(&size_of::<Once>()));
+}
+
 #[test]
 fn numbers_of_threads_differ_and_stay() {
     let number = || RawThreadId.nonzero_thread_id();
