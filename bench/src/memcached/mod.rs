@@ -239,7 +239,9 @@ impl Situation for Cell<'_> {
     }
 
     fn check(&mut self, at: usize) -> Result<(), Failure> {
-        let closed = self.clients(self.server(at), self.field.block, 1).closed()?;
+        // One request at a time, as in open loops.
+        let clients = Clients { pipeline: 1, ..self.clients(self.server(at), self.field.block, 1) };
+        let closed = clients.closed()?;
         // The same for all, so that latencies compare; a contender that cannot keep up has none.
         let rate = OPEN_SHARE * closed.requests as f64 / closed.seconds;
         self.open_rps = self.open_rps.filter(|&most| most > rate).or(Some(rate));
