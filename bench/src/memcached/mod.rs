@@ -1,8 +1,8 @@
 //! `corecast bench memcached`: Debian's memcached with corecast's locks preloaded under it, beside the same without.
 //!
 //! The workload of SSYNC (David, Guerraoui, Trigonakis, SOSP 2013, figure 12) with a client of our own: gets, sets, and a mix
-//! by Zipf's law, over a Unix socket. Each contender has a server of its own; in every round each has a block with closed loops, which
-//! tell the throughput and the CPU time, and one with open loops at the same rate for all, which tell the latency.
+//! by Zipf's law, over a Unix socket. Each contender has a server of its own. In every round each has a block with closed loops,
+//! which tell the throughput and the CPU time, and one with open loops at the same rate for all, which tell the latency.
 //! Servers that are not measured sleep. With four CPUs or more, server and clients have CPUs of their own.
 //!
 //! - [`server`], [`protocol`]: memcached and a connection to it; [`load`], [`clients`]: requests, and when they are sent;
