@@ -1,8 +1,8 @@
 //! `corecast bench memcached`: Debian's memcached with corecast's locks preloaded under it, beside the same without.
 //!
 //! The workload of SSYNC (David, Guerraoui, Trigonakis, SOSP 2013, figure 12) with a client of our own: gets, sets, and a mix
-//! by Zipf's law, over a Unix socket. Each contender has a server of its own; in every round each has a block with closed loops, which
-//! tell the throughput and the CPU time, and one with open loops at the same rate for all, which tell the latency.
+//! by Zipf's law, over a Unix socket. Each contender has a server of its own. In every round each has a block with closed loops,
+//! which tell the throughput and the CPU time, and one with open loops at the same rate for all, which tell the latency.
 //! Servers that are not measured sleep. With four CPUs or more, server and clients have CPUs of their own.
 //!
 //! - [`server`], [`protocol`]: memcached and a connection to it; [`load`], [`clients`]: requests, and when they are sent;
@@ -239,7 +239,9 @@ impl Situation for Cell<'_> {
     }
 
     fn check(&mut self, at: usize) -> Result<(), Failure> {
-        let closed = self.clients(self.server(at), self.field.block, 1).closed()?;
+        // One request at a time, as in open loops.
+        let clients = Clients { pipeline: 1, ..self.clients(self.server(at), self.field.block, 1) };
+        let closed = clients.closed()?;
         // The same for all, so that latencies compare; a contender that cannot keep up has none.
         let rate = OPEN_SHARE * closed.requests as f64 / closed.seconds;
         self.open_rps = self.open_rps.filter(|&most| most > rate).or(Some(rate));

@@ -1,9 +1,9 @@
 //! `corecast bench streamcluster`: online clustering, which is bound by barriers, with the barrier shim preloaded and without.
 //!
 //! The experiment of Smelt (Kaestle et al., OSDI 2016, figure 13) with PARSEC's input sizes and a kernel of our own. Contenders
-//! are the kernel on `pthread_barrier_t`, the same with the shim, the same with a shim that passes everything on, and builds with a
-//! barrier made of a mutex and a condition variable, as PARSEC's own, and with an MCS tree. They run in turns, in an order drawn
-//! anew for each round, and all must print the same result.
+//! are the kernel on `pthread_barrier_t`, the same with the shim, the same with a shim that passes everything on, and builds with
+//! a barrier made of a mutex and a condition variable, as PARSEC's own, and with an MCS tree. They run in turns, in an order
+//! drawn anew for each round, and all must print the same result.
 
 mod gates;
 mod program;
