@@ -96,8 +96,8 @@ pub use pair::ump;
 pub use published::PublishedFigure;
 pub use replica::{
     CostRow, CrashEpisode, CrashFault, CrashOptions, CrashReport, CrashRow, LeftOut, PredictionRow, Preset, RedisRow,
-    ReplicaCell, ReplicaOptions, ReplicaReport, ReplicaRow, RobustRow, SimulatedRow, crash, crash_node, replica,
-    replica_member,
+    ReplicaCell, ReplicaOptions, ReplicaReport, ReplicaRow, RobustPart, RobustRow, SimulatedRow, crash, crash_node,
+    replica, replica_member,
 };
 pub use select::{Fairness, SelectReport, select};
 pub use setup::{SetupReport, SetupRow, setup};

@@ -53,7 +53,7 @@ use series::forms;
 
 pub use crash::{CrashEpisode, CrashFault, CrashOptions, CrashReport, CrashRow, crash, crash_node};
 pub use member::replica_member;
-pub use preset::Preset;
+pub use preset::{Preset, RobustPart};
 pub use report::{
     CostRow, LeftOut, PredictionRow, RedisRow, ReplicaCell, ReplicaReport, ReplicaRow, RobustRow, SimulatedRow,
 };
@@ -70,6 +70,8 @@ pub struct ReplicaOptions {
     pub options: Options,
     /// The experiment to repeat; the usual run of all strata by default.
     pub preset: Option<Preset>,
+    /// These parts of the first stratum and nothing else; all strata if there is none.
+    pub only: Vec<RobustPart>,
     /// The numbers of replicas; those of the experiment by default.
     pub members: Vec<usize>,
     /// How long a block lasts; half a second by default, 10 ms if quick.
@@ -145,6 +147,11 @@ pub fn replica(
     }
     let (amount, seed) = (Amount::of(options), shared.seed_or_draw());
     let mut report = begun(machine, options, &cpus, seed);
+    if !options.only.is_empty() {
+        robustness(&mut report, options, &amount, progress)?;
+        report.gates = gates::judge(&report);
+        return Ok(report);
+    }
     let is_usual = options.preset.is_none() && options.members.is_empty() && shared.contenders.is_empty();
     if is_usual {
         robustness(&mut report, options, &amount, &mut Part { whole: progress, from: 0.0, to: 0.4 })?;
@@ -214,25 +221,7 @@ fn robustness(
     let abort = Arc::new(Abort::heeding(&shared.cancel));
     let (wait, cpus, seed) = (shared.wait, report.cpus.len(), report.seed);
     let run = robustness::Run { program: &program, abort, wait, cpus, replicas: REPLICAS, seed };
-    let mut tasks: Vec<(RobustRow, RobustTask<'_>)> = Vec::new();
-    for series in forms() {
-        for is_stopped in [false, true] {
-            let event = if is_stopped { "stopped" } else { "idle" };
-            let row = RobustRow { event, ..robustness::of(&run, series) };
-            let run = &run;
-            tasks.push((row, Box::new(move || robustness::held_back(run, series, is_stopped, amount.writes))));
-        }
-        for event in robustness::Event::ALL {
-            let row = RobustRow { event: event.words(), ..robustness::of(&run, series) };
-            let run = &run;
-            tasks.push((row, Box::new(move || robustness::events(run, series, event, amount.events))));
-        }
-        let row = RobustRow { event: "restart", ..robustness::of(&run, series) };
-        let (size, run, program) = ((amount.state_bytes, amount.restarts), &run, &program);
-        tasks.push((row, Box::new(move || restart::restarts(series, size, program, &run.abort))));
-    }
-    let rival = RobustRow { contender: "node-replication".to_owned(), event: "idle", ..RobustRow::default() };
-    tasks.push((rival, Box::new(|| robustness::node_replication(&run, amount.writes))));
+    let tasks = robust_tasks(&run, &options.only, amount);
     let all = tasks.len();
     for (number, (row, task)) in tasks.into_iter().enumerate() {
         progress.step(number as f64 / all as f64, &format!("{}: {}", row.contender, row.event));
@@ -242,6 +231,36 @@ fn robustness(
         report.robustness.push(done.unwrap_or_else(failed));
     }
     Ok(())
+}
+
+/// The rows of these parts, of all parts if there is none, and how each is made.
+fn robust_tasks<'a>(
+    run: &'a robustness::Run<'a>,
+    only: &[RobustPart],
+    amount: &'a Amount,
+) -> Vec<(RobustRow, RobustTask<'a>)> {
+    let mut tasks: Vec<(RobustRow, RobustTask<'a>)> = Vec::new();
+    let has = |part: RobustPart| only.is_empty() || only.contains(&part);
+    for series in forms() {
+        let row = |event| RobustRow { event, ..robustness::of(run, series) };
+        for is_stopped in [false, true].into_iter().filter(|_| has(RobustPart::HeldBack)) {
+            let task = move || robustness::held_back(run, series, is_stopped, amount.writes);
+            tasks.push((row(if is_stopped { "stopped" } else { "idle" }), Box::new(task)));
+        }
+        for event in robustness::Event::ALL.into_iter().filter(|_| has(RobustPart::Pauses)) {
+            tasks.push((row(event.words()), Box::new(move || robustness::events(run, series, event, amount.events))));
+        }
+        if has(RobustPart::Restarts) {
+            let size = (amount.state_bytes, amount.restarts);
+            let task = move || restart::restarts(series, size, run.program, &run.abort);
+            tasks.push((row("restart"), Box::new(task)));
+        }
+    }
+    if has(RobustPart::HeldBack) {
+        let rival = RobustRow { contender: "node-replication".to_owned(), event: "idle", ..RobustRow::default() };
+        tasks.push((rival, Box::new(move || robustness::node_replication(run, amount.writes))));
+    }
+    tasks
 }
 
 /// Stratum 3.

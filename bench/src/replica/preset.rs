@@ -45,6 +45,41 @@ impl FromStr for Preset {
     }
 }
 
+/// A part of the stratum of robustness.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RobustPart {
+    /// Writes while a replica idles or is stopped: Q3.
+    HeldBack,
+    /// The pauses after kills and stops: Q2.
+    Pauses,
+    /// The time until a killed replica's successor can be read: Q9.
+    Restarts,
+}
+
+impl RobustPart {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::HeldBack, Self::Pauses, Self::Restarts];
+
+    /// Its name on the command line.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::HeldBack => "held-back",
+            Self::Pauses => "pauses",
+            Self::Restarts => "restarts",
+        }
+    }
+}
+
+impl FromStr for RobustPart {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<Self, String> {
+        let found = Self::ALL.into_iter().find(|part| part.name() == name);
+        found.ok_or_else(|| format!("no part of the robustness is called {name}"))
+    }
+}
+
 /// The work of the clients in one situation.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Workload {

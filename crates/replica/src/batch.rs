@@ -8,113 +8,157 @@
 //! sees a part of it. A retry retries all of it.
 //!
 //! ```
-//! use corecast_replica::kv::{Answer, Condition, Key, Op, Out, Query, Store, Value};
+//! use corecast_replica::kv::{Condition, Key, Op, Out, Store, Value};
 //! use corecast_replica::{Batch, Batched, StateMachine};
 //!
 //! let (key, value) = (Key::try_from("n")?, Value::try_from("41")?);
 //! let set = Op::Set { key: key.clone(), value, condition: Condition::Always };
+//! let batch = Batch::from_iter([set, Op::Increment { key, by: 1 }]);
 //! let mut store = Batched::new(Store::default());
-//! let outs = store.apply(0, &Batch::Many(vec![set, Op::Increment { key: key.clone(), by: 1 }]));
-//! assert_eq!(outs, Batch::Many(vec![Out::Done, Out::Integer(42)]));
-//! assert_eq!(store.query(&Query::Get(key)), Answer::Value(Some(Value::of_integer(42))));
+//! assert!(store.apply(0, &batch).iter().eq([Out::Done, Out::Integer(42)]));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+use std::fmt;
 use std::io;
+use std::marker::PhantomData;
 
 use crate::{Index, StateMachine, Wire};
 
-/// The first byte of one value, which goes to the end.
-const ONE: u8 = 0;
-/// The first byte of several values, each behind its length.
-const MANY: u8 = 1;
 /// A length from this one on is this byte and four more.
 const LONG: usize = 255;
-
-/// Room is made for one value for this many bytes that have come, up to a number of values.
-const USUAL_BYTES: usize = 16;
-const MOST_AT_ONCE: usize = 64;
+/// The memory that an emptied batch keeps.
+const KEPT_BYTES: usize = 64 << 10;
 
 /// Operations that are applied together, in their order; or their results.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub enum Batch<T> {
-    /// One, which needs no memory of its own.
-    One(T),
-    /// Any number of them.
-    Many(Vec<T>),
+///
+/// They are kept as bytes, and made one by one as they are needed: each value is its length and its bytes. A length is one byte,
+/// or from 255 on the byte 255 and a number of 32 bits.
+pub struct Batch<T> {
+    bytes: Vec<u8>,
+    len: usize,
+    values: PhantomData<fn() -> T>,
 }
 
 impl<T> Batch<T> {
-    /// All of them, in their order.
+    /// No operations.
     #[must_use]
-    pub fn as_slice(&self) -> &[T] {
-        match self {
-            Self::One(one) => std::slice::from_ref(one),
-            Self::Many(many) => many,
-        }
+    pub const fn new() -> Self {
+        Self { bytes: Vec::new(), len: 0, values: PhantomData }
+    }
+
+    /// Their number.
+    #[must_use]
+    pub const fn len(&self) -> usize {
+        self.len
+    }
+
+    /// True if there is none.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Takes all out. Memory for up to 64 KiB is kept.
+    pub fn clear(&mut self) {
+        self.bytes.clear();
+        self.bytes.shrink_to(KEPT_BYTES);
+        self.len = 0;
     }
 }
 
-/// The bytes are `0` and those of one value, or `1` and for each value its length and its bytes. A length is one byte, or from 255
-/// on the byte 255 and a number of 32 bits.
-impl<T: Wire> Wire for Batch<T> {
+impl<T: Wire> Batch<T> {
+    /// Adds one behind the others.
+    ///
+    /// # Panics
+    /// If it has 4 GiB or more.
+    #[inline]
+    pub fn push(&mut self, value: &T) {
+        let at = self.bytes.len();
+        self.bytes.push(0);
+        value.encode(&mut self.bytes);
+        let len = self.bytes.len() - at - 1;
+        if len < LONG {
+            self.bytes[at] = len as u8;
+        } else {
+            self.put_long(at, len);
+        }
+        self.len += 1;
+    }
+
+    #[cold]
+    fn put_long(&mut self, at: usize, len: usize) {
+        self.bytes[at] = LONG as u8;
+        let len = u32::try_from(len).expect("an operation has less than 4 GiB");
+        self.bytes.splice(at + 1..at + 1, len.to_le_bytes());
+    }
+
+    /// All of them, in their order.
+    ///
+    /// # Panics
+    /// The iterator does if the bytes of a value are those of none, as they may be in a batch of [decoded](Wire::decode) bytes.
+    pub fn iter(&self) -> impl Iterator<Item = T> + '_ {
+        let decode = |bytes: &[u8]| T::decode(bytes).expect("a batch holds values that were encoded");
+        Parts(&self.bytes).map(decode)
+    }
+}
+
+/// The bytes of the values that are left.
+struct Parts<'a>(&'a [u8]);
+
+impl<'a> Iterator for Parts<'a> {
+    type Item = &'a [u8];
+
+    #[inline]
+    fn next(&mut self) -> Option<&'a [u8]> {
+        let (&short, rest) = self.0.split_first()?;
+        let (len, rest) = if usize::from(short) < LONG {
+            (usize::from(short), rest)
+        } else {
+            let (long, rest) = rest.split_first_chunk()?;
+            (usize::try_from(u32::from_le_bytes(*long)).ok()?, rest)
+        };
+        let (value, rest) = rest.split_at_checked(len)?;
+        self.0 = rest;
+        Some(value)
+    }
+}
+
+impl<T> Wire for Batch<T> {
     fn encode(&self, to: &mut Vec<u8>) {
-        match self {
-            Self::One(one) => {
-                to.push(ONE);
-                one.encode(to);
-            }
-            Self::Many(many) => {
-                to.push(MANY);
-                many.iter().for_each(|value| encode_with_length(value, to));
-            }
-        }
+        to.extend_from_slice(&self.bytes);
     }
 
+    /// Looks at the lengths only.
     fn decode(bytes: &[u8]) -> Option<Self> {
-        match bytes.split_first()? {
-            (&ONE, one) => T::decode(one).map(Self::One),
-            (&MANY, mut rest) => {
-                let mut many = Vec::with_capacity((rest.len() / USUAL_BYTES).min(MOST_AT_ONCE));
-                while !rest.is_empty() {
-                    many.push(T::decode(take_with_length(&mut rest)?)?);
-                }
-                Some(Self::Many(many))
-            }
-            _ => None,
-        }
+        let mut parts = Parts(bytes);
+        let len = parts.by_ref().count();
+        parts.0.is_empty().then(|| Self { bytes: bytes.to_vec(), len, values: PhantomData })
     }
 }
 
-fn encode_with_length(value: &impl Wire, to: &mut Vec<u8>) {
-    let at = to.len();
-    to.push(0);
-    value.encode(to);
-    let len = to.len() - at - 1;
-    if len < LONG {
-        to[at] = len as u8;
-    } else {
-        to[at] = LONG as u8;
-        let long = u32::try_from(len).expect("an operation is far shorter than 4 GiB");
-        to.splice(at + 1..at + 1, long.to_le_bytes());
+impl<T: Wire> FromIterator<T> for Batch<T> {
+    fn from_iter<I: IntoIterator<Item = T>>(values: I) -> Self {
+        let mut batch = Self::new();
+        values.into_iter().for_each(|value| batch.push(&value));
+        batch
     }
 }
 
-fn take_with_length<'a>(rest: &mut &'a [u8]) -> Option<&'a [u8]> {
-    let (&short, behind) = rest.split_first()?;
-    let (len, behind) = if usize::from(short) < LONG {
-        (usize::from(short), behind)
-    } else {
-        let (long, behind) = behind.split_first_chunk()?;
-        (usize::try_from(u32::from_le_bytes(*long)).ok()?, behind)
-    };
-    let (value, behind) = behind.split_at_checked(len)?;
-    *rest = behind;
-    Some(value)
+impl<T> Default for Batch<T> {
+    fn default() -> Self {
+        Self::new()
+    }
 }
 
-/// A state machine whose commands are [batches](Batch) of the operations of another. Its questions, its digest and its snapshots are
-/// those of the other.
+impl<T> fmt::Debug for Batch<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Batch({} values in {} bytes)", self.len, self.bytes.len())
+    }
+}
+
+/// A state machine whose commands are [batches](Batch) of the operations of another. Its questions, its digest and its
+/// snapshots are those of the other.
 #[derive(Debug, Default)]
 pub struct Batched<S>(S);
 
@@ -137,10 +181,7 @@ impl<S: StateMachine> StateMachine for Batched<S> {
     type Answer = S::Answer;
 
     fn apply(&mut self, at: Index, op: &Batch<S::Op>) -> Batch<S::Out> {
-        match op {
-            Batch::One(op) => Batch::One(self.0.apply(at, op)),
-            Batch::Many(ops) => Batch::Many(ops.iter().map(|op| self.0.apply(at, op)).collect()),
-        }
+        op.iter().map(|op| self.0.apply(at, &op)).collect()
     }
 
     #[inline]
@@ -173,31 +214,32 @@ mod tests {
         lens.iter().map(|&len| (0..len).map(|at| at as u8).collect()).collect()
     }
 
-    fn bytes_of(batch: &Batch<Vec<u8>>) -> Vec<u8> {
-        let mut bytes = vec![9];
-        batch.encode(&mut bytes);
-        bytes.split_off(1)
-    }
-
     #[test]
-    fn batches_come_back() {
+    fn values_come_back() {
         for lens in [&[][..], &[0], &[3, 0, 254], &[255, 256], &[1, 70_000, 2]] {
-            let batch = Batch::Many(values(lens));
-            assert_eq!(Batch::decode(&bytes_of(&batch)).as_ref(), Some(&batch), "{lens:?}");
-        }
-        for len in [0, 1, 254, 255, 70_000] {
-            let batch = Batch::One(values(&[len]).remove(0));
-            let bytes = bytes_of(&batch);
-            assert_eq!((bytes.len(), Batch::decode(&bytes)), (len + 1, Some(batch)), "{len} bytes");
+            let batch = Batch::from_iter(values(lens));
+            let mut bytes = vec![9];
+            batch.encode(&mut bytes);
+            let found = Batch::<Vec<u8>>::decode(&bytes[1..]).expect("a batch");
+            assert_eq!((found.len(), found.is_empty()), (lens.len(), lens.is_empty()));
+            assert!(found.iter().eq(values(lens)), "{lens:?}");
+            let long = lens.iter().filter(|&&len| len >= LONG).count();
+            assert_eq!(bytes.len(), 1 + lens.iter().sum::<usize>() + lens.len() + 4 * long);
         }
     }
 
     #[test]
-    fn other_bytes_are_none() {
-        for bytes in [&[][..], &[2], &[1, 3, 0, 0], &[1, 255], &[1, 255, 255, 255, 255, 255], &[1, 255, 2, 0, 0, 0, 7]]
-        {
-            assert_eq!(Batch::<Vec<u8>>::decode(bytes), None, "{bytes:?}");
+    fn a_batch_is_used_again() {
+        let mut batch = Batch::from_iter([1_u64, 2]);
+        batch.clear();
+        batch.push(&3);
+        assert!(batch.iter().eq([3]) && batch.len() == 1);
+    }
+
+    #[test]
+    fn lengths_that_do_not_fit_are_refused() {
+        for bytes in [&[2][..], &[1, 3, 2, 0], &[255], &[255, 255, 255, 255, 255], &[255, 2, 0, 0, 0, 7]] {
+            assert!(Batch::<Vec<u8>>::decode(bytes).is_none(), "{bytes:?}");
         }
-        assert_eq!(Batch::<u64>::decode(&[1, 4, 0, 0, 0, 0]), None, "four bytes are no u64");
     }
 }

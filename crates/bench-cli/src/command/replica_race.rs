@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use corecast_bench::{Preset, ReplicaCell, ReplicaOptions, ReplicaReport, replica, replica_member};
+use corecast_bench::{Preset, ReplicaCell, ReplicaOptions, ReplicaReport, RobustPart, replica, replica_member};
 use corecast_race::{Options, Place};
 
 use crate::columns;
@@ -34,6 +34,9 @@ pub(super) struct RaceArguments {
     /// Repeat this experiment [default: robustness, costs, a store with all its rivals, and the simulation].
     #[arg(long, value_name = "EXPERIMENT", value_parser = presets())]
     preset: Option<Preset>,
+    /// Do these parts of the robustness and nothing else: held-back (Q3), pauses (Q2), restarts (Q9).
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = parts(), conflicts_with_all = ["preset", "members", "contenders", "redis"])]
+    only: Vec<RobustPart>,
     /// The numbers of replicas [default: those of the experiment].
     #[arg(long, visible_alias = "n", value_name = "LIST", value_delimiter = ',', value_parser = count(MOST_MEMBERS))]
     members: Vec<usize>,
@@ -66,6 +69,10 @@ fn presets() -> impl TypedValueParser<Value = Preset> {
     PossibleValuesParser::new(Preset::ALL.map(Preset::name)).try_map(|name| name.parse::<Preset>())
 }
 
+fn parts() -> impl TypedValueParser<Value = RobustPart> {
+    PossibleValuesParser::new(RobustPart::ALL.map(RobustPart::name)).try_map(|name| name.parse::<RobustPart>())
+}
+
 impl RaceArguments {
     pub(super) fn run(&self, seed: Option<u64>, output: &Output) -> Result<(), Failure> {
         self.html.check()?;
@@ -78,6 +85,7 @@ impl RaceArguments {
         let options = ReplicaOptions {
             options,
             preset: self.preset,
+            only: self.only.clone(),
             members: self.members.clone(),
             block: self.block.map(Duration::from_millis),
             rounds: self.rounds,

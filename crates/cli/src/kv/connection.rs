@@ -94,7 +94,7 @@ impl<S: Session> Connection<S> {
             }
             let Some(command) = self.held.take().or_else(|| self.next()) else { break };
             match command {
-                Command::Write(op, told) if self.pipeline.fits(&op) => self.pipeline.gather(op, told),
+                Command::Write(op, told) if self.pipeline.gather(&op, told) => {}
                 write @ Command::Write(..) => {
                     self.held = Some(write);
                     self.start(replica, idle);

@@ -23,7 +23,7 @@ const FEW_KEYS: usize = 1;
 pub(super) struct Pipeline<S> {
     session: Option<S>,
     /// Operations that were not started.
-    gathered: Vec<Op>,
+    gathered: Batch<Op>,
     /// True if further short ones may be added to those.
     is_open: bool,
     /// The batches that were started: their numbers, and the number of operations of each.
@@ -34,7 +34,7 @@ pub(super) struct Pipeline<S> {
 
 impl<S> Default for Pipeline<S> {
     fn default() -> Self {
-        Self { session: None, gathered: Vec::new(), is_open: false, started: Vec::new(), told: Vec::new() }
+        Self { session: None, gathered: Batch::new(), is_open: false, started: Vec::new(), told: Vec::new() }
     }
 }
 
@@ -49,51 +49,40 @@ impl<S: Session> Pipeline<S> {
         self.started.len() < S::OUTSTANDING
     }
 
-    /// True if the operation can be gathered now; else [`start`](Self::start) those before it first.
-    pub(super) fn fits(&self, op: &Op) -> bool {
-        self.gathered.is_empty() || self.is_open && is_short(op)
-    }
-
-    /// Adds an operation that fits.
-    pub(super) fn gather(&mut self, op: Op, told: Told) {
-        self.is_open = is_short(&op) && self.gathered.len() + 1 < MOST;
+    /// Gathers an operation. False if those before it have to be [started](Self::start) first.
+    #[inline]
+    pub(super) fn gather(&mut self, op: &Op, told: Told) -> bool {
+        let is_short = is_short(op);
+        let fits = self.gathered.is_empty() || self.is_open && is_short;
+        if !fits {
+            return false;
+        }
         self.gathered.push(op);
         self.told.push(told);
+        self.is_open = is_short && self.gathered.len() < MOST;
+        true
     }
 
     /// Starts the gathered operations as one batch.
     ///
     /// After an error [`settle`](Self::settle) those before, and then [`fail`](Self::fail).
     pub(super) fn start<R: Replica<Session = S>>(&mut self, replica: &R, idle: &mut Idle<S>) -> Result<(), Trouble> {
-        let count = self.gathered.len();
-        let ops = match self.gathered.pop() {
-            None => return Ok(()),
-            Some(op) if count == 1 => Batch::One(op),
-            Some(op) => {
-                self.gathered.push(op);
-                Batch::Many(std::mem::take(&mut self.gathered))
-            }
-        };
-        let number = self.order(&ops, replica, idle);
-        if let Batch::Many(mut ops) = ops {
-            ops.clear();
-            self.gathered = ops;
+        if self.gathered.is_empty() {
+            return Ok(());
         }
+        let count = self.gathered.len();
+        let number = self.order(replica, idle);
+        self.gathered.clear();
         self.started.push((number?, count));
         Ok(())
     }
 
-    fn order<R: Replica<Session = S>>(
-        &mut self,
-        ops: &Batch<Op>,
-        replica: &R,
-        idle: &mut Idle<S>,
-    ) -> Result<u32, Trouble> {
+    fn order<R: Replica<Session = S>>(&mut self, replica: &R, idle: &mut Idle<S>) -> Result<u32, Trouble> {
         let session = match self.session.take().or_else(|| idle.pop()) {
             Some(session) => session,
             None => replica.session()?,
         };
-        self.session.insert(session).start(ops)
+        self.session.insert(session).start(&self.gathered)
     }
 
     /// Waits for the results of all batches that were started, and replies.
@@ -105,7 +94,7 @@ impl<S: Session> Pipeline<S> {
             let Some(session) = &mut self.session else { continue };
             let told = told.by_ref().take(count);
             match session.wait(number) {
-                Ok(outs) => outs.as_slice().iter().zip(told).for_each(|(&out, told)| tell_out(out, told, replies)),
+                Ok(outs) => outs.iter().zip(told).for_each(|(out, told)| tell_out(out, told, replies)),
                 Err(trouble) => {
                     told.for_each(|_| replies.error(format!("ERR {trouble}")));
                     has_trouble = true;
@@ -132,6 +121,7 @@ impl<S: Session> Pipeline<S> {
 }
 
 /// True if the operation may go with others.
+#[inline]
 fn is_short(op: &Op) -> bool {
     match op {
         Op::Set { value, .. } | Op::Append { bytes: value, .. } => value.len() <= SHORT_BYTES,
@@ -143,8 +133,8 @@ fn is_short(op: &Op) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use corecast::replica::Wire;
     use corecast::replica::kv::{Condition, Key, MAX_KEY_BYTES, Value};
-    use corecast::replica::{Batch, Wire};
 
     use super::super::local::Local;
     use super::*;
@@ -160,10 +150,10 @@ mod tests {
         let lens = [3, 3, SHORT_BYTES + 1, SHORT_BYTES, 3, 5000];
         for (key, len) in lens.into_iter().enumerate() {
             let op = set(key, len);
-            if !pipeline.fits(&op) {
+            if !pipeline.gather(&op, Told::OkOrNothing) {
                 pipeline.start(&replica, &mut Vec::new()).expect("started");
+                assert!(pipeline.gather(&op, Told::OkOrNothing), "nothing is before it");
             }
-            pipeline.gather(op, Told::OkOrNothing);
         }
         pipeline.start(&replica, &mut Vec::new()).expect("started");
         let counts: Vec<usize> = pipeline.started.iter().map(|&(_, count)| count).collect();
@@ -180,12 +170,10 @@ mod tests {
         let key = Key::new(&[b'k'; MAX_KEY_BYTES]).expect("allowed");
         let value = Value::new(&[7; SHORT_BYTES]).expect("short");
         let longest = Op::Set { key, value, condition: Condition::Always };
-        while pipeline.fits(&longest) {
-            pipeline.gather(longest.clone(), Told::OkOrNothing);
-        }
+        while pipeline.gather(&longest, Told::OkOrNothing) {}
         assert_eq!(pipeline.gathered.len(), MOST);
         let mut bytes = Vec::new();
-        Batch::Many(pipeline.gathered).encode(&mut bytes);
+        pipeline.gathered.encode(&mut bytes);
         assert!(bytes.len() <= 64 << 10, "{} bytes", bytes.len());
     }
 }

@@ -3,10 +3,11 @@
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::UnixStream;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStderr, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use corecast::base::sync::{AtomicBool, Ordering};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open};
 use serde_json::{Value, json};
@@ -62,12 +63,7 @@ impl<'a> Store<'a> {
 
     /// Sends a line of commands and returns the first line of each of `count` replies.
     fn ask(&self, line: &str) -> std::io::Result<String> {
-        let mut stream = self.connect();
-        stream.set_read_timeout(Some(PATIENCE))?;
-        stream.write_all(format!("{line}\nQUIT\n").as_bytes())?;
-        let mut text = String::new();
-        stream.read_to_string(&mut text)?;
-        Ok(text.strip_suffix("+OK\r\n").unwrap_or(&text).replace("\r\n", "|"))
+        ask_at(&self.socket, line)
     }
 
     /// The same, as often as it takes while processes come and go.
@@ -121,6 +117,15 @@ impl<'a> Store<'a> {
         assert!(!self.socket.exists());
         let _ = self.program;
     }
+}
+
+fn ask_at(socket: &Path, line: &str) -> std::io::Result<String> {
+    let mut stream = UnixStream::connect(socket)?;
+    stream.set_read_timeout(Some(PATIENCE))?;
+    stream.write_all(format!("{line}\nQUIT\n").as_bytes())?;
+    let mut text = String::new();
+    stream.read_to_string(&mut text)?;
+    Ok(text.strip_suffix("+OK\r\n").unwrap_or(&text).replace("\r\n", "|"))
 }
 
 impl Drop for Store<'_> {
@@ -285,6 +290,48 @@ fn killed_processes_come_back_and_nothing_is_lost() {
     }
     for (at, key) in (1..=sum).enumerate() {
         assert_eq!(store.ask(&format!("GET k{key}")).expect("answered"), format!("$3|{}.{}|", at / 3, at % 3));
+    }
+    store.stop();
+}
+
+/// Each process is killed, the leader first, while a client sends pipelines, whose changes are ordered as one: all that was
+/// acknowledged is there.
+#[test]
+fn acknowledged_pipelines_outlive_the_processes() {
+    let program = Program::new();
+    let mut store = Store::serve(&program, &[]);
+    let (socket, is_over) = (store.socket.clone(), AtomicBool::new(false));
+    let acknowledged = std::thread::scope(|scope| {
+        let client = scope.spawn(|| {
+            let mut acknowledged = Vec::new();
+            for number in 0.. {
+                // ORDERING: Relaxed, the flag says everything
+                if is_over.load(Ordering::Relaxed) {
+                    break;
+                }
+                let sets: String = (0..16).map(|at| format!("SET k{number}.{at} {number}\n")).collect();
+                if ask_at(&socket, &sets).is_ok_and(|answer| answer == "+OK|".repeat(16)) {
+                    acknowledged.push(number);
+                }
+            }
+            acknowledged
+        });
+        for process in 0..store.pids.len() {
+            signal(store.pids[process], Signal::KILL);
+            assert!(store.remark().contains("ended by signal 9"));
+            store.pids[process] = started(&store.remark());
+            store.await_members(3);
+        }
+        // ORDERING: Relaxed, the flag says everything
+        is_over.store(true, Ordering::Relaxed);
+        client.join().expect("it only asks")
+    });
+    assert!(!acknowledged.is_empty());
+    for number in acknowledged {
+        let keys: String = (0..16).map(|at| format!(" k{number}.{at}")).collect();
+        let number = number.to_string();
+        let expected = format!("*16|{}", format!("${}|{number}|", number.len()).repeat(16));
+        assert_eq!(store.ask(&format!("MGET{keys}")).expect("answered"), expected);
     }
     store.stop();
 }

@@ -1,6 +1,7 @@
 //! Consistent cuts: every replica takes its digest, and the initiator its whole state, at exactly one place of the log.
 
 use std::io;
+use std::sync::PoisonError;
 use std::time::{Duration, Instant};
 
 use super::driver::Driver;
@@ -10,6 +11,9 @@ use crate::error::ExecuteError;
 use crate::runtime::{CUT_ASKED_AGAIN, Checkpoint, CheckpointError, state_bytes};
 use crate::segment::Cut;
 use crate::{Index, LeaveReason, NodeId, Op, SessionId, StateMachine};
+
+/// The most memory that is kept for the next checkpoint. Fresh memory costs more than a copy: a page fault for every 4 KiB.
+const MOST_KEPT: usize = 4 << 20;
 
 /// A cut, and the state there.
 type Reached = (Cut, io::Result<Vec<u8>>);
@@ -36,7 +40,7 @@ impl<S: StateMachine> Driver<S> {
         }
         let mut wanted = inner.cuts();
         for one in wanted.iter_mut().filter(|one| one.id == id) {
-            let mut bytes = Vec::new();
+            let mut bytes = inner.take_spare();
             let written = state_bytes::write(&self.system, machine, &mut bytes).map(|()| bytes);
             one.state = Some((cut, written));
         }
@@ -66,9 +70,11 @@ impl<S: StateMachine> Handle<S> {
             }
         };
         let bytes = bytes.map_err(CheckpointError::State)?;
-        to.write_all(&bytes).map_err(CheckpointError::State)?;
+        let (written, len) = (to.write_all(&bytes), bytes.len() as u64);
+        inner.keep_spare(bytes);
+        written.map_err(CheckpointError::State)?;
         let digests = self.gather(&cut, limit);
-        let checkpoint = Checkpoint::new(&cut, bytes.len() as u64, digests);
+        let checkpoint = Checkpoint::new(&cut, len, digests);
         checkpoint.to_put_out().iter().for_each(|&node| self.put_out(node));
         Ok(checkpoint)
     }
@@ -113,5 +119,21 @@ impl<S: StateMachine> Handle<S> {
     fn put_out(&self, node: NodeId) {
         let op = Op::Leave { node, reason: LeaveReason::Diverged };
         self.inner.driver.lock().request_for_group(&self.inner, node, op);
+    }
+}
+
+impl<S: StateMachine> Inner<S> {
+    /// An empty buffer for a state.
+    fn take_spare(&self) -> Vec<u8> {
+        let mut bytes = std::mem::take(&mut *self.spare.lock().unwrap_or_else(PoisonError::into_inner));
+        bytes.clear();
+        bytes
+    }
+
+    /// Keeps the memory of a state for the next one.
+    fn keep_spare(&self, bytes: Vec<u8>) {
+        if bytes.capacity() <= MOST_KEPT {
+            *self.spare.lock().unwrap_or_else(PoisonError::into_inner) = bytes;
+        }
     }
 }

@@ -57,6 +57,8 @@ pub(super) struct Driver<S: StateMachine> {
     /// When it last looked at nodes from which it expects nothing, and sent its requests once more, in ticks.
     pub(super) looked: u64,
     pub(super) resubmitted: u64,
+    /// 1 while a thread drives that is counted among those that wait, else 0.
+    pub(super) callers_here: u32,
     /// Kept for its memory.
     pub(super) bytes: Vec<u8>,
     inputs: Vec<Input<Body>>,
@@ -76,8 +78,7 @@ impl<S: StateMachine> Driver<S> {
         boot: u64,
         asked: u32,
     ) -> Self {
-        let cpus = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-        let patience = Patience::new(config.patience, system.members().len(), cpus);
+        let patience = patience_of(&config, system.members().len());
         Self {
             core,
             system,
@@ -99,6 +100,7 @@ impl<S: StateMachine> Driver<S> {
             wish: None,
             looked: 0,
             resubmitted: 0,
+            callers_here: 0,
             bytes: Vec::new(),
             inputs: Vec::new(),
             effects: Vec::new(),
@@ -341,6 +343,12 @@ impl<S: StateMachine> Driver<S> {
     pub(super) fn show_state(&mut self, state: NodeState) {
         self.shm.writer.set_state(state);
     }
+}
+
+/// How long a node of this many waits for others at first.
+fn patience_of(config: &Config, nodes: usize) -> Patience {
+    let cpus = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    Patience::new(config.patience, nodes, cpus)
 }
 
 impl<S: StateMachine> fmt::Debug for Driver<S> {

@@ -52,6 +52,8 @@ pub(super) struct Inner<S: StateMachine> {
     pub(super) next_session: AtomicU64,
     pub(super) next_cut: AtomicU32,
     pub(super) cuts: Mutex<Vec<Wanted>>,
+    /// The memory of the last checkpoint, for the next.
+    pub(super) spare: Mutex<Vec<u8>>,
     /// The reason why the files cannot be written.
     pub(super) files: Mutex<String>,
 }
@@ -83,6 +85,7 @@ impl<S: StateMachine> Inner<S> {
             next_session: AtomicU64::new(1),
             next_cut: AtomicU32::new(1),
             cuts: Mutex::default(),
+            spare: Mutex::default(),
             files: Mutex::default(),
             largest_body,
         }
@@ -158,7 +161,16 @@ impl<S: StateMachine> Inner<S> {
     /// Waits until `found` says something, and drives the node meanwhile. `None` when the time is up.
     #[inline]
     pub(super) fn wait_for<T>(&self, limit: Option<Duration>, found: impl FnMut() -> Option<T>) -> Option<T> {
-        self.callers.wait_for(limit, found, || self.turn())
+        self.callers.wait_for(limit, found, || self.turn_of_caller())
+    }
+
+    /// As [`turn`](Self::turn), by a thread that is counted as waiting.
+    fn turn_of_caller(&self) -> bool {
+        let Some(mut driver) = self.try_driver() else { return false };
+        driver.callers_here = 1;
+        let was_busy = driver.turn(self);
+        driver.callers_here = 0;
+        was_busy
     }
 
     /// The count of commands applied here.

@@ -14,6 +14,11 @@ use crate::{NodeId, StateMachine};
 /// The most members that a node plans for by itself: a plan for them takes milliseconds.
 const MOST: usize = 64;
 
+/// Commands that come at once where several clients write: one that waits for its own result has one.
+const MUCH: u64 = 8;
+/// A node that lags is behind by up to one part in this many of the log. Users wait for one that is 3/8 behind.
+const LITTLE_OF_WINDOW: u64 = 32;
+
 /// How learners hear that the acceptor has committed something.
 ///
 /// Decisions stand in the acceptor's log, and every learner reads them there; this is about who watches and wakes whom.
@@ -106,6 +111,15 @@ impl<S: StateMachine> Driver<S> {
     /// suspect the acceptor or the leader, which may have nothing to do.
     pub(super) fn learns_alone(&self) -> bool {
         self.shm.relay.is_alone()
+    }
+
+    /// True if nobody waits for what this node learns, of which `learned` commands came at once: enough that a wake-up for each
+    /// run of them is dear, and far fewer than the log holds for it. A caller that comes drives the node itself.
+    pub(super) fn may_lag(&self, learned: u64) -> bool {
+        let roles = *self.core.configuration();
+        let has_role = [roles.leader, roles.acceptor].contains(&self.shm.me);
+        let is_much = (MUCH..=self.config.window / LITTLE_OF_WINDOW).contains(&learned);
+        is_much && !has_role && !self.shm.relay.is_in_use() && !self.expects_something()
     }
 
     /// Learns over this tree from now on, or directly.

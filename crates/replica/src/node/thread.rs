@@ -14,17 +14,21 @@ const NAP: Duration = Duration::from_micros(200);
 const EXPECTING: Duration = Duration::from_millis(1);
 const IDLE: Duration = Duration::from_millis(20);
 
+/// How long a node sleeps whose driver says that it may lag, before it learns what has come meanwhile.
+const LAG: Duration = Duration::from_millis(1);
+
 /// How often it finds the driver taken before it waits for it.
 const PATIENT: u32 = 2;
 
 /// Runs until the node stops.
 pub(super) fn run<S: StateMachine>(inner: &Arc<Inner<S>>) {
-    let mut missed = 0;
+    let (mut missed, mut may_lag) = (0, false);
     while !inner.is_stopping() {
-        if inner.callers.are_waiting() {
-            nap(inner);
-        } else {
-            serve(inner);
+        let before = inner.applied();
+        match () {
+            () if inner.callers.are_waiting() => nap(inner, NAP),
+            () if may_lag => nap(inner, LAG),
+            () => serve(inner),
         }
         // Callers that poll take the driver again and again.
         let driver = if missed < PATIENT { inner.driver.try_lock() } else { Some(inner.claim_driver()) };
@@ -34,6 +38,7 @@ pub(super) fn run<S: StateMachine>(inner: &Arc<Inner<S>>) {
             driver.turn(inner);
             driver.maintain(inner);
             driver.move_roles(inner);
+            may_lag = driver.may_lag(inner.applied().saturating_sub(before));
             let job = driver.learning_to_plan();
             drop(driver);
             if let Some(job) = job {
@@ -57,9 +62,9 @@ fn serve<S: StateMachine>(inner: &Arc<Inner<S>>) {
 }
 
 /// Sleeps on a word that other nodes do not know: a caller looks for what they do, and each wake-up would cost them.
-fn nap<S: StateMachine>(inner: &Arc<Inner<S>>) {
+fn nap<S: StateMachine>(inner: &Arc<Inner<S>>, time: Duration) {
     let poll = || inner.is_stopping().then_some(());
-    let check = |waited: Duration| NAP.checked_sub(waited).filter(|left| !left.is_zero()).ok_or(());
+    let check = |waited: Duration| time.checked_sub(waited).filter(|left| !left.is_zero()).ok_or(());
     let _ = inner.naps.with(|waiter| waiter.until(&inner.nap, poll, check));
     inner.turn();
 }

@@ -43,18 +43,29 @@ impl Callers {
     #[inline]
     #[must_use]
     pub fn are_waiting(&self) -> bool {
-        // ORDERING: Relaxed, a thread that sees it late naps once more, and a waker has fenced before
-        self.waiting.load(Ordering::Relaxed) > 0
+        self.count() > 0
     }
 
-    /// Wakes the threads that wait, after the caller has stored what they wait for. In the common case of none it costs a
-    /// fence.
+    #[inline]
+    fn count(&self) -> u32 {
+        // ORDERING: Relaxed, a thread that sees it late naps once more, and a waker has fenced before
+        self.waiting.load(Ordering::Relaxed)
+    }
+
+    /// Wakes the threads that wait, after this one has stored what they wait for. In the common case of none it costs a fence.
     #[inline]
     pub fn wake(&self) {
+        self.wake_beside(0);
+    }
+
+    /// The same by a thread that is itself counted as waiting if `own` is 1: where it is alone, nobody is woken, and least of all
+    /// the node's own thread, which sleeps on the same word.
+    #[inline]
+    pub fn wake_beside(&self, own: u32) {
         // ORDERING: SeqCst, pairs with the fence of a sleeper in its wake word, behind the addition in wait_for; forbids that
         // this thread misses the caller and the caller misses what this thread has stored [callers]
         fence(Ordering::SeqCst);
-        if self.are_waiting() {
+        if self.count() > own {
             self.word.notify();
         }
     }

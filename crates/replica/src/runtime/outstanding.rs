@@ -1,6 +1,5 @@
 //! The requests of a session as its thread sees them: their numbers, the answers that have come, and the end of the session.
 
-use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
@@ -14,6 +13,15 @@ pub type Rid = u32;
 /// An index and an encoded output.
 pub(crate) type Reply = Arc<[u8]>;
 
+/// The most requests of a session that have no answer.
+const MOST: usize = Command::<()>::OUTSTANDING as usize;
+
+/// A request without an answer that the caller has seen, and the answer if it has come.
+struct Open<B> {
+    command: Command<B>,
+    reply: Option<Reply>,
+}
+
 /// The requests of one session.
 pub(crate) struct Outstanding<B> {
     mailbox: Arc<Mailbox>,
@@ -21,15 +29,16 @@ pub(crate) struct Outstanding<B> {
     taken: u64,
     letters: Vec<Letter>,
     last: Rid,
-    /// Requests without an answer that the caller has seen, and the answer if it has come.
-    open: BTreeMap<Rid, (Command<B>, Option<Reply>)>,
+    /// By number modulo [`MOST`]: all are among the last [`MOST`] numbers.
+    open: [Option<Open<B>>; MOST],
     is_expired: bool,
 }
 
 impl<B: Clone> Outstanding<B> {
     /// Of a session whose results come to this mailbox.
     pub(crate) fn new(mailbox: Arc<Mailbox>) -> Self {
-        Self { mailbox, taken: 0, letters: Vec::new(), last: 0, open: BTreeMap::new(), is_expired: false }
+        let open = std::array::from_fn(|_| None);
+        Self { mailbox, taken: 0, letters: Vec::new(), last: 0, open, is_expired: false }
     }
 
     /// The number of the last request; 0 is the opening.
@@ -43,10 +52,9 @@ impl<B: Clone> Outstanding<B> {
         if self.is_expired || self.last == Rid::MAX {
             return Err(ExecuteError::SessionExpired);
         }
-        let most = Command::<B>::OUTSTANDING;
-        let oldest = self.open.first_key_value().map(|(&rid, _)| rid);
-        if oldest.is_some_and(|oldest| self.last + 1 - oldest >= most) {
-            return Err(ExecuteError::Full(most));
+        // The place of the next one is that of the oldest which may be open.
+        if self.open[place(self.last + 1)].is_some() {
+            return Err(ExecuteError::Full(Command::<B>::OUTSTANDING));
         }
         Ok(())
     }
@@ -59,17 +67,25 @@ impl<B: Clone> Outstanding<B> {
 
     /// Takes note of a request that is handed in, once more or for the first time.
     pub(crate) fn note(&mut self, command: &Command<B>) {
-        self.open.entry(command.rid).or_insert_with(|| (command.clone(), None));
+        if self.get(command.rid).is_none() {
+            self.open[place(command.rid)] = Some(Open { command: command.clone(), reply: None });
+        }
     }
 
     /// The request with this number, unless its answer was taken.
     pub(crate) fn get(&self, rid: Rid) -> Option<&Command<B>> {
-        self.open.get(&rid).map(|(command, _)| command)
+        self.find(rid).map(|open| &open.command)
     }
 
     /// The requests whose answers were not taken.
     pub(crate) fn rids(&self) -> impl Iterator<Item = Rid> + '_ {
-        self.open.keys().copied()
+        let oldest = self.last.saturating_sub(MOST as Rid - 1);
+        (oldest..=self.last).filter(|&rid| self.find(rid).is_some())
+    }
+
+    #[inline]
+    fn find(&self, rid: Rid) -> Option<&Open<B>> {
+        self.open[place(rid)].as_ref().filter(|open| open.command.rid == rid)
     }
 
     /// The answer to a request, if it has come; it is taken.
@@ -78,17 +94,17 @@ impl<B: Clone> Outstanding<B> {
         if self.mailbox.count() != self.taken {
             self.take_letters();
         }
-        if let Some((_, Some(_))) = self.open.get(&rid) {
-            let (_, reply) = self.open.remove(&rid).expect("it was found just now");
-            return reply.map(Ok);
+        let is_open = match self.find(rid) {
+            Some(Open { reply: Some(_), .. }) => {
+                return self.open[place(rid)].take().and_then(|open| open.reply).map(Ok);
+            }
+            open => open.is_some(),
+        };
+        match () {
+            () if self.is_expired => Some(Err(ExecuteError::SessionExpired)),
+            () if !is_open => Some(Err(ExecuteError::Unknown { rid })),
+            () => None,
         }
-        if self.is_expired {
-            return Some(Err(ExecuteError::SessionExpired));
-        }
-        if !self.open.contains_key(&rid) {
-            return Some(Err(ExecuteError::Unknown { rid }));
-        }
-        None
     }
 
     fn take_letters(&mut self) {
@@ -98,13 +114,20 @@ impl<B: Clone> Outstanding<B> {
             match letter.content {
                 Content::Expired => self.is_expired = true,
                 Content::Done(reply) => {
-                    if let Some((_, answer)) = self.open.get_mut(&letter.rid) {
-                        *answer = Some(reply);
+                    let open = self.open[place(letter.rid)].as_mut();
+                    if let Some(open) = open.filter(|open| open.command.rid == letter.rid) {
+                        open.reply = Some(reply);
                     }
                 }
             }
         }
     }
+}
+
+/// Where the request with this number is kept.
+#[inline]
+fn place(rid: Rid) -> usize {
+    rid as usize % MOST
 }
 
 /// The index and the output of a reply.

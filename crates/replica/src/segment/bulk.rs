@@ -91,13 +91,14 @@ impl BulkWriter {
         let offset = self.allocate(value.len())?;
         let mut sum = Checksum::new(value.len());
         let first = self.at + (offset / 8) as usize;
-        for (chunk, at) in value.chunks(16).zip((first..).step_by(2)) {
+        let words = &self.words[first..][..(padded(value.len()) / 8) as usize];
+        for (chunk, words) in value.chunks(16).zip(words.chunks_exact(2)) {
             let pair = to_pair(chunk);
             sum.add(pair[0], pair[1]);
             // ORDERING: Relaxed, the request that names the place releases it
-            self.words[at].store(pair[0], Ordering::Relaxed);
+            words[0].store(pair[0], Ordering::Relaxed);
             // ORDERING: Relaxed, the request that names the place releases it
-            self.words[at + 1].store(pair[1], Ordering::Relaxed);
+            words[1].store(pair[1], Ordering::Relaxed);
         }
         Ok(BulkPlace { node: self.node, len: value.len() as u32, offset, crc: sum.finish() })
     }
@@ -192,9 +193,14 @@ fn padded(len: usize) -> u64 {
 
 /// Up to 16 bytes as two words, with zeroes behind them.
 fn to_pair(chunk: &[u8]) -> [u64; 2] {
-    let mut bytes = [0; 16];
-    bytes[..chunk.len()].copy_from_slice(chunk);
-    let both = u128::from_le_bytes(bytes);
+    let both = match chunk.try_into() {
+        Ok(whole) => u128::from_le_bytes(whole),
+        Err(_) => {
+            let mut bytes = [0; 16];
+            bytes[..chunk.len()].copy_from_slice(chunk);
+            u128::from_le_bytes(bytes)
+        }
+    };
     [both as u64, (both >> 64) as u64]
 }
 

@@ -55,6 +55,27 @@ fn two_callers_are_woken_for_one_result_each() {
     });
 }
 
+/// The thread that drives is itself one of those that wait, and wakes the other one.
+#[test]
+fn a_caller_that_drives_wakes_another() {
+    loom::model(|| {
+        let (callers, results) = (callers(), Arc::new([AtomicU64::new(0), AtomicU64::new(0)]));
+        let (theirs, their_results) = (Arc::clone(&callers), Arc::clone(&results));
+        let waiting = thread::spawn(move || {
+            theirs.wait_for(None, || Some(number(&their_results[1])).filter(|&found| found > 0), || false)
+        });
+        let bring_both = || {
+            set(&results[1], 2);
+            set(&results[0], 1);
+            callers.wake_beside(1);
+            true
+        };
+        let found = callers.wait_for(None, || Some(number(&results[0])).filter(|&found| found > 0), bring_both);
+        assert_eq!(found, Some(1));
+        assert_eq!(waiting.join().expect("it is woken"), Some(2));
+    });
+}
+
 /// A thread adds an errand and wakes the one that drives, which may be about to take earlier ones, or about to sleep.
 #[test]
 fn no_errand_is_left_behind() {
