@@ -22,18 +22,17 @@ pub(super) enum Kind {
     Allreduce,
 }
 
-const NOTHING: RangeInclusive<usize> = 1..=0;
-
 /// True if an operation of this length is to be served.
 #[inline]
 pub(super) fn pays(kind: Kind, len: usize, crowd: Crowd, library: &Library) -> bool {
-    len <= Settings::get().limit_bytes && !left_to_library(kind, crowd, library.constants.is_open_mpi()).contains(&len)
+    let left = left_to_library(kind, crowd, library.constants.is_open_mpi());
+    len <= Settings::get().limit_bytes && !left.is_some_and(|left| left.contains(&len))
 }
 
-/// The lengths, in bytes, that the library carries faster.
+/// The lengths, in bytes, that the library carries faster; `None` if there are none.
 #[inline]
-fn left_to_library(kind: Kind, crowd: Crowd, is_open_mpi: bool) -> RangeInclusive<usize> {
-    match (crowd, kind, is_open_mpi) {
+fn left_to_library(kind: Kind, crowd: Crowd, is_open_mpi: bool) -> Option<RangeInclusive<usize>> {
+    Some(match (crowd, kind, is_open_mpi) {
         (Crowd::Pair, Kind::Broadcast, true) => 113..=2047,
         (Crowd::Pair, Kind::Reduce, true) => 57..=2047,
         (Crowd::Pair, Kind::Allreduce, true) => 57..=usize::MAX,
@@ -42,8 +41,8 @@ fn left_to_library(kind: Kind, crowd: Crowd, is_open_mpi: bool) -> RangeInclusiv
         (Crowd::Crowded, Kind::Broadcast, true) => 1..=504,
         (Crowd::Crowded, Kind::Reduce, true) => 225..=2047,
         (Crowd::Crowded, Kind::Allreduce, true) => 505..=2047,
-        _ => NOTHING,
-    }
+        _ => return None,
+    })
 }
 
 #[cfg(test)]
@@ -57,9 +56,10 @@ mod tests {
                 [(Crowd::Pair, false), (Crowd::Pair, true), (Crowd::Crowded, false), (Crowd::Wide, true)]
             {
                 let left = left_to_library(kind, crowd, is_open_mpi);
-                assert!((0..=56).all(|len| !left.contains(&len)), "{kind:?} {crowd:?}");
+                assert!(left.is_none_or(|left| (0..=56).all(|len| !left.contains(&len))), "{kind:?} {crowd:?}");
             }
         }
-        assert!(left_to_library(Kind::Broadcast, Crowd::Crowded, true).contains(&8));
+        let of_crowd = left_to_library(Kind::Broadcast, Crowd::Crowded, true);
+        assert!(of_crowd.is_some_and(|left| left.contains(&8)));
     }
 }
