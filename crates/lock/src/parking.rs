@@ -35,7 +35,7 @@ const HANDED_OVER: u32 = 2;
 struct Sleeper {
     /// The address of its lock.
     lock: usize,
-    /// What it wants of its lock, in the lock's own words.
+    /// The wish of its thread, in the words of its lock.
     wish: u32,
     /// Its node in the pool, on whose word it sleeps: that is never unmapped, so a late wake-up hits live memory.
     node: u32,
