@@ -13,7 +13,7 @@ pub enum Family {
     Omp,
     /// `pthread_barrier_*`.
     Barrier,
-    /// `pthread_mutex_*`, `pthread_cond_*` and `pthread_spin_*`.
+    /// `pthread_mutex_*`, `pthread_cond_*`, `pthread_rwlock_*` and `pthread_spin_*`.
     Lock,
     /// Collectives of MPI programs within a node.
     Mpi,

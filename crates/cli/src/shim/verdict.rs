@@ -138,8 +138,7 @@ fn is_of(family: Family, name: &str) -> bool {
     }
 }
 
-/// Locks for readers and writers are passed on.
-const LOCKS: [&str; 3] = ["pthread_mutex_", "pthread_cond_", "pthread_spin_"];
+const LOCKS: [&str; 4] = ["pthread_mutex_", "pthread_cond_", "pthread_rwlock_", "pthread_spin_"];
 const COLLECTIVES: [&str; 8] = [
     "MPI_Barrier",
     "MPI_Bcast",
@@ -162,7 +161,7 @@ fn called(family: Family) -> &'static str {
     match family {
         Family::Omp => "meets at a barrier of OpenMP",
         Family::Barrier => "calls pthread_barrier_*",
-        Family::Lock => "calls pthread_mutex_*, pthread_cond_* or pthread_spin_*",
+        Family::Lock => "calls pthread_mutex_*, pthread_cond_*, pthread_rwlock_* or pthread_spin_*",
         Family::Mpi => "calls MPI_Barrier, MPI_Bcast, MPI_Reduce or MPI_Allreduce",
     }
 }
