@@ -1,5 +1,7 @@
 //! Families that are switched on, and counts that are told.
 
+use std::process::Command;
+
 use super::object::{limited, object, output, preloaded, program};
 
 fn told(errors: &[u8]) -> Vec<String> {
@@ -28,6 +30,24 @@ fn what_was_served_is_told_if_asked_for() {
         assert_eq!(counted(&[off]), [""; 0], "{off:?}");
     }
     assert!(!counted(&[("CORECAST_SHIM_ONLY", "mutex_?")]).is_empty());
+}
+
+/// A library that has the entry of ThreadSanitizer's runtime stands in for it: the real one is not everywhere.
+#[test]
+fn locks_are_passed_on_where_a_sanitizer_watches_them() {
+    let Some(program) = program("mutex.c") else { return };
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let (source, runtime) = (folder.path().join("runtime.c"), folder.path().join("libruntime.so"));
+    std::fs::write(&source, "void __tsan_init(void) {}\n").expect("a file in it");
+    let built = Command::new("cc").args(["-shared", "-fPIC", "-o"]).arg(&runtime).arg(&source).status();
+    assert!(built.expect("the compiler starts").success());
+    for objects in [[runtime.clone(), object()], [object(), runtime]] {
+        let [first, second] = objects.map(|path| path.display().to_string());
+        let mut command = preloaded(&program, "mcs");
+        command.arg("plain").env("LD_PRELOAD", format!("{first}:{second}")).env("CORECAST_SHIM_STATS", "1");
+        let told = told(&output(&mut command).stderr);
+        assert!(!told.iter().any(|line| line.contains("mutex")), "{told:?}");
+    }
 }
 
 #[test]
