@@ -17,8 +17,8 @@ pub(crate) fn algorithm() -> Option<Algorithm> {
     Some(if found == Algorithm::Byte { Algorithm::Word } else { found })
 }
 
-/// True if ThreadSanitizer's runtime is in the process. It has to see the locks, and it finds the C library's functions behind this
-/// object by their versions, so that it would mix them with ours.
+/// True if ThreadSanitizer's runtime is in the process. It has to see the locks, and it finds the C library's functions behind
+/// this object by their versions, so that it would mix them with ours.
 fn is_watched() -> bool {
     let _errno = Errno::keep();
     // SAFETY: all libraries, and a text.
