@@ -30,7 +30,7 @@ const KNOWN: [(&str, &str, &str); 2] =
 pub(crate) fn installed(what: &str) -> Vec<Mpi> {
     let found = KNOWN.iter().filter_map(|&(name, compiler, launcher)| {
         if !is_installed(compiler) || !is_installed(launcher) {
-            corecast_testing::skipped(&format!("{what} under {name}"), &format!("{compiler} or {launcher} is missing"));
+            corecast_testing::skipped(&format!("{what} under {name}"), format!("{compiler} or {launcher} is missing"));
             return None;
         }
         Some(Mpi { name, launcher, program: program(name, compiler) })
