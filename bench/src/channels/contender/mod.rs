@@ -282,7 +282,7 @@ mod tests {
     /// The contender that needs a switch of threads for every 56 bytes where a CPU is shared: beside foreign load each takes
     /// milliseconds, a thousand more than any test may wait for. So it has few rounds, and no messages longer than these.
     const SWITCHES_PER_LINE: &str = "one-line";
-    const LONGEST_BY_LINES: usize = 4_000;
+    const LONGEST_BY_LINES: usize = 500;
     const ROUNDS_BY_LINES: u64 = 2;
 
     /// Every contender passes its check of `check_rounds` rounds, and works when it is timed.
