@@ -7,7 +7,8 @@
 //! about an ordering that its operation does not have is no mutant. It is told apart from one that a model caught, and
 //! makes this program fail too.
 //!
-//! Not mutated: what the models do not compile (`#[cfg(not(loom))]` modules) or call, and Relaxed, which cannot be weakened.
+//! Not mutated: what the models do not compile (`#[cfg(not(loom))]` modules, and files in whose place they have others) or call, and
+//! Relaxed, which cannot be weakened.
 //!
 //! Run it as `ci/mutants.sh`; with words as arguments it weakens only orderings in files whose path, or on lines whose
 //! code, contains one of them: `ci/mutants.sh 'fence('` tries all fences, `ci/mutants.sh mcast/` the orderings of mcast.
@@ -20,14 +21,13 @@ use std::time::{Duration, Instant};
 use std::{fs, io, thread};
 
 /// Crates with models, by their folders, and the path to their door to atomics.
-const CRATES: [(&str, &str); 7] = [
+const CRATES: [(&str, &str); 6] = [
     ("base", "crate::sync"),
     ("lock", "corecast_base::sync"),
     ("channel", "corecast_base::sync"),
     ("collective", "corecast_base::sync"),
     ("replica", "corecast_base::sync"),
     ("shims/omp", "corecast_base::sync"),
-    ("shims/pthread", "corecast_base::sync"),
 ];
 /// The features that are built along with the models of a crate.
 const FEATURES: [(&str, &str); 1] = [("lock", "hierarchical")];
@@ -295,11 +295,13 @@ fn sources(folder: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
     Ok(())
 }
 
-/// The modules that an index declares for builds without models only.
+/// The files of modules that an index declares for builds without models only, without their ending.
 fn native_modules(index: &str) -> Vec<String> {
     let after_cfg = index.split("#[cfg(not(loom))]\n").skip(1);
     let declared = after_cfg.filter_map(|rest| rest.lines().next()?.split_once("mod ")?.1.strip_suffix(';'));
-    declared.map(str::to_owned).collect()
+    let prefix = "#[cfg_attr(not(loom), path = \"";
+    let replaced = index.lines().filter_map(|line| line.strip_prefix(prefix)?.strip_suffix(".rs\")]"));
+    declared.chain(replaced).map(str::to_owned).collect()
 }
 
 fn copy(from: &Path, to: &Path) -> io::Result<()> {
