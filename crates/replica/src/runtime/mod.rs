@@ -1,11 +1,11 @@
 //! The parts that a node needs whether it shares memory with the others or sends them messages.
 //!
-//! - [`Callers`], [`Waiters`], [`Errands`]: how the threads of a node wait, and what they want of the thread that drives it;
-//! - [`Mailbox`], [`Outstanding`], [`Submitted`], [`Admission`]: requests on their way to a result;
-//! - [`Ending`], [`Patience`], [`Joiners`]: why a node does no more, when another counts as stuck, and for whom the log waits;
-//! - [`Checkpoint`], [`Level`]: cuts through the group, and how fresh a read is; state_bytes: a replica's whole state as bytes.
+//! - `Callers`, `Waiters`, `Errands`: how the threads of a node wait, and what they want of the thread that drives it;
+//! - `Mailbox`, `Outstanding`, `Submitted`, `Admission`: requests on their way to a result;
+//! - `Ending`, `Patience`, `Joiners`: why a node does no more, when another counts as stuck, and for whom the log waits;
+//! - `Checkpoint`, `Level`: cuts through the group, and how fresh a read is; state_bytes: a replica's whole state as bytes.
 //!
-//! `node/` and `net/` build on it. The models of `tests/loom` run [`Callers`] and [`Errands`].
+//! `node/` and `net/` build on it. The models of `tests/loom` run `Callers` and `Errands`.
 
 #[cfg(not(loom))]
 mod admission;
