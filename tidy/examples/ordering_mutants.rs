@@ -7,8 +7,8 @@
 //! about an ordering that its operation does not have is no mutant. It is told apart from one that a model caught, and
 //! makes this program fail too.
 //!
-//! Not mutated: what the models do not compile (`#[cfg(not(loom))]` modules, and files in whose place they have others) or call, and
-//! Relaxed, which cannot be weakened.
+//! Not mutated: code that the models do not compile (`#[cfg(not(loom))]` modules, and files in whose place they have others) or
+//! call, and Relaxed, which cannot be weakened.
 //!
 //! Run it as `ci/mutants.sh`; with words as arguments it weakens only orderings in files whose path, or on lines whose
 //! code, contains one of them: `ci/mutants.sh 'fence('` tries all fences, `ci/mutants.sh mcast/` the orderings of mcast.
