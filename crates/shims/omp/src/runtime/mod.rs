@@ -26,12 +26,18 @@ pub(crate) struct Runtime {
     pub(crate) has_tools: bool,
     /// True if its teams are served at all.
     is_served: bool,
+    /// The runtime that was found before this one.
+    earlier: Option<&'static Runtime>,
 }
 
-/// The runtimes that can be told apart; callers of further ones get the functions themselves, and no service.
-const MOST_RUNTIMES: usize = 8;
+/// Runtimes that were found. None is ever taken out, so that readers need no lock.
+#[derive(Debug)]
+struct Found {
+    /// Null before the first one. Written by the thread that has the lock in `enter`, read by all.
+    latest: AtomicPtr<Runtime>,
+}
 
-static KNOWN: [AtomicPtr<Runtime>; MOST_RUNTIMES] = [const { AtomicPtr::new(ptr::null_mut()) }; MOST_RUNTIMES];
+static FOUND: Found = Found::new();
 
 /// True in a process that was forked from one that had a team: its threads are gone, and it is not served.
 static IS_FORKED: AtomicBool = AtomicBool::new(false);
@@ -96,16 +102,7 @@ fn known(anchor: *mut c_void) -> Option<&'static Runtime> {
     if anchor.is_null() {
         return None;
     }
-    find(anchor).or_else(|| enter(anchor))
-}
-
-fn find(anchor: *mut c_void) -> Option<&'static Runtime> {
-    KNOWN.iter().find_map(|place| {
-        // ORDERING: Acquire, pairs with the Release in enter [known-runtime]
-        let runtime = place.load(Ordering::Acquire);
-        // SAFETY: null, or a runtime, which is never freed.
-        unsafe { runtime.as_ref() }.filter(|runtime| runtime.has(anchor))
-    })
+    FOUND.with(anchor).or_else(|| enter(anchor))
 }
 
 #[cold]
@@ -113,17 +110,36 @@ fn enter(anchor: *mut c_void) -> Option<&'static Runtime> {
     static ENTERING: Mutex<()> = Mutex::new(());
     let _errno = Errno::keep();
     let _guard = ENTERING.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-    if let Some(runtime) = find(anchor) {
+    if let Some(runtime) = FOUND.with(anchor) {
         return Some(runtime);
     }
-    // ORDERING: Relaxed, written under the lock that is held
-    let place = KNOWN.iter().find(|place| place.load(Ordering::Relaxed).is_null());
-    let runtime: &'static Runtime = Box::leak(Box::new(Runtime::with(anchor)?));
-    if let Some(place) = place {
-        // ORDERING: Release, pairs with the Acquire in find [known-runtime]
-        place.store(ptr::from_ref(runtime).cast_mut(), Ordering::Release);
+    Some(FOUND.add(Runtime::with(anchor)?))
+}
+
+impl Found {
+    const fn new() -> Self {
+        Self { latest: AtomicPtr::new(ptr::null_mut()) }
     }
-    Some(runtime)
+
+    /// The runtime that has this function.
+    fn with(&self, anchor: *mut c_void) -> Option<&'static Runtime> {
+        std::iter::successors(self.latest(), |runtime| runtime.earlier).find(|runtime| runtime.has(anchor))
+    }
+
+    /// Adds a runtime. One thread at a time does so.
+    fn add(&self, runtime: Runtime) -> &'static Runtime {
+        let runtime: &'static Runtime = Box::leak(Box::new(Runtime { earlier: self.latest(), ..runtime }));
+        // ORDERING: Release, pairs with the Acquire in latest [found-runtime]
+        self.latest.store(ptr::from_ref(runtime).cast_mut(), Ordering::Release);
+        runtime
+    }
+
+    fn latest(&self) -> Option<&'static Runtime> {
+        // ORDERING: Acquire, pairs with the Release in add [found-runtime]
+        let latest = self.latest.load(Ordering::Acquire);
+        // SAFETY: null, or a runtime, which is never freed.
+        unsafe { latest.as_ref() }
+    }
 }
 
 impl Runtime {
@@ -133,7 +149,7 @@ impl Runtime {
         // SAFETY: a library with an anchor's name is a runtime.
         let functions = unsafe { Functions::of(|name| library.find(name)) };
         let has_tools = !library.find(c"__kmpc_fork_call").is_null();
-        let mut runtime = Self { functions, has_tools, is_served: false };
+        let mut runtime = Self { functions, has_tools, is_served: false, earlier: None };
         runtime.is_served = runtime.can_be_served();
         if runtime.is_served {
             statistics::tell_at_exit();
@@ -235,4 +251,26 @@ impl Library {
 unsafe extern "C" fn after_fork() {
     // ORDERING: Relaxed, there is one thread
     IS_FORKED.store(true, Ordering::Relaxed);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn any_number_of_runtimes_is_told_apart_and_each_is_entered_once() {
+        let found = Found::new();
+        let anchors: Vec<*mut c_void> = (1..=20).map(|address| ptr::without_provenance_mut(address * 16)).collect();
+        for &anchor in &anchors {
+            assert!(found.with(anchor).is_none());
+            // SAFETY: nothing calls the function.
+            let functions =
+                unsafe { Functions::of(|name| if name == c"GOMP_parallel" { anchor } else { ptr::null_mut() }) };
+            found.add(Runtime { functions, has_tools: false, is_served: false, earlier: None });
+        }
+        for anchor in anchors {
+            let runtime = found.with(anchor).expect("it was added");
+            assert!(runtime.has(anchor) && found.with(anchor).is_some_and(|again| ptr::eq(again, runtime)));
+        }
+    }
 }
