@@ -32,15 +32,21 @@ pub(crate) fn end_interval(thread: &ThreadState, seat: Seat, real_barrier: impl 
     thread.seat.set(Seat { interval: seat.interval + 1, ..seat });
 }
 
-/// Announces a task that this thread is about to create, to the team that it is in.
+/// Announces a task that this thread is about to create to the team that it is in, and counts it.
 #[inline]
 pub(crate) fn announce_task() {
+    if announce_uncounted() {
+        statistics::of(TASKS).serve();
+    }
+}
+
+/// Announces a task that an entry of the runtime may have announced and counted before; true if this thread is in a team.
+#[inline]
+pub(crate) fn announce_uncounted() -> bool {
     here(|thread| {
         let seat = thread.seat.get();
         // SAFETY: null, or a team, which lives until the process ends.
-        if let Some(team) = unsafe { seat.team.as_ref() } {
-            team.announce_task(seat);
-            statistics::of(TASKS).serve();
-        }
-    });
+        let team = unsafe { seat.team.as_ref() };
+        team.inspect(|team| team.announce_task(seat)).is_some()
+    })
 }

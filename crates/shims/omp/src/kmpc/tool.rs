@@ -9,7 +9,7 @@ use std::ptr;
 use corecast_base::sync::AtomicU64;
 use corecast_preload::{Family, Real, Settings, variable};
 
-use crate::crossing::announce_task;
+use crate::crossing::announce_uncounted;
 use crate::pool;
 use crate::runtime::KMPC;
 use crate::statistics::{self, REGIONS};
@@ -166,7 +166,7 @@ extern "C" fn implicit_task(
     });
 }
 
-/// A thread is about to create a task.
+/// A thread is about to create a task, by an entry that is replaced or by one that the shim does not know.
 extern "C" fn task_create(
     _from: *mut c_void,
     _frame: *const c_void,
@@ -175,7 +175,7 @@ extern "C" fn task_create(
     _has_dependences: c_int,
     _caller: *const c_void,
 ) {
-    announce_task();
+    announce_uncounted();
 }
 
 fn keep(place: *mut Data, data: Data) {

@@ -47,6 +47,13 @@ fn barriers_are_served() {
     assert!(line.is_some_and(|line| !line.contains("served 0,")), "{outcome:?}");
 }
 
+#[test]
+fn each_task_is_counted_once() {
+    let Some(program) = program(Compiler::Clang, "producer") else { return };
+    let outcome = program.with_object(&["2", "100"], &[STATISTICS]);
+    assert!(outcome.errors.contains("corecast omp: tasks: served 100,"), "{outcome:?}");
+}
+
 /// The path of LLVM's runtime.
 fn runtime() -> Option<PathBuf> {
     let output = Command::new("clang").arg("-print-file-name=libomp.so").output().ok()?;
