@@ -5,7 +5,7 @@
 
 use std::ffi::{c_int, c_void};
 use std::slice;
-use std::sync::Mutex;
+use std::sync::{Mutex, PoisonError};
 
 use corecast::Member;
 use corecast::collective::Error;
@@ -19,10 +19,17 @@ use crate::library::{Handle, Library, SUCCESS, checked};
 /// The arguments of a broadcast.
 #[derive(Clone, Copy)]
 pub(crate) struct Broadcast {
-    pub(crate) buffer: *mut c_void,
-    pub(crate) count: i64,
-    pub(crate) datatype: Handle,
-    pub(crate) root: c_int,
+    buffer: *mut c_void,
+    count: i64,
+    datatype: Handle,
+    root: c_int,
+}
+
+impl Broadcast {
+    #[inline]
+    pub(crate) fn new(buffer: *mut c_void, count: impl Into<i64>, datatype: Handle, root: c_int) -> Self {
+        Self { buffer, count: count.into(), datatype, root }
+    }
 }
 
 /// The tag of messages of a rank to itself.
@@ -121,8 +128,7 @@ unsafe fn send_to_self(
     into_count: c_int,
     into_type: Handle,
 ) -> Result<(), c_int> {
-    let own = own_communicator().lock().map_err(|_| 1)?;
-    let mut own = own;
+    let mut own = own_communicator().lock().unwrap_or_else(PoisonError::into_inner);
     if own.is_none() {
         let mut dup = 0;
         // SAFETY: the library's own function, and a place for the handle.

@@ -22,11 +22,24 @@ use crate::library::{Handle, Library, SUCCESS};
 /// The arguments of a reduction.
 #[derive(Clone, Copy)]
 pub(crate) struct Reduction {
-    pub(crate) from: *const c_void,
-    pub(crate) into: *mut c_void,
-    pub(crate) count: i64,
-    pub(crate) datatype: Handle,
-    pub(crate) op: Handle,
+    from: *const c_void,
+    into: *mut c_void,
+    count: i64,
+    datatype: Handle,
+    op: Handle,
+}
+
+impl Reduction {
+    #[inline]
+    pub(crate) fn new(
+        from: *const c_void,
+        into: *mut c_void,
+        count: impl Into<i64>,
+        datatype: Handle,
+        op: Handle,
+    ) -> Self {
+        Self { from, into, count: count.into(), datatype, op }
+    }
 }
 
 /// A reduction whose arguments have been looked at.
@@ -165,7 +178,7 @@ impl Checked {
         result
     }
 
-    /// Combines two records. What is behind the last element of the last one is zeroes, of which nobody reads the combination.
+    /// Combines two records. The last one has zeroes behind its last element, which no rank reads once they are combined.
     fn combine_record(&self, left: Record, right: Record) -> Record {
         self.combine(left, right, self.each())
     }
