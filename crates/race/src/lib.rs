@@ -11,7 +11,8 @@
 //! - [`options`], [`place`], [`cancel`], [`progress`]: what to run, how to stop it, and how the caller hears of its progress;
 //! - [`report`] and its parts: what was found, with documented JSON; [`gate`]: what is asked of corecast;
 //! - [`error`], [`failure`], [`skip`]: why there is no report, why a contender did not finish, why a row has no figures;
-//! - [`child`], [`dialogue`], [`confine`]: processes that take part, programs that are asked, and CPU time that is withheld.
+//! - [`child`], [`dialogue`], [`confine`]: processes that take part, programs that are asked, and CPU time that is withheld;
+//! - [`preload`]: where corecast's preload objects lie.
 //!
 //! **Method.** Every contender is checked before it is timed. The contenders of one operation run in turns, in blocks of a
 //! millisecond or two, in an order drawn anew for each round, with a probe of a bare cache line beside every round: when the
@@ -49,6 +50,7 @@ pub mod message;
 pub mod op;
 pub mod options;
 pub mod place;
+pub mod preload;
 pub mod progress;
 pub mod race;
 pub mod report;

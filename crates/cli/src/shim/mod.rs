@@ -21,4 +21,4 @@ pub(crate) mod program_path;
 mod runtimes;
 pub(crate) mod verdict;
 
-pub use objects::{DIR_VARIABLE, MissingObject, find};
+pub use objects::{MissingObject, find};

@@ -1,16 +1,15 @@
 //! Collectives of OpenMP, MPI and Concurrency Kit, in programs of their own: a driver in C for each family of runtimes,
 //! kept as source in `driver/`, built when it is first raced and told of each block in a line.
 //!
-//! - [`runtimes`]: the runtimes that take part, and which compilers build their drivers;
+//! - [`runtimes`]: the runtimes that take part, some of them once more behind corecast's preload object, and which compilers build
+//!   their drivers;
 //! - [`workshop`]: where drivers are built, once for a run;
-//! - [`preload`]: where corecast's preload object is, with which some are raced once more;
 //! - [`member`]: the harness's threads that stand for the driver's members.
 //!
 //! A runtime that is not installed is skipped with the command that installs it. docs/design/collective-bench.md says where
 //! such a runtime is not equal to a contender in the harness's own process.
 
 mod member;
-mod preload;
 mod runtimes;
 mod workshop;
 
@@ -35,6 +34,7 @@ use crate::failure::Failure;
 use crate::harness::{Abort, Body};
 use crate::op::Op;
 use crate::place::Place;
+use crate::preload;
 
 pub use self::workshop::Workshop;
 
@@ -84,7 +84,7 @@ impl Contender for External {
             return Err(Unfit("an operation that carries nothing may send nothing".to_owned()));
         }
         let lacks = |why: String| Unfit(format!("{why}; {}", self.runtime.remedy));
-        let object = self.runtime.is_preloaded.then(preload::find).transpose().map_err(Unfit)?;
+        let object = self.runtime.is_preloaded.then(preload_object).transpose().map_err(Unfit)?;
         let workshop = Workshop::open().map_err(Unfit)?;
         let built = workshop.build(self.runtime, abort).map_err(lacks)?;
         let unfit = |failure: Failure| Unfit(failure.to_string());
@@ -113,7 +113,7 @@ impl External {
                 command.arg(members);
                 if let Some(object) = object {
                     // The ranks alone have it, and not their launcher.
-                    command.arg("env").arg([preload::VARIABLE.as_ref(), object.as_os_str()].join(OsStr::new("=")));
+                    command.arg("env").arg(["LD_PRELOAD".as_ref(), object.as_os_str()].join(OsStr::new("=")));
                 }
                 command.arg(&built.driver);
                 command.envs(launcher.variables.iter().copied());
@@ -135,6 +135,14 @@ impl External {
         command.arg(shared.map_or_else(|| self.runtime.detail.unwrap_or_default().as_ref(), Path::as_os_str));
         command
     }
+}
+
+/// The path of corecast's preload object for MPI.
+fn preload_object() -> Result<PathBuf, String> {
+    const FILE: &str = "libcorecast_mpi.so";
+    let missing =
+        || format!("no {FILE} is there: `cargo build --release -p corecast-shim-mpi`, and {}", preload::DIR_VARIABLE);
+    preload::find(FILE, &preload::folders()).ok_or_else(missing)
 }
 
 /// A file that processes can map; it is to be memory, where there is such a directory.
