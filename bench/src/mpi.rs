@@ -141,7 +141,7 @@ const WIDE_BROADCAST: Demand =
 const WIDE_REDUCE: Demand =
     at_least(1.6, "reduction of 8 bytes, 16 ranks or more, Open MPI without / with the object", COMMAND);
 const PASSED: Demand =
-    at_most(1.02, "operations that the object passes on, time with / without, geometric mean", COMMAND);
+    at_most(1.02, "operations of 64 KiB, which the object passes on, time with / without, geometric mean", COMMAND);
 
 const RULES: &[Rule<[MpiRow]>] = &[
     Rule::new(OPEN_MPI_PAIR, |rows| pair(rows, "openmpi")),
