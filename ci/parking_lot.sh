@@ -168,7 +168,7 @@ take_out() {
     mv "$1.without" "$1"
 }
 
-# What the compiler refuses is taken out and counted as failed. Some mistakes are only found when others are gone.
+# Tests that the compiler refuses are taken out and counted as failed. It finds some mistakes only when others are gone.
 compile() {
     for _ in 1 2 3 4 5; do
         build --lib --message-format=short 2>"$work/build" && break

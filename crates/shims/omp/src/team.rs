@@ -11,7 +11,8 @@ use crate::lines::{Crossing, Position, Shape, TeamLines};
 use crate::patience::{policy, waiter_for};
 use crate::runtime::{Body, Runtime};
 
-/// Of a team's master, and of one nesting depth. It lives until the process ends, and belongs to one master after the other.
+/// The words of the teams that one thread forks at one nesting depth, one region after the other. They live until the process ends:
+/// when the thread ends another one takes them.
 #[repr(C)]
 pub(crate) struct Team {
     /// The first word of the region's own data. The entry for task reductions reads it, and is handed a team in place of the
@@ -70,15 +71,15 @@ impl Region {
     }
 }
 
-/// Of one member; only the thread that has its number in the present region touches it. The runtime's fork and join order one
-/// such thread after the other.
+/// The state of one member. Only the thread that has the member's number in the present region touches it; the runtime's fork and
+/// join order one such thread after the other.
 #[derive(Default)]
 struct MemberState {
     /// Made for a number of members.
     waiter: UnsafeCell<Option<(usize, Waiter)>>,
 }
 
-// SAFETY: who reads and writes each part, and the runtime's fork and join between a write and a read, are told with each field.
+// SAFETY: each field names the threads that read and write it; the runtime's fork and join lie between a write and a read.
 unsafe impl Sync for Team {}
 // SAFETY: nothing in it belongs to a thread.
 unsafe impl Send for Team {}

@@ -29,7 +29,7 @@ pub(super) struct Founded {
 const ROOM_EACH: usize = 256 << 10;
 const ROOM: usize = 512 << 10;
 
-/// Founds a group for that many ranks, which run on these CPUs. `None` for any reason for which that cannot be.
+/// Founds a group for a number of ranks, which run on these CPUs. `None` if any step of that fails.
 pub(super) fn found(ranks: usize, cpus: &CpuSet) -> Option<Founded> {
     let machine = machine_of(cpus)?;
     let builder = Group::builder(&machine).members(ranks).pin(false).plan_folder(None);

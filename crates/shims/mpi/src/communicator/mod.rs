@@ -54,7 +54,7 @@ pub(crate) enum Crowd {
     Crowded = 3,
 }
 
-/// Calls pass, as they do for now.
+/// Calls pass until there have been enough.
 const COUNTING: u32 = 0;
 /// Calls pass for good.
 const PASSED: u32 = 4;

@@ -8,8 +8,8 @@ use std::time::Instant;
 
 use parking_lot::{Condvar, FairMutex, Mutex, RwLock};
 
-/// The time of an operation that each of these threads does so often; all of them begin together. A thread does some work of its
-/// own in between if there are several.
+/// Prints the time of an operation that each of these threads does `rounds` times; all of them begin together. If there are several,
+/// each does some work of its own in between.
 fn laps(name: &str, threads: u64, rounds: u64, operation: impl Fn() + Sync) {
     let start = Barrier::new(threads as usize);
     let began = thread::scope(|scope| {
