@@ -8,6 +8,8 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 use std::{fs, thread};
 
+use corecast::CpuSet;
+use corecast_race::confine::confine;
 use corecast_race::error::BenchError;
 use corecast_race::failure::Failure;
 use corecast_race::options::Options;
@@ -83,12 +85,13 @@ fn compile(folder: TempDir, kind: Kind, arguments: &[&OsStr]) -> Result<Program,
 }
 
 impl Program {
-    /// The overheads of all constructs in one launch, in microseconds, in the order of the program.
+    /// The overheads of all constructs in one launch on these CPUs, in microseconds, in the order of the program.
     pub(super) fn launch(
         &self,
         threads: usize,
         effort: Effort,
         object: Option<&Path>,
+        cpus: &CpuSet,
         options: &Options,
     ) -> Result<Vec<(String, f64)>, BenchError> {
         let mut command = Command::new(&self.path);
@@ -105,7 +108,7 @@ impl Program {
         if let Some(object) = object {
             command.env("LD_PRELOAD", object);
         }
-        let values = values(&run(command, options)?);
+        let values = values(&run(command, cpus, options)?);
         if values.is_empty() {
             return Err(BenchError::Failed(Failure::refused("the program told no overhead")));
         }
@@ -113,10 +116,15 @@ impl Program {
     }
 }
 
-/// The output of a command. It is killed if it takes too long, or if the user gives up.
-fn run(mut command: Command, options: &Options) -> Result<String, BenchError> {
+/// The output of a command that may run on these CPUs only. It is killed if it takes too long, or if the user gives up.
+fn run(mut command: Command, cpus: &CpuSet, options: &Options) -> Result<String, BenchError> {
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null()).process_group(0);
-    let mut child = command.spawn().map_err(Failure::while_doing("start the program"))?;
+    // A child inherits the mask of the thread that starts it.
+    let start = || {
+        confine(cpus)?;
+        command.spawn().map_err(Failure::while_doing("start the program"))
+    };
+    let mut child = thread::scope(|scope| scope.spawn(start).join()).expect("to start a program does not panic")?;
     let mut pipe = child.stdout.take().expect("it was piped");
     let reader = thread::spawn(move || {
         let mut text = Vec::new();
@@ -176,6 +184,15 @@ mod tests {
             "\nPARALLEL FOR time         = 4.5 microseconds\nPARALLEL FOR overhead     = -1.25 microseconds +/- 1\n";
         assert_eq!(values(old), [("PARALLEL FOR".to_owned(), -1.25)]);
         assert_eq!(values("wrong: 3 values\nBARRIER overhead = much\n"), []);
+    }
+
+    #[test]
+    fn a_program_runs_on_the_cpus_that_are_named() {
+        let cpu = corecast::machine::pin::affinity().expect("own mask").as_slice()[0];
+        let mut command = Command::new("grep");
+        command.args(["Cpus_allowed_list", "/proc/self/status"]);
+        let told = run(command, &CpuSet::from_iter([cpu]), &Options::default()).expect("it ends");
+        assert_eq!(told.split_whitespace().collect::<Vec<_>>(), ["Cpus_allowed_list:".to_owned(), cpu.to_string()]);
     }
 
     #[test]

@@ -102,8 +102,8 @@ pub fn epcc(
     options: &Options,
     progress: &mut dyn Progress,
 ) -> Result<EpccReport, BenchError> {
-    let cpus = options.usable_cpus(machine)?.len();
-    let sizes = sizes(&settings.threads, cpus)?;
+    let cpus = options.usable_cpus(machine)?;
+    let sizes = sizes(&settings.threads, cpus.len())?;
     let program = settings.sources.as_deref().map_or_else(own, upstream)?;
     let (launches, effort) = effort(options.quick);
     let seed = options.seed_or_draw();
@@ -114,12 +114,13 @@ pub fn epcc(
             let share = (launch * sizes.len() + at) as f64 / (launches * sizes.len()) as f64;
             progress.step(share, &format!("constructs of {threads} threads, launch {} of {launches}", launch + 1));
             let object = settings.object.as_path();
-            let run = |shim: bool| program.launch(threads, effort, shim.then_some(object), options);
+            let run = |shim: bool| program.launch(threads, effort, shim.then_some(object), &cpus, options);
             let [alone, shim] = in_either_order(random.bool(), run)?;
             collect(&mut samples, threads, alone, &shim);
         }
     }
     progress.step(1.0, "done");
+    let cpus = cpus.len();
     let evidence = Evidence { rows: samples.iter().map(|samples| samples.row(cpus)).collect(), cpus };
     Ok(EpccReport {
         machine: machine.name.clone(),
