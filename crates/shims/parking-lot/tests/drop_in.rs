@@ -79,9 +79,9 @@ fn limits_end_waits_for_all_kinds_of_locks() {
     assert!(*plain == 1 && lock.try_write().is_none() && lock.try_upgradable_read().is_some());
 }
 
-/// Each thread unlocks and locks at once, again and again: without hand-overs one may keep the others out for ever.
+/// Three threads hand each lock over in all ways. That the one that sleeps gets it is for the models of `crates/lock`.
 #[test]
-fn a_fair_unlock_lets_another_thread_in() {
+fn no_turn_is_lost_by_fair_unlocks_and_bumps() {
     fn taken_in_turns(step: impl Fn(&mut u32) + Sync, with: impl Fn(&dyn Fn(&mut u32)) + Sync) {
         thread::scope(|scope| (0..3).for_each(|_| drop(scope.spawn(|| (0..500).for_each(|_| with(&step))))));
     }
