@@ -21,13 +21,14 @@ use std::time::{Duration, Instant};
 use std::{fs, io, thread};
 
 /// Crates with models, by their folders, and the path to their door to atomics.
-const CRATES: [(&str, &str); 6] = [
+const CRATES: [(&str, &str); 7] = [
     ("base", "crate::sync"),
     ("lock", "corecast_base::sync"),
     ("channel", "corecast_base::sync"),
     ("collective", "corecast_base::sync"),
     ("replica", "corecast_base::sync"),
     ("shims/omp", "corecast_base::sync"),
+    ("shims/pthread", "corecast_base::sync"),
 ];
 /// The features that are built along with the models of a crate.
 const FEATURES: [(&str, &str); 1] = [("lock", "hierarchical")];
@@ -297,8 +298,10 @@ fn sources(folder: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
 
 /// The files of modules that an index declares for builds without models only, without their ending.
 fn native_modules(index: &str) -> Vec<String> {
-    let after_cfg = index.split("#[cfg(not(loom))]\n").skip(1);
-    let declared = after_cfg.filter_map(|rest| rest.lines().next()?.split_once("mod ")?.1.strip_suffix(';'));
+    let is_without_models =
+        |cfg: &str| cfg == "#[cfg(not(loom))]" || (cfg.starts_with("#[cfg(all(") && cfg.ends_with(", not(loom)))]"));
+    let pairs = index.lines().zip(index.lines().skip(1)).filter(|(cfg, _)| is_without_models(cfg));
+    let declared = pairs.filter_map(|(_, module)| module.split_once("mod ")?.1.strip_suffix(';'));
     let prefix = "#[cfg_attr(not(loom), path = \"";
     let replaced = index.lines().filter_map(|line| line.strip_prefix(prefix)?.strip_suffix(".rs\")]"));
     declared.chain(replaced).map(str::to_owned).collect()

@@ -105,7 +105,7 @@ pub use mutex::{MappedMutexGuard, Mutex, MutexGuard};
 pub use once::Once;
 #[cfg(loom)]
 #[doc(hidden)]
-pub use pool::FreeNodes;
+pub use pool::{FreeNodes, NodeTable};
 pub use qword::Qword;
 #[cfg(not(loom))]
 pub use raw::RawConst;

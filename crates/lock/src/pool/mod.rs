@@ -6,6 +6,9 @@
 #[allow(unreachable_pub, reason = "reachable for its model")]
 #[cfg_attr(loom, allow(dead_code, reason = "the pool of a model is a list; this part has a model of its own"))]
 mod free_nodes;
+#[allow(unreachable_pub, reason = "reachable for its model")]
+#[cfg_attr(loom, allow(dead_code, reason = "the pool of a model is a list; this part has a model of its own"))]
+mod node_table;
 #[cfg_attr(loom, path = "model.rs")]
 #[cfg_attr(not(loom), path = "native.rs")]
 mod slabs;
@@ -15,6 +18,8 @@ use corecast_base::sync::{AtomicU32, AtomicU64, Ordering};
 
 #[cfg(loom)]
 pub use free_nodes::FreeNodes;
+#[cfg(loom)]
+pub use node_table::NodeTable;
 pub(crate) use slabs::{give, node, node_before, take};
 
 /// A node's thread waits or holds the lock, or the node is in no queue.

@@ -6,27 +6,23 @@
 //! an allocator would call that allocator, and come back here.)
 
 use std::cell::Cell;
-use std::ptr;
 
-use corecast_base::sync::{AtomicPtr, AtomicU32, Ordering};
+use corecast_base::sync::AtomicU32;
 use corecast_base::{CacheLine, ThreadEnd};
 
 use super::PoolNode;
 use super::free_nodes::FreeNodes;
+use super::node_table::NodeTable;
 
-/// Nodes of the first slab; each other one has twice as many as the one before.
+/// Nodes of the first slab.
 const FIRST: u32 = 64;
 /// The most slabs: together they hold more nodes than a process has threads.
 const SLABS: usize = 20;
 /// A thread that has more gives half of them to all.
 const MOST_OWN: usize = 64;
 
-/// Null before a node of it is made. Written by each thread that makes one, once.
-type Slab = AtomicPtr<CacheLine<PoolNode>>;
-
-static ALL: [Slab; SLABS] = [const { Slab::new(ptr::null_mut()) }; SLABS];
-/// Nodes that have been taken at least once. Written by every thread that makes one.
-static MADE: AtomicU32 = AtomicU32::new(0);
+/// All nodes that have been taken at least once.
+static ALL: NodeTable<CacheLine<PoolNode>, FIRST, SLABS> = NodeTable::new();
 static FREE: FreeNodes = FreeNodes::new();
 static AT_END: ThreadEnd = ThreadEnd::new(give_up_own);
 
@@ -115,14 +111,7 @@ impl Own {
 /// The node with this number, which [`take`] has returned.
 #[inline]
 pub(crate) fn node(number: u32) -> &'static PoolNode {
-    let slab = (number / FIRST + 1).ilog2();
-    // ORDERING: Acquire, pairs with the Release in make_slab [pool-slab]
-    let nodes = ALL[slab as usize].load(Ordering::Acquire);
-    debug_assert!(!nodes.is_null(), "a number is made with its slab");
-    // SAFETY: the slab has the nodes with these numbers, and is never freed.
-    let node = unsafe { nodes.add((number - FIRST * ((1 << slab) - 1)) as usize) };
-    // SAFETY: as above.
-    unsafe { &*node }
+    ALL.node(number)
 }
 
 /// The node with this number, for the thread behind to hang itself in.
@@ -163,29 +152,5 @@ fn give_up_own() {
 
 #[cold]
 fn take_shared() -> u32 {
-    FREE.pop(link).unwrap_or_else(make)
-}
-
-fn make() -> u32 {
-    // ORDERING: Relaxed, each number is drawn once, and its slab comes on its own
-    let number = MADE.fetch_add(1, Ordering::Relaxed);
-    let slab = (number / FIRST + 1).ilog2() as usize;
-    let place = ALL.get(slab).expect("fewer than 2^25 threads wait, or closures that were given up");
-    // ORDERING: Relaxed, node looks at it again
-    if place.load(Ordering::Relaxed).is_null() {
-        make_slab(place, (FIRST << slab) as usize);
-    }
-    number
-}
-
-#[cold]
-fn make_slab(place: &Slab, len: usize) {
-    let nodes: Box<[CacheLine<PoolNode>]> = (0..len).map(|_| PoolNode::new()).collect();
-    let made = Box::into_raw(nodes);
-    // ORDERING: Release, pairs with the Acquire in node; Relaxed where it fails, as node looks at it again [pool-slab]
-    let put = place.compare_exchange(ptr::null_mut(), made.cast(), Ordering::Release, Ordering::Relaxed);
-    if put.is_err() {
-        // SAFETY: from a box above, and another thread's slab is there.
-        drop(unsafe { Box::from_raw(made) });
-    }
+    FREE.pop(link).unwrap_or_else(|| ALL.make(PoolNode::new))
 }

@@ -11,6 +11,7 @@ mod condvar;
 mod delegate;
 mod domains;
 mod free_nodes;
+mod node_table;
 mod once;
 mod owned_word;
 mod qword;

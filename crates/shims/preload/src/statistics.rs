@@ -111,7 +111,7 @@ extern "C" fn tell() {
     // SAFETY: null, or a static.
     let Some(told) = (unsafe { told.as_ref() }) else { return };
     let mut page = Page { bytes: [0; 4096], len: 0 };
-    // Lines that do not fit are left out.
+    // Text that does not fit is left out.
     let _ = write!(page, "{told}");
     // SAFETY: as many bytes as are told. A standard error that is closed or full is nobody's trouble here.
     unsafe { libc::write(libc::STDERR_FILENO, page.bytes.as_ptr().cast(), page.len) };

@@ -189,8 +189,11 @@ unsafe extern "C" fn read(lock: *mut pthread_rwlock_t) -> c_int {
     // SAFETY: the caller's lock.
     match unsafe { Object::at(lock) } {
         Some(object) => object.lock(Intent::Read, || Some(LONGEST_SLEEP)),
-        // SAFETY: the caller's promise.
-        None => unsafe { pass(&REAL_READ, lock) },
+        None => {
+            RW_LOCK.pass();
+            // SAFETY: the caller's promise.
+            unsafe { pass(&REAL_READ, lock) }
+        }
     }
 }
 
@@ -198,8 +201,11 @@ unsafe extern "C" fn write(lock: *mut pthread_rwlock_t) -> c_int {
     // SAFETY: the caller's lock.
     match unsafe { Object::at(lock) } {
         Some(object) => object.lock(Intent::Write, || Some(LONGEST_SLEEP)),
-        // SAFETY: the caller's promise.
-        None => unsafe { pass(&REAL_WRITE, lock) },
+        None => {
+            RW_LOCK.pass();
+            // SAFETY: the caller's promise.
+            unsafe { pass(&REAL_WRITE, lock) }
+        }
     }
 }
 
@@ -257,7 +263,6 @@ unsafe extern "C" fn clock_write(lock: *mut pthread_rwlock_t, clock: clockid_t, 
 /// # Safety
 /// - As of the C library's function, which is of type [`Call`].
 unsafe fn pass(function: &Real, lock: *mut pthread_rwlock_t) -> c_int {
-    RW_LOCK.pass();
     // SAFETY: the caller's promise.
     let real = unsafe { transmute::<*mut c_void, Call>(function.next()) };
     // SAFETY: the caller's promise.
@@ -272,6 +277,7 @@ unsafe fn timed(lock: *mut pthread_rwlock_t, until: *const timespec, intent: Int
         // SAFETY: the caller's time.
         return object.lock_until(intent, libc::CLOCK_REALTIME, unsafe { until.read() });
     }
+    RW_LOCK.pass();
     // SAFETY: the caller's promise.
     let real = unsafe { transmute::<*mut c_void, Timed>(function.next()) };
     // SAFETY: the caller's promise.
@@ -289,6 +295,7 @@ unsafe fn clocked(
 ) -> c_int {
     // SAFETY: the caller's lock.
     let Some(object) = (unsafe { Object::at(lock) }) else {
+        RW_LOCK.pass();
         // SAFETY: the caller's promise.
         let real = unsafe { transmute::<*mut c_void, Clocked>(function.next()) };
         // SAFETY: the caller's promise.

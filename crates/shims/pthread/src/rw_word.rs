@@ -19,7 +19,7 @@ use corecast_base::wait::Spinner;
 const WRITER: u32 = 1 << 31;
 /// While it is held: somebody may sleep on the word.
 const AWAITED: u32 = 1 << 30;
-/// The other bits count readers, so that many at most.
+/// The other bits count readers: the largest number of them.
 const MOST_READERS: u32 = AWAITED - 1;
 /// No time passes in a model, which would never see a waiter go to sleep.
 const IS_MODEL: bool = cfg!(loom);

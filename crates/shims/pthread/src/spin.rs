@@ -5,7 +5,7 @@
 //! room for a lock of the registry beside what tells whose it is: a spin lock of ours has values that the C library's never
 //! have. Those among processes, and zeroes that were never initialised, are the C library's.
 //!
-//! **Progress:** blocking; whoever comes first takes it. **Memory ordering:** Acquire and Release.
+//! **Progress:** blocking; the first thread that comes takes it. **Memory ordering:** Acquire and Release.
 
 use std::ffi::{c_int, c_void};
 use std::mem::transmute;

@@ -83,6 +83,17 @@ impl Ticket {
         self.state.load(Ordering::Acquire) & INSIDE == 0
     }
 
+    /// As a thread that uses the barrier's memory otherwise: the model fails unless all that other threads did to it happened before.
+    #[cfg(loom)]
+    pub fn use_otherwise(&self) {
+        // SAFETY: the model finds another thread that writes meanwhile; so it does below.
+        unsafe { self.sleepers.unsync_load() };
+        // SAFETY: as above.
+        unsafe { self.state.unsync_load() };
+        // SAFETY: as above.
+        unsafe { self.round.unsync_load() };
+    }
+
     fn open(&self, round: u32) {
         // ORDERING: Release, pairs with the Acquire in until [ticket-round]
         self.round.store(round.wrapping_add(1), Ordering::Release);
@@ -112,7 +123,8 @@ impl Ticket {
                 return;
             }
         }
-        let yields = if IS_MODEL { 0 } else { YIELDS };
+        // In a model a waiter that spins looks once more, and may find the round over; another one sleeps at once.
+        let yields = if IS_MODEL { spins.into() } else { YIELDS };
         for _ in 0..yields {
             yield_now();
             if self.is_now(&is_over) {

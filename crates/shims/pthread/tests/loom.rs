@@ -1,4 +1,4 @@
-//! Models of the barrier's tickets, and of objects that are put in order.
+//! Models of the barrier's tickets, of the word for readers and writers, and of objects that are put in order.
 #![cfg(loom)]
 
 use corecast_base::sync::{Arc, AtomicU32, Ordering, UnsafeCell};
@@ -6,39 +6,70 @@ use corecast_base::wait::LONGEST_SLEEP;
 use corecast_pthread::{EpochWord, RwWord, Ticket};
 use loom::thread;
 
-struct Shared {
+struct Shared<const THREADS: usize> {
     barrier: Ticket,
-    /// Each thread writes its own before the barrier, and the other reads it behind.
-    parts: [UnsafeCell<u32>; 2],
+    /// Each thread writes its own before the barrier, and the others read it behind.
+    parts: [UnsafeCell<u32>; THREADS],
 }
 
 // SAFETY: the barrier orders what is done to the parts, which the model checks.
-unsafe impl Sync for Shared {}
+unsafe impl<const THREADS: usize> Sync for Shared<THREADS> {}
 // SAFETY: as above.
-unsafe impl Send for Shared {}
+unsafe impl<const THREADS: usize> Send for Shared<THREADS> {}
 
-/// Passes the barrier twice in each round; true in the calls of the last thread.
-fn pass(shared: &Shared, mine: usize, rounds: u32) -> u32 {
-    let mut serial = 0;
-    for round in 1..=rounds {
-        // SAFETY: the other reads it behind the barrier.
-        shared.parts[mine].with_mut(|part| unsafe { *part = round });
-        serial += u32::from(shared.barrier.wait(true));
-        // SAFETY: the other has written it before the barrier.
-        assert_eq!(shared.parts[1 - mine].with(|part| unsafe { *part }), round);
-        serial += u32::from(shared.barrier.wait(true));
+impl<const THREADS: usize> Shared<THREADS> {
+    fn new() -> Arc<Self> {
+        let parts = std::array::from_fn(|_| UnsafeCell::new(0));
+        Arc::new(Self { barrier: Ticket::new(THREADS as u32), parts })
     }
-    serial
+
+    /// Waits once; true for the last thread.
+    fn pass(&self, mine: usize, round: u32, spins: bool) -> bool {
+        // SAFETY: the others read it behind the barrier.
+        self.parts[mine].with_mut(|part| unsafe { *part = round });
+        let is_last = self.barrier.wait(spins);
+        for part in &self.parts {
+            // SAFETY: its thread has written it before the barrier.
+            assert_eq!(part.with(|part| unsafe { *part }), round);
+        }
+        is_last
+    }
+}
+
+fn pass_twice(spins: bool) {
+    let pass_twice =
+        move |shared: &Shared<2>, mine| u32::from(shared.pass(mine, 1, spins)) + u32::from(shared.barrier.wait(spins));
+    loom::model(move || {
+        let shared = Shared::new();
+        let theirs = Arc::clone(&shared);
+        let other = thread::spawn(move || pass_twice(&theirs, 1));
+        let serial = pass_twice(&shared, 0) + other.join().expect("it passes");
+        assert_eq!(serial, 2);
+    });
 }
 
 #[test]
 fn what_was_written_before_is_read_behind() {
+    pass_twice(true);
+}
+
+#[test]
+fn what_was_written_before_is_read_by_a_thread_that_has_slept() {
+    pass_twice(false);
+}
+
+/// The last of three passes on to each waiter what the other one had written: a waiter hears of it by the last thread only.
+#[test]
+fn what_one_waiter_has_written_is_read_by_another() {
     loom::model(|| {
-        let shared = Arc::new(Shared { barrier: Ticket::new(2), parts: [UnsafeCell::new(0), UnsafeCell::new(0)] });
-        let theirs = Arc::clone(&shared);
-        let other = thread::spawn(move || pass(&theirs, 1, 1));
-        let serial = pass(&shared, 0, 1) + other.join().expect("it passes");
-        assert_eq!(serial, 2);
+        let shared = Shared::<3>::new();
+        let others = [1, 2].map(|mine| {
+            let theirs = Arc::clone(&shared);
+            thread::spawn(move || theirs.pass(mine, 1, true))
+        });
+        let serial = u32::from(shared.pass(0, 1, true));
+        let serial = serial + others.map(|other| u32::from(other.join().expect("it passes"))).iter().sum::<u32>();
+        assert_eq!(serial, 1);
     });
 }
 
@@ -52,7 +83,7 @@ fn more_threads_come_than_it_counts() {
             // All waits together are even, so that nobody is left over.
             // ORDERING: Relaxed, each wait is drawn once
             while shared.1.fetch_add(1, Ordering::Relaxed) < 4 {
-                serial += u32::from(shared.0.wait(true));
+                serial += u32::from(shared.0.wait(false));
             }
             serial
         };
@@ -66,21 +97,16 @@ fn more_threads_come_than_it_counts() {
     });
 }
 
-/// The last thread out is seen by the one that destroys, with all that it did.
+/// Once the barrier is empty its memory can be used otherwise: no thread of its rounds touches it any more.
 #[test]
 fn an_empty_barrier_is_left_by_all() {
     loom::model(|| {
-        let shared = Arc::new(Shared { barrier: Ticket::new(2), parts: [UnsafeCell::new(0), UnsafeCell::new(0)] });
-        let theirs = Arc::clone(&shared);
-        let other = thread::spawn(move || {
-            // SAFETY: read behind the barrier.
-            theirs.parts[1].with_mut(|part| unsafe { *part = 1 });
-            theirs.barrier.wait(true);
-        });
-        shared.barrier.wait(true);
-        if shared.barrier.is_empty() {
-            // SAFETY: written before the barrier.
-            shared.parts[1].with_mut(|part| unsafe { *part += 1 });
+        let barrier = Arc::new(Ticket::new(2));
+        let theirs = Arc::clone(&barrier);
+        let other = thread::spawn(move || theirs.wait(true));
+        barrier.wait(true);
+        if barrier.is_empty() {
+            barrier.use_otherwise();
         }
         other.join().expect("it waits");
     });

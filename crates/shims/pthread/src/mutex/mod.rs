@@ -6,7 +6,7 @@
 //! - `order`: an object that is used for the first time in this process;
 //! - `lock`: taking and freeing;
 //! - `cond`: condition variables with mutexes of ours;
-//! - `functions`: what is exported, and for whom.
+//! - `functions`: the exported functions, and the choice of those behind them.
 
 mod cond;
 mod functions;

@@ -42,7 +42,7 @@ pub(super) fn put_in_order<L: RawTimed + 'static>(object: &Object) {
     object.epoch.put_in_order(fork::epoch(), || is_here::<L>(object), || renew::<L>(object));
 }
 
-/// Makes the lock, which only this thread uses for now, as the owner says.
+/// Makes a new lock while other threads wait for this one, and takes it for the owner if there is one.
 fn renew<L: RawTimed + 'static>(object: &Object) {
     let setup = Setup::of_threads(2 * cpus::allowed().min(1 << 10) as usize);
     if fits::<L>() {

@@ -46,7 +46,7 @@ static inline void *end(pthread_t thread) {
     return result;
 }
 
-// The time by this clock in so many milliseconds.
+// The time by this clock when that number of milliseconds has passed.
 static inline struct timespec in_ms(clockid_t clock, long ms) {
     struct timespec at;
     CHECK(clock_gettime(clock, &at) == 0);

@@ -53,7 +53,7 @@ static void signals(void) {
     CHECK(setitimer(ITIMER_REAL, &none, NULL) == 0);
 }
 
-// What another thread finds.
+// A call for another thread to make, whose result is told.
 struct call {
     pthread_mutex_t *mutex;
     int (*function)(pthread_mutex_t *);

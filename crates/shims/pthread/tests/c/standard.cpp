@@ -1,4 +1,4 @@
-// What C++ builds on pthread.
+// The parts of C++ that are built on pthread.
 #include <atomic>
 #include <chrono>
 #include <condition_variable>

@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use super::object::{limited, object, output, preloaded, program};
+use super::object::{LOCKS, limited, object, output, preloaded, program};
 
 fn told(errors: &[u8]) -> Vec<String> {
     let text = String::from_utf8_lossy(errors);
@@ -30,6 +30,24 @@ fn what_was_served_is_told_if_asked_for() {
         assert_eq!(counted(&[off]), [""; 0], "{off:?}");
     }
     assert!(!counted(&[("CORECAST_SHIM_ONLY", "mutex_?")]).is_empty());
+}
+
+/// As many as the program asks to wait for: neither tries nor unlocks.
+#[test]
+fn reader_writer_locks_that_are_passed_on_are_counted_once_each() {
+    let Some(program) = program("rwlock.c") else { return };
+    let mut command = preloaded(&program, "auto");
+    command.arg("foreign").env("CORECAST_SHIM_STATS", "1");
+    let told = told(&output(&mut command).stderr);
+    assert_eq!(told, ["corecast pthread: rwlock_lock: served 0, diverted 0, passed 4003"]);
+}
+
+/// The list of this test has all locks of the registry.
+#[test]
+fn every_lock_of_the_registry_is_tried() {
+    let registered = corecast_lock::Algorithm::ALL.iter().map(|algorithm| algorithm.name());
+    let missing: Vec<_> = registered.filter(|name| !LOCKS.contains(name)).collect();
+    assert_eq!(missing, [""; 0]);
 }
 
 /// A library that has the entry of ThreadSanitizer's runtime stands in for it: the real one is not everywhere.
