@@ -2,11 +2,12 @@
  *
  * kernel K1 K2 DIMENSIONS POINTS CHUNK KEPT SEED THREADS
  *
- * prints: seconds cost medians checksum barriers, where the cost is that of all chunks and of the end. Each chunk is replaced by the medians of its points, weighted by how many points
- * each of them has, and in the end the medians of those medians are found. The medians of a set are those of a facility location
- * whose price of a facility is searched for until there are K1 to K2 facilities; local search asks of one candidate after the other
- * what opening it would save, all threads together, with barriers around each question. For a number of threads the result is
- * always the same, whichever barrier there is.
+ * prints: seconds cost medians checksum barriers, where the cost is that of all chunks and of the end.
+ *
+ * Each chunk is replaced by the medians of its points, weighted by how many points each of them has, and in the end the medians of
+ * those medians are found. The medians of a set are those of a facility location whose price of a facility is searched for until
+ * there are K1 to K2 facilities; local search asks of one candidate after the other what opening it would save, all threads together,
+ * with barriers around each question. For a number of threads the result is always the same, whichever barrier there is.
  *
  * Written from: L. O'Callaghan et al., Streaming-Data Algorithms for High-Quality Clustering, ICDE 2002; C. Bienia et al., The PARSEC
  * Benchmark Suite, PACT 2008 (streamcluster); J. Mellor-Crummey, M. Scott, Algorithms for Scalable Synchronization, 1991.

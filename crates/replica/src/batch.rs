@@ -94,11 +94,8 @@ impl<T: Wire> Batch<T> {
     }
 
     /// All of them, in their order.
-    ///
-    /// # Panics
-    /// The iterator does if the bytes of a value are those of none, as they may be in a batch of [decoded](Wire::decode) bytes.
     pub fn iter(&self) -> impl Iterator<Item = T> + '_ {
-        let decode = |bytes: &[u8]| T::decode(bytes).expect("a batch holds values that were encoded");
+        let decode = |bytes: &[u8]| T::decode(bytes).expect("a batch holds values that were encoded, or decoded once");
         Parts(&self.bytes).map(decode)
     }
 }
@@ -124,15 +121,18 @@ impl<'a> Iterator for Parts<'a> {
     }
 }
 
-impl<T> Wire for Batch<T> {
+impl<T: Wire> Wire for Batch<T> {
     fn encode(&self, to: &mut Vec<u8>) {
         to.extend_from_slice(&self.bytes);
     }
 
-    /// Looks at the lengths only.
+    /// Makes each value once: the bytes may be another process's, and no operation of a batch is applied if one of them is none.
     fn decode(bytes: &[u8]) -> Option<Self> {
-        let mut parts = Parts(bytes);
-        let len = parts.by_ref().count();
+        let (mut parts, mut len) = (Parts(bytes), 0);
+        for value in parts.by_ref() {
+            T::decode(value)?;
+            len += 1;
+        }
         parts.0.is_empty().then(|| Self { bytes: bytes.to_vec(), len, values: PhantomData })
     }
 }
@@ -234,6 +234,16 @@ mod tests {
         batch.clear();
         batch.push(&3);
         assert!(batch.iter().eq([3]) && batch.len() == 1);
+    }
+
+    #[test]
+    fn values_that_are_none_are_refused() {
+        let mut bytes = Vec::new();
+        Batch::from_iter([1_u64, 2]).encode(&mut bytes);
+        assert!(Batch::<u64>::decode(&bytes).is_some());
+        bytes.extend([3, 0, 0, 0]);
+        assert!(Batch::<Vec<u8>>::decode(&bytes).is_some(), "the lengths fit");
+        assert!(Batch::<u64>::decode(&bytes).is_none(), "a number of three bytes");
     }
 
     #[test]

@@ -17,7 +17,6 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("corecast-plan", &["corecast-base", "corecast-machine"]),
     ("corecast-channel", &["corecast-base"]),
     ("corecast-lock", &["corecast-base", "corecast-machine"]),
-    ("corecast-parking-lot", &["corecast-base", "corecast-lock"]),
     ("corecast-collective", &["corecast-base", "corecast-machine", "corecast-plan", "corecast-channel"]),
     (
         "corecast-replica",

@@ -8,13 +8,13 @@ use corecast_bench::{
 };
 use corecast_race::Options;
 
+use super::Shared;
 use crate::columns::Format::{Digits, Ratio, Thousands};
 use crate::columns::{self, Column, figure};
 use crate::published_text;
 use crate::tell::tell;
 use corecast_cli::failure::Failure;
 use corecast_cli::gate_text;
-use corecast_cli::interrupt::Interrupt;
 use corecast_cli::machine_args::MachineArgs;
 use corecast_cli::meter::Meter;
 use corecast_cli::output::Output;
@@ -62,12 +62,9 @@ fn size_parser() -> impl TypedValueParser<Value = StreamClusterSize> {
 
 impl Arguments {
     pub(super) fn run(&self, output: &Output) -> Result<(), Failure> {
-        let model = self.machine.model(output)?;
-        let (cpus, cancel) = (Some(model.machine.cpu_set()), Interrupt::watch()?.cancel());
+        let (model, options) = Shared::of_machine(&self.machine).prepare(output)?;
         let Self { quick, seed, .. } = *self;
-        let commit = super::commit();
-        let contenders = self.contenders.clone();
-        let options = Options { cpus, cancel, quick, seed, commit, contenders, ..Options::default() };
+        let options = Options { quick, seed, contenders: self.contenders.clone(), ..options };
         let usual = if quick { StreamClusterSize::Simsmall } else { StreamClusterSize::Simlarge };
         let wanted = StreamClusterOptions {
             options,

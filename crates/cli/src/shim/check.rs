@@ -8,11 +8,10 @@ use super::elf::{self, ElfError};
 use super::family::Family;
 use super::libraries::{Loaded, Search};
 use super::obstacle::{self, Obstacle};
+use super::preload;
 use super::runtimes::{self, Runtime};
 use super::verdict::{Evidence, FamilyVerdict, Verdict};
 
-/// The beginnings of names of libraries that insist on being loaded first.
-const SANITIZERS: [&str; 5] = ["libasan.so", "libtsan.so", "liblsan.so", "libhwasan.so", "libclang_rt."];
 /// Functions of sanitizers that are linked into a program.
 const SANITIZED: [(&str, &str); 3] =
     [("__asan_init", "AddressSanitizer"), ("__tsan_init", "ThreadSanitizer"), ("__msan_init", "MemorySanitizer")];
@@ -110,7 +109,7 @@ impl Library {
 }
 
 fn is_sanitizer(file: &Loaded) -> bool {
-    file.needed_by.is_some() && SANITIZERS.iter().any(|name| file.name.starts_with(name))
+    file.needed_by.is_some() && preload::is_sanitizer(&file.name)
 }
 
 /// All remarks on these files, the first of which is the program.

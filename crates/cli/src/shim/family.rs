@@ -85,8 +85,38 @@ impl Object {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
+    use std::path::Path;
+
     use super::*;
+
+    /// A file of the preload objects' packages, on which this one may not depend; `None` with a line outside the workspace.
+    pub(in crate::shim) fn of_shims(path: &str) -> Option<String> {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shims").join(path);
+        let read = std::fs::read_to_string(&path);
+        read.map_err(|error| corecast_testing::skipped(&path.display().to_string(), error)).ok()
+    }
+
+    #[test]
+    fn the_objects_know_the_same_families() {
+        let Some(settings) = of_shims("preload/src/settings.rs") else { return };
+        assert!(settings.contains(&format!("const ALL: [Self; {}]", Family::ALL.len())));
+        for family in Family::ALL {
+            let arm = format!("Self::{family:?} => \"{family}\",");
+            assert!(settings.contains(&arm), "no {arm} in the settings of the objects");
+        }
+    }
+
+    #[test]
+    fn files_and_packages_are_those_of_the_objects() {
+        for (object, folder) in [(Object::Omp, "omp"), (Object::Pthread, "pthread"), (Object::Mpi, "mpi")] {
+            let Some(manifest) = of_shims(&format!("{folder}/Cargo.toml")) else { return };
+            let library = object.file_name().strip_prefix("lib").and_then(|name| name.strip_suffix(".so"));
+            for name in [object.package(), library.expect("the name of a shared library")] {
+                assert!(manifest.contains(&format!("\nname = \"{name}\"\n")), "no {name} in {manifest}");
+            }
+        }
+    }
 
     #[test]
     fn the_names_are_those_of_the_options() {

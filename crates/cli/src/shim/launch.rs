@@ -56,7 +56,7 @@ impl Launch {
     /// The variables to set for this program.
     ///
     /// # Errors
-    /// [`LaunchError`] if nothing can be preloaded into it, it calls what the shim stands down for, or an object is missing.
+    /// [`LaunchError`] if nothing can be preloaded into it, the check refuses a family that it calls, or an object is missing.
     pub(crate) fn environment(&self, program: &OsStr) -> Result<Vec<(&'static str, OsString)>, LaunchError> {
         let shown = || program.to_string_lossy().into_owned();
         let path = program_path::find(program).ok_or_else(|| LaunchError::NotFound(shown()))?;
@@ -99,6 +99,7 @@ impl Launch {
 
 #[cfg(test)]
 mod tests {
+    use super::super::family::tests::of_shims;
     use super::*;
 
     #[test]
@@ -115,6 +116,14 @@ mod tests {
         let launch = Launch { lock, tells_counts: true, only, ..launch };
         let set = ["CORECAST_LOCK=mcs", "CORECAST_SHIM_STATS=1", "CORECAST_SHIM_ONLY=mem*"];
         assert_eq!(told(&launch, true)[2..], set);
+    }
+
+    #[test]
+    fn the_objects_read_these_variables() {
+        let Some(settings) = of_shims("preload/src/settings.rs") else { return };
+        for name in [FAMILIES_VARIABLE, LOCK_VARIABLE, STATS_VARIABLE, ONLY_VARIABLE] {
+            assert!(settings.contains(&format!("c\"{name}\"")), "the objects do not read {name}");
+        }
     }
 
     #[test]

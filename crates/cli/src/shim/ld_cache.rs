@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 const MAGIC: &[u8] = b"glibc-ld.so.cache1.1";
 const OLD_MAGIC: &[u8] = b"ld.so-1.7.0";
-/// Bytes before the entries, of an entry, and of an entry of the older table with its header.
+/// The bytes before the entries, those of an entry, and the same of the older table.
 const HEADER_BYTES: usize = 48;
 const ENTRY_BYTES: usize = 24;
 const OLD_HEADER_BYTES: usize = 16;
@@ -29,7 +29,7 @@ impl LdCache {
         Self::parse(&bytes)
     }
 
-    /// As many entries as there are whole ones.
+    /// The whole entries of a cache with these bytes; none if it is no cache.
     fn parse(bytes: &[u8]) -> Self {
         let Some(table) = table(bytes).filter(|table| table.len() >= HEADER_BYTES) else { return Self::default() };
         let count = number(table, MAGIC.len()).unwrap_or(0);

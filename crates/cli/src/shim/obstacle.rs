@@ -20,7 +20,7 @@ pub(crate) struct Obstacle {
     pub(crate) why: String,
 }
 
-/// Of which kind it is.
+/// The kinds of reasons.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum ObstacleKind {

@@ -9,8 +9,8 @@ use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
-/// The beginnings of names of libraries that come first.
-const FIRST: [&str; 6] = ["libasan", "libtsan", "liblsan", "libhwasan", "libubsan", "libclang_rt."];
+/// The beginnings of the names of sanitizers' runtimes that insist on being loaded first.
+const SANITIZERS: [&str; 5] = ["libasan.so", "libtsan.so", "liblsan.so", "libhwasan.so", "libclang_rt."];
 /// The beginning of the names of corecast's objects.
 const OURS: &str = "libcorecast_";
 
@@ -30,7 +30,7 @@ pub(crate) fn list(before: &OsStr, sanitizers: &[PathBuf], objects: &[PathBuf]) 
     }
     let old = before.as_bytes().split(is_separator).filter(|entry| !entry.is_empty());
     let (mut first, behind): (Vec<&[u8]>, Vec<&[u8]>) =
-        old.filter(|entry| !is_named(entry, &[OURS])).partition(|entry| is_named(entry, &FIRST));
+        old.filter(|entry| !is_named(entry, &[OURS])).partition(|entry| is_named(entry, &SANITIZERS));
     for path in sanitizers {
         let name = path.file_name().unwrap_or_default().as_bytes();
         if !first.iter().any(|entry| entry.ends_with(name)) {
@@ -40,6 +40,11 @@ pub(crate) fn list(before: &OsStr, sanitizers: &[PathBuf], objects: &[PathBuf]) 
     let ours = objects.iter().map(|path| path.as_os_str().as_bytes());
     let entries: Vec<&[u8]> = first.into_iter().chain(ours).chain(behind).collect();
     Ok(OsString::from_vec(entries.join(&b':')))
+}
+
+/// True of the file name of a library that has to come first.
+pub(super) fn is_sanitizer(name: &str) -> bool {
+    SANITIZERS.iter().any(|beginning| name.starts_with(beginning))
 }
 
 fn is_separator(byte: &u8) -> bool {

@@ -19,7 +19,7 @@ pub(crate) enum Verdict {
     NotUsed,
     /// Nothing that can be seen calls it, but libraries that are opened at run time may.
     Unseen,
-    /// Something calls it, and the shim stands down.
+    /// Something calls it, and the shim cannot be loaded, or would not see all of it.
     Refused,
 }
 
@@ -90,7 +90,7 @@ impl Evidence<'_> {
         (Verdict::NotUsed, format!("nothing {called}"))
     }
 
-    /// Why the shim of this family would stand down.
+    /// Why the shim of this family is not to be loaded.
     fn refusal(&self, family: Family) -> Option<String> {
         if let Some(linked_in) = self.linked_in(family) {
             return Some(linked_in);

@@ -135,7 +135,7 @@ impl<S: StateMachine> Group<S> {
             return self.start_founder(me, &region, table, initial);
         }
         drop((table, region));
-        self.join_later(slot, &initial)
+        self.join_later(slot, &initial)?.ok_or_else(taken)
     }
 
     /// Becomes the first node that no process was yet, or that is free again, as [`join`](Self::join) does.
@@ -150,7 +150,10 @@ impl<S: StateMachine> Group<S> {
         let left = left.filter(|&slot| table.is_free(slot, table.claim_of(slot)));
         for slot in fresh.chain(left) {
             if slot >= self.config.nodes || table.claim_of(slot) != Claim::NONE {
-                return self.join_later(slot, &initial);
+                match self.join_later(slot, &initial)? {
+                    Some(node) => return Ok(node),
+                    None => continue,
+                }
             }
             let region = self.attachment()?;
             let table = self.table(&region)?;
@@ -185,13 +188,14 @@ impl<S: StateMachine> Group<S> {
         start(Inner::new(region, driver, Applied { machine: initial, count: 0 }))
     }
 
-    /// Joins as another incarnation in this slot. A log that ran away meanwhile makes it begin anew.
-    fn join_later(&self, slot: usize, initial: &S) -> Result<Node<S>, OpenError> {
+    /// Joins as another incarnation in this slot; `None` if another node has it. A log that ran away meanwhile makes it begin
+    /// anew.
+    fn join_later(&self, slot: usize, initial: &S) -> Result<Option<Node<S>>, OpenError> {
         let until = Instant::now() + self.config.joining;
         loop {
-            let node = self.start_later(slot, initial, until)?;
+            let Some(node) = self.start_later(slot, initial, until)? else { return Ok(None) };
             if node.await_membership(until) {
-                return Ok(node);
+                return Ok(Some(node));
             }
             if let Some(ExecuteError::Poisoned { index }) = node.execute_error() {
                 return Err(OpenError::Poisoned(index));
@@ -202,14 +206,14 @@ impl<S: StateMachine> Group<S> {
         }
     }
 
-    /// Takes the state of a member, and starts with it.
-    fn start_later(&self, slot: usize, initial: &S, until: Instant) -> Result<Node<S>, OpenError> {
+    /// Takes the slot and the state of a member, and starts with it; `None` if another node has the slot.
+    fn start_later(&self, slot: usize, initial: &S, until: Instant) -> Result<Option<Node<S>>, OpenError> {
         let region = self.attachment()?;
         let table = Arc::new(self.table(&region)?);
         let before = table.claim_of(slot);
         let is_free = before == Claim::NONE || table.is_free(slot, before);
         let me = if is_free { table.claim(slot, before) } else { None };
-        let me = me.ok_or_else(|| OpenError::Config(format!("node {slot} of the group is taken")))?;
+        let Some(me) = me else { return Ok(None) };
         crash_point::here("net-claimed");
         let peers = Peers::of_later(&table, &self.config, me)?;
         let mut transport = Transport::open(&region, Arc::clone(&table), &self.config, me, peers)?;
@@ -224,7 +228,7 @@ impl<S: StateMachine> Group<S> {
         let core = OneNode::restored(self.settings(me), members, self.first_configuration(), count);
         transport.send(giver, &Message::Missing { epoch: 0, first: count });
         let driver = Driver::new(core, system, transport, table, self.config.clone(), boot_number(&region, me));
-        start(Inner::new(&region, driver, Applied { machine, count }))
+        start(Inner::new(&region, driver, Applied { machine, count })).map(Some)
     }
 
     fn found(config: &Config, region: SharedRegion, hosted: Option<Arc<HostedRegion>>) -> Result<Self, OpenError> {

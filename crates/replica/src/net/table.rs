@@ -144,23 +144,30 @@ impl NodeTable {
     /// Says where the channels of this node are.
     pub(super) fn announce(&self, at: &Announcement) {
         let slot = usize::from(at.node.slot);
-        self.store(slot, SERIAL, at.serial);
-        self.store(slot, PLACE, u64::from(at.pid) << 32 | u64::from(at.fd as u32));
-        self.store(slot, REGION, at.region);
-        self.store(slot, ANNOUNCED, at.node.inc.into());
+        let place = u64::from(at.pid) << 32 | u64::from(at.fd as u32);
+        for (word, value) in [(SERIAL, at.serial), (PLACE, place), (REGION, at.region), (ANNOUNCED, at.node.inc.into())]
+        {
+            // ORDERING: Release, pairs with the Acquire in announcement: a reader of ANNOUNCED has the words before it, and a reader
+            // of any word sees the claim of its incarnation [net-place]
+            self.word(slot, word).store(value, Ordering::Release);
+        }
         // ORDERING: Release, pairs with the Acquire in announcements [net-announced]
         self.words[ANNOUNCEMENTS].fetch_add(1, Ordering::Release);
     }
 
-    /// Where the channels of the later node in a slot are. A reader that comes between two of them finds another region there,
-    /// and looks again.
+    /// Where the channels of the later node in a slot are; `None` while it has not said so. The words are those of one
+    /// incarnation: with the serial number of the one before, a node would look for the channels in its own region for ever.
     pub(super) fn announcement(&self, slot: usize) -> Option<Announcement> {
         let inc = self.claim_of(slot).inc;
-        let (serial, place) = (self.load(slot, SERIAL), self.load(slot, PLACE));
-        let region = self.load(slot, REGION);
-        let is_there = inc != 0 && self.load(slot, ANNOUNCED) == u64::from(inc);
+        // ORDERING: Acquire, pairs with the Release in announce: the words below are this incarnation's or a later one's [net-place]
+        let load = |at| self.word(slot, at).load(Ordering::Acquire);
+        if inc == 0 || load(ANNOUNCED) != u64::from(inc) {
+            return None;
+        }
+        let [serial, place, region] = [SERIAL, PLACE, REGION].map(load);
         let node = NodeId::new(slot as u16, inc);
-        is_there.then_some(Announcement { node, serial, pid: (place >> 32) as u32, fd: place as i32, region })
+        let is_same = self.claim_of(slot).inc == inc;
+        is_same.then_some(Announcement { node, serial, pid: (place >> 32) as u32, fd: place as i32, region })
     }
 
     /// True once a process was this node.
@@ -254,4 +261,43 @@ fn agree(region: &SharedRegion, word: &AtomicU64) -> Result<Fences, OpenError> {
     let number = chosen.map_or_else(|theirs| u32::try_from(theirs).unwrap_or(0), |_| mine);
     let refused = || OpenError::Version("its fences are not granted to this process".to_owned());
     Fences::joined(number).ok_or_else(refused)
+}
+
+#[cfg(test)]
+mod tests {
+    use corecast_base::region::RegionPlan;
+
+    use super::*;
+
+    /// The last incarnation that comes to the slot.
+    const LAST: u16 = 60_000;
+
+    #[test]
+    fn an_announcement_is_of_one_incarnation() {
+        (0..4).for_each(|_| announce_and_look());
+    }
+
+    fn announce_and_look() {
+        let plan = RegionPlan::new().add("table", 1, [0; 6], NodeTable::bytes(2) as u64).expect("a name");
+        let region = SharedRegion::memfd(&plan).expect("there is memory");
+        let entry = region.entry("table").expect("it was planned");
+        let table = NodeTable::open(&region, region.section(&entry), 2, Wait::Park).expect("zeroed");
+        let announce_all = || {
+            for inc in 1..=LAST {
+                let node = table.claim(1, table.claim_of(1)).expect("nobody else claims it");
+                let number = u64::from(inc);
+                table.announce(&Announcement { node, serial: number, pid: inc.into(), fd: inc.into(), region: number });
+            }
+        };
+        std::thread::scope(|scope| {
+            scope.spawn(announce_all);
+            let mut last = 0;
+            while last < LAST {
+                let Some(Announcement { node, serial, pid, fd, region }) = table.announcement(1) else { continue };
+                last = node.inc;
+                let number = u64::from(last);
+                assert_eq!((serial, pid, fd, region), (number, last.into(), last.into(), number), "of {node}");
+            }
+        });
+    }
 }

@@ -44,7 +44,7 @@ impl<S: StateMachine> Driver<S> {
             }
         }
         self.shm.bulk.free_below(self.core.stable());
-        inner.callers.wake_beside(self.callers_here);
+        inner.callers.wake_others(self.is_with_caller);
     }
 
     /// The bytes of the operation at `index` cannot be read. Those whose node has come back several times, and those that are

@@ -57,8 +57,8 @@ pub(super) struct Driver<S: StateMachine> {
     /// When it last looked at nodes from which it expects nothing, and sent its requests once more, in ticks.
     pub(super) looked: u64,
     pub(super) resubmitted: u64,
-    /// 1 while a thread drives that is counted among those that wait, else 0.
-    pub(super) callers_here: u32,
+    /// True while a thread drives that is counted among those that wait.
+    pub(super) is_with_caller: bool,
     /// Kept for its memory.
     pub(super) bytes: Vec<u8>,
     inputs: Vec<Input<Body>>,
@@ -100,7 +100,7 @@ impl<S: StateMachine> Driver<S> {
             wish: None,
             looked: 0,
             resubmitted: 0,
-            callers_here: 0,
+            is_with_caller: false,
             bytes: Vec::new(),
             inputs: Vec::new(),
             effects: Vec::new(),

@@ -167,9 +167,9 @@ impl<S: StateMachine> Inner<S> {
     /// As [`turn`](Self::turn), by a thread that is counted as waiting.
     fn turn_of_caller(&self) -> bool {
         let Some(mut driver) = self.try_driver() else { return false };
-        driver.callers_here = 1;
+        driver.is_with_caller = true;
         let was_busy = driver.turn(self);
-        driver.callers_here = 0;
+        driver.is_with_caller = false;
         was_busy
     }
 

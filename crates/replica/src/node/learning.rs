@@ -132,7 +132,28 @@ impl<S: StateMachine> Driver<S> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::kv::Compact;
+    use crate::node::{Config, Replicated};
     use corecast_machine::{CostMatrix, Cpu, Topology};
+
+    #[test]
+    fn only_a_node_without_a_role_that_expects_nothing_may_lag() {
+        let config = Config::default().slots(4).window(512).placement(Placement::Separate);
+        let first = Replicated::create(&config, Compact::with_capacity(10).expect("small")).expect("there is memory");
+        let join = |_| Replicated::attach_fd(&config, first.share().expect("/proc")).expect("a free slot");
+        let [_second, third] = [0, 1].map(join);
+        let little = config.window / LITTLE_OF_WINDOW;
+        let may_lag = |learned| third.with_driver(|driver| driver.may_lag(learned));
+        assert_eq!([MUCH - 1, MUCH, little, little + 1].map(may_lag), [false, true, true, false]);
+        assert!(!first.with_driver(|driver| driver.may_lag(MUCH)), "it leads");
+        let is_leaving = |driver: &mut Driver<Compact>| {
+            driver.is_leaving = true;
+            let may_lag = driver.may_lag(MUCH);
+            driver.is_leaving = false;
+            may_lag
+        };
+        assert!(!third.with_driver(is_leaving), "it waits for others");
+    }
 
     /// Eight CPUs; a send takes as long as a receive.
     fn machine() -> Arc<Machine> {

@@ -55,17 +55,17 @@ impl Callers {
     /// Wakes the threads that wait, after this one has stored what they wait for. In the common case of none it costs a fence.
     #[inline]
     pub fn wake(&self) {
-        self.wake_beside(0);
+        self.wake_others(false);
     }
 
-    /// The same by a thread that is itself counted as waiting if `own` is 1: where it is alone, nobody is woken, and least of all
-    /// the node's own thread, which sleeps on the same word.
+    /// The same by a thread that `is_caller`, itself counted as waiting: where it is alone, nobody is woken, and least of all the
+    /// node's own thread, which sleeps on the same word.
     #[inline]
-    pub fn wake_beside(&self, own: u32) {
+    pub fn wake_others(&self, is_caller: bool) {
         // ORDERING: SeqCst, pairs with the fence of a sleeper in its wake word, behind the addition in wait_for; forbids that
         // this thread misses the caller and the caller misses what this thread has stored [callers]
         fence(Ordering::SeqCst);
-        if self.count() > own {
+        if self.count() > u32::from(is_caller) {
             self.word.notify();
         }
     }

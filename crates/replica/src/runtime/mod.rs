@@ -3,7 +3,8 @@
 //! - `Callers`, `Waiters`, `Errands`: how the threads of a node wait, and what they want of the thread that drives it;
 //! - `Mailbox`, `Outstanding`, `Submitted`, `Admission`: requests on their way to a result;
 //! - `Ending`, `Patience`, `Joiners`: why a node does no more, when another counts as stuck, and for whom the log waits;
-//! - `Checkpoint`, `Level`: cuts through the group, and how fresh a read is; state_bytes: a replica's whole state as bytes.
+//! - `Checkpoint`, `Level`: cuts through the group, and how fresh a read is;
+//! - `state_bytes`, `boot_number`: a replica's whole state as bytes, and a number that no other process has had as its own.
 //!
 //! `node/` and `net/` build on it. The models of `tests/loom` run `Callers` and `Errands`.
 

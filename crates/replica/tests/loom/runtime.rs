@@ -11,7 +11,7 @@ fn callers() -> Arc<Callers> {
     Arc::new(Callers::new(WakeWord::new(Wait::Park), waiters))
 }
 
-/// A word of no more than its number: what it is worth to be woken for.
+/// The number in a word, which is all that a caller waits for.
 fn number(word: &AtomicU64) -> u64 {
     // ORDERING: Relaxed, the number is all there is to know
     word.load(Ordering::Relaxed)
@@ -67,7 +67,7 @@ fn a_caller_that_drives_wakes_another() {
         let bring_both = || {
             set(&results[1], 2);
             set(&results[0], 1);
-            callers.wake_beside(1);
+            callers.wake_others(true);
             true
         };
         let found = callers.wait_for(None, || Some(number(&results[0])).filter(|&found| found > 0), bring_both);

@@ -39,6 +39,29 @@ fn write(nodes: &[Node<Counter>], sum: &mut u64) {
 }
 
 #[test]
+fn nodes_that_come_at_once_get_a_place_each() {
+    // A node that loses a place to another looks for the next one, which not every group has happen.
+    (0..8).for_each(|_| three_come_at_once());
+}
+
+#[track_caller]
+fn three_come_at_once() {
+    let (group, _founders) = founders(&Config::new(2).slots(5).patience(CALM), 2);
+    let start = std::sync::Barrier::new(3);
+    let come = || {
+        start.wait();
+        group.join_next(Counter::default())
+    };
+    let nodes = std::thread::scope(|scope| {
+        let threads = [(); 3].map(|()| scope.spawn(come));
+        threads.map(|thread| thread.join().expect("no panic").unwrap_or_else(|error| panic!("{error}")))
+    });
+    let mut slots = nodes.each_ref().map(|node| node.id().slot);
+    slots.sort_unstable();
+    assert_eq!(slots, [2, 3, 4]);
+}
+
+#[test]
 fn each_node_in_turn_goes_and_comes_back() {
     for spread in spreads(3) {
         for leaves in [true, false] {
