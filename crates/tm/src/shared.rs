@@ -21,6 +21,7 @@ use corecast_lock::shared::{Outcome, OwnedWord, Owner};
 use corecast_lock::{Algorithm, AnyLock, Setup};
 
 use crate::config::{Config, mix};
+use crate::crash_point;
 use crate::entry::{Entry, Holders};
 use crate::region::Memory;
 use crate::rule::{Claim, Reply, Request, Rule, Statuses};
@@ -86,7 +87,9 @@ impl RegionLocks {
             // Endless patience ends with the lock.
             let _taken = word.lock(self.me, self.scope, |owner| self.is_gone(owner), || Some(LONGEST_SLEEP));
         }
+        crash_point::here("bucket");
         let result = f();
+        crash_point::here("bucket-left");
         word.unlock(self.scope);
         result
     }
