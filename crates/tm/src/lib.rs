@@ -32,7 +32,8 @@
 //! - [`Tx`]: the accesses of a transaction; [`Abort`]: it is to be run again;
 //! - [`TVar`], [`TBlock`]: variables, of one word or of several; [`Value`]: what they hold;
 //! - [`OpenError`], [`RunError`]: the errors;
-//! - [`rule`], [`lock_table`], [`entry`], [`contention`], [`client_set`], [`status`]: the protocol as plain code, for models;
+//! - [`rule`], [`lock_table`], [`entry`], [`contention`], [`client_set`], [`status`], [`stored`],
+//!   [`slot`]: the protocol in parts, for models;
 //! - [`crash_point`]: for tests.
 //!
 //! **When to take it:** several variables that change together, by many participants, in ways that no single lock or channel
@@ -74,9 +75,11 @@ mod region;
 pub mod rule;
 #[cfg(not(loom))]
 mod shared;
+pub mod slot;
 #[cfg(not(loom))]
 mod spare;
 pub mod status;
+pub mod stored;
 #[cfg(not(loom))]
 mod tm;
 mod tvar;
