@@ -31,6 +31,7 @@
 //! - [`Participant`] runs transactions, a [`Server`] answers them; [`Role`]: which of both a participant is;
 //! - [`Tx`]: the accesses of a transaction; [`Abort`]: it is to be run again;
 //! - [`TVar`], [`TBlock`]: variables, of one word or of several; [`Value`]: what they hold;
+//! - [`structures`]: a bank, lists, a hash table, a map, a queue;
 //! - [`OpenError`], [`RunError`]: the errors;
 //! - [`rule`], [`lock_table`], [`entry`], [`contention`], [`client_set`], [`status`], [`stored`],
 //!   [`slot`]: the protocol in parts, for models;
@@ -80,6 +81,8 @@ pub mod slot;
 mod spare;
 pub mod status;
 pub mod stored;
+#[cfg(not(loom))]
+pub mod structures;
 #[cfg(not(loom))]
 mod tm;
 mod tvar;

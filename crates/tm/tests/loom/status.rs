@@ -101,7 +101,7 @@ fn the_log_of_one_that_persists_is_complete() {
 /// An abort and the owner's step meet: exactly one of them wins.
 #[test]
 fn an_attempt_ends_once() {
-    let owners: [fn(Status<'_>, u64) -> bool; 2] = [Status::try_persist, Status::try_commit_reads];
+    let owners: [fn(Status<'_>, u64) -> bool; 2] = [|status, epoch| status.try_persist(epoch), |status, epoch| status.try_commit_reads(epoch)];
     for owner in owners {
         loom::model(move || {
             let status = Arc::new(AtomicU64::new(0));
