@@ -31,8 +31,10 @@
 //! - [`Participant`] runs transactions, a [`Server`] answers them; [`Role`]: which of both a participant is;
 //! - [`Tx`]: the accesses of a transaction; [`Abort`]: it is to be run again;
 //! - [`TVar`], [`TBlock`]: variables, of one word or of several; [`Value`]: what they hold;
+//! - [`structures`]: a bank, lists, a hash table, a map, a queue;
 //! - [`OpenError`], [`RunError`]: the errors;
-//! - [`rule`], [`lock_table`], [`entry`], [`contention`], [`client_set`], [`status`]: the protocol as plain code, for models;
+//! - [`rule`], [`lock_table`], [`entry`], [`contention`], [`client_set`], [`status`], [`stored`],
+//!   [`slot`]: the protocol in parts, for models;
 //! - [`crash_point`]: for tests.
 //!
 //! **When to take it:** several variables that change together, by many participants, in ways that no single lock or channel
@@ -74,9 +76,13 @@ mod region;
 pub mod rule;
 #[cfg(not(loom))]
 mod shared;
+pub mod slot;
 #[cfg(not(loom))]
 mod spare;
 pub mod status;
+pub mod stored;
+#[cfg(not(loom))]
+pub mod structures;
 #[cfg(not(loom))]
 mod tm;
 mod tvar;
