@@ -117,7 +117,6 @@ impl Server {
             Operation::Store => self.store(at, self.request(client, epoch, words[1]), words, count),
             Operation::ReleaseAll => self.table.release_all(client, epoch),
             Operation::Release => self.table.release(client, epoch, wire::var(words, 0)),
-            Operation::Finish => self.table.finish(client, epoch, wire::var(words, 0)),
             Operation::Put => self.put(client, epoch, words, count),
             Operation::Peek => {
                 let value = self.values(wire::var(words, 0), 1);
