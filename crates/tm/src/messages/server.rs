@@ -87,7 +87,7 @@ impl Server {
                 // A stranger wrote it.
                 Ok((_, None)) => {}
                 Err(SelectError::Channel { token, error }) => self.left(token.index(), error),
-                Err(SelectError::Timeout) if !self.memory.is_stopped() => self.table.grow_when_idle(),
+                Err(SelectError::Timeout) if !self.memory.is_stopped() => self.table.tidy_when_idle(),
                 Err(_) => return Ok(self.counts),
             }
         }
