@@ -14,7 +14,7 @@ use crate::error::RunError;
 use crate::region::layout::{ALLOCATED, HEADS};
 use crate::region::memory::Memory;
 
-/// The size class of a block of so many words.
+/// The size class of a block with this number of words.
 #[inline]
 pub(crate) const fn class_of(words: usize) -> usize {
     words.next_power_of_two().trailing_zeros() as usize
