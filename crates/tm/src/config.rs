@@ -122,7 +122,7 @@ impl Config {
     /// The server that has the lock of a variable.
     #[inline]
     pub(crate) fn server_of(&self, lock: u32, servers: usize) -> usize {
-        (u64::from(mix(lock >> self.server_shift)) * servers as u64 >> 32) as usize
+        ((u64::from(mix(lock >> self.server_shift)) * servers as u64) >> 32) as usize
     }
 
     /// The words of the readers' bit set in a lock of the shared form.
@@ -143,7 +143,7 @@ impl Config {
             wait as u64,
             u64::from(self.server_shift),
         ];
-        let flags = flags.into_iter().rev().fold(0, |word, flag| word << 8 | flag & 0xff);
+        let flags = flags.into_iter().rev().fold(0, |word, flag| word << 8 | (flag & 0xff));
         let (participants, every) = (self.participants as u64, self.every as u64);
         let (buckets, log) = (u64::from(self.buckets), u64::from(self.log_entries));
         let lock = u64::from(self.lock as u32);
@@ -153,7 +153,7 @@ impl Config {
     /// The configuration that the words stand for; `None` if they are of another version, or nonsense.
     pub(crate) fn from_words(words: [u64; 6]) -> Option<Self> {
         let [version, counts, variables, flags, sizes, _] = words;
-        let flag = |at: u32| flags >> (8 * at) & 0xff;
+        let flag = |at: u32| (flags >> (8 * at)) & 0xff;
         let config = Self {
             participants: (counts >> 32) as usize,
             every: counts as u32 as usize,
@@ -181,7 +181,7 @@ pub(crate) fn mix(mut word: u32) -> u32 {
     word = word.wrapping_mul(0x85eb_ca6b);
     word ^= word >> 13;
     word = word.wrapping_mul(0xc2b2_ae35);
-    word ^ word >> 16
+    word ^ (word >> 16)
 }
 
 #[cfg(test)]

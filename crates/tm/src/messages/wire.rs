@@ -61,7 +61,7 @@ pub(super) fn head(epoch: u64, operation: Operation, count: usize) -> u64 {
 /// Epoch, operation and count of a request; `None` of nonsense.
 #[inline]
 pub(super) fn read_head(word: u64) -> Option<(u64, Operation, usize)> {
-    let operation = *OPERATIONS.get((word >> 4 & 0xf) as usize)?;
+    let operation = *OPERATIONS.get(((word >> 4) & 0xf) as usize)?;
     Some((word >> 8, operation, (word & 0xf) as usize))
 }
 

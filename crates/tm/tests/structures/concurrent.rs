@@ -60,7 +60,8 @@ fn keys(entries: Vec<(u64, u64)>) -> Vec<u64> {
 #[test]
 fn lists_keep_what_was_added_and_not_taken() {
     for form in FORMS {
-        for (search, manager) in Search::ALL.into_iter().zip([Manager::FairCm, Manager::Wholly, Manager::OffsetGreedy]) {
+        for (search, manager) in Search::ALL.into_iter().zip([Manager::FairCm, Manager::Wholly, Manager::OffsetGreedy])
+        {
             let machine = machine();
             let tm = builder(&machine, form).manager(manager).build().expect("memory");
             let list = SortedList::new(&tm, search).expect("room");
