@@ -35,7 +35,7 @@ pub struct LockTable {
     clients: Vec<Client>,
 }
 
-/// What the server knows about a client.
+/// A client, as the server knows it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 struct Client {
     /// The transaction of its last request.
@@ -57,7 +57,13 @@ impl LockTable {
     #[must_use]
     pub fn with_slots(clients: usize, slots: usize) -> Self {
         let (stride, slots) = (1 + clients.div_ceil(64).max(1), slots.max(4).next_power_of_two());
-        Self { words: vec![0; slots * stride], stride, mask: slots - 1, taken: 0, clients: vec![Client::default(); clients] }
+        Self {
+            words: vec![0; slots * stride],
+            stride,
+            mask: slots - 1,
+            taken: 0,
+            clients: vec![Client::default(); clients],
+        }
     }
 
     /// LOAD_RELEASE: the client's read lock of the variable ends before its transaction does.

@@ -38,7 +38,7 @@ pub enum TmManager {
     OffsetGreedy = 4,
 }
 
-/// Who decides conflicts.
+/// The side that decides conflicts.
 #[derive(Debug, Clone, Copy)]
 #[repr(C)]
 pub enum TmForm {
@@ -79,8 +79,7 @@ pub struct TmConfig {
     pub size: usize,
     /// The participants, servers among them, at most 1,024. 0: one for each CPU, and at least two.
     pub participants: u32,
-    /// Every so many participants, from participant 0 on, one is a server: 2 to the number of participants. 0: 3. The shared
-    /// form has no servers.
+    /// The distance of two servers, from participant 0 on: 2 to the number of participants. 0: 3. The shared form has no servers.
     pub servers_every: u32,
     /// A corecast_tm_manager.
     pub manager: u32,
@@ -116,8 +115,7 @@ impl TmConfig {
 impl Choices {
     fn builder(&self) -> Result<Builder<'_>, Failure> {
         let TmConfig { participants, servers_every, words, .. } = self.config;
-        let managers =
-            [Manager::FairCm, Manager::None, Manager::BackOff, Manager::Wholly, Manager::OffsetGreedy];
+        let managers = [Manager::FairCm, Manager::None, Manager::BackOff, Manager::Wholly, Manager::OffsetGreedy];
         let forms = [Form::Messages, Form::Shared, Form::Auto];
         let policy: Wait = wait::policy(self.config.wait, "config.wait")?;
         let mut builder = Tm::builder(&self.machine)

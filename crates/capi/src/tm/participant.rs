@@ -22,14 +22,13 @@ pub struct TmParticipant {
 pub struct Transaction<'a, 'b> {
     tm: &'a Tm,
     tx: &'a mut Tx<'b>,
-    /// What an access has told that found the attempt over.
+    /// The answer to an access that found the attempt over.
     abort: Option<Abort>,
 }
 
 /// The body of a transaction. Returns 0 to commit, and another number to give up, so that nothing is written. It must return once
 /// an access has returned CORECAST_ABORTED; what it returns then does not matter. It may be called several times.
-pub type TmBody =
-    Option<unsafe extern "C" fn(tx: *mut Transaction<'_, '_>, context: *mut c_void) -> c_int>;
+pub type TmBody = Option<unsafe extern "C" fn(tx: *mut Transaction<'_, '_>, context: *mut c_void) -> c_int>;
 
 /// A body gave up: leaves the library's `run` as a panic does, which writes nothing.
 struct GivenUp(c_int);
