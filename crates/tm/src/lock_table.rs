@@ -35,7 +35,7 @@ pub struct LockTable {
     clients: Vec<Client>,
 }
 
-/// What the server knows about a client.
+/// A client, as the server knows it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 struct Client {
     /// The transaction of its last request.

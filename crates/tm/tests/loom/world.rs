@@ -85,7 +85,7 @@ impl<F: Form> Client<'_, F> {
         false
     }
 
-    /// What a closure gets to see.
+    /// The value that a closure gets to see.
     fn read(&self, var: u32, is_write: bool) -> Option<u64> {
         if !self.lock(var, is_write) {
             return None;

@@ -20,7 +20,7 @@ fn with_all<R: Send>(tm: &Tm, work: impl Fn(&mut Participant, &mut fastrand::Rng
 const KEYS: u64 = 32;
 const ROUNDS: usize = 400;
 
-/// What a participant has added to each key, less what it has taken out.
+/// For each key how often a participant has added it, less how often it has taken it out.
 type Balance = BTreeMap<u64, i64>;
 
 fn churn(
