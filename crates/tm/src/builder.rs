@@ -108,7 +108,7 @@ impl<'a> Builder<'a> {
         Self { is_batched, ..self }
     }
 
-    /// Who decides conflicts.
+    /// Whether servers decide conflicts, or participants themselves.
     #[must_use]
     pub fn form(self, form: Form) -> Self {
         Self { form, ..self }

@@ -30,7 +30,7 @@ pub enum Writes {
     Eager,
 }
 
-/// Who decides conflicts.
+/// Whether servers decide conflicts, or participants themselves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum Form {

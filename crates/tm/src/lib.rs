@@ -35,7 +35,8 @@
 //! - [`OpenError`], [`RunError`]: the errors;
 //! - [`rule`], [`lock_table`], [`entry`], [`contention`], [`client_set`], [`status`], [`stored`],
 //!   [`slot`]: the protocol in parts, for models;
-//! - [`placement`]: where participants sit; [`prediction`]: which form a machine's model prefers; [`Choice`]: what was chosen, and why;
+//! - [`placement`]: where participants sit; [`prediction`]: which form a machine's model prefers; [`Choice`]: the form that was
+//!   chosen, and why;
 //! - [`crash_point`]: for tests.
 //!
 //! **When to take it:** several variables that change together, by many participants, in ways that no single lock or channel

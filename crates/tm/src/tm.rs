@@ -40,8 +40,9 @@ struct Inner {
     _hosted: Option<HostedRegion>,
 }
 
-/// What a participant is.
+/// The kind of a participant.
 #[derive(Debug)]
+#[expect(clippy::large_enum_variant, reason = "one for each participant, moved a few times at its begin")]
 #[non_exhaustive]
 pub enum Role {
     /// It runs transactions.

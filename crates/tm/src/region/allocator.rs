@@ -65,7 +65,7 @@ impl Memory {
             if next > u64::from(variables) {
                 return Err(RunError::Full { variables });
             }
-            // ORDERING: Relaxed, as above
+            // ORDERING: Relaxed, a count as well: nothing lies behind it yet
             match end.compare_exchange(seen, next, Ordering::Relaxed, Ordering::Relaxed) {
                 Ok(_) => return Ok(first as u32),
                 Err(now) => seen = now,
