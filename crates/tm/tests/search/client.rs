@@ -19,7 +19,7 @@ pub(crate) enum Op {
     Update(u32),
 }
 
-/// What the client does next: the accesses to shared memory, and the replies that it waits for.
+/// The next step of a client: an access to shared memory, or a reply that it waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum At {
     /// Sets its status.
