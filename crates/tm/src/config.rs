@@ -6,7 +6,7 @@ use std::str::FromStr;
 use corecast_base::wait::Wait;
 use corecast_lock::Algorithm;
 
-use crate::manager::Manager;
+use crate::conflicts::Manager;
 
 /// Where the values of variables are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -30,7 +30,7 @@ pub enum Writes {
     Eager,
 }
 
-/// Who decides conflicts.
+/// Whether servers decide conflicts, or participants themselves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum Form {
@@ -84,7 +84,7 @@ const VERSION: u64 = 1;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Config {
     pub(crate) participants: usize,
-    /// One of so many participants is a server, in the form of messages.
+    /// Every such participant is a server, in the form of messages: 0, `every`, `2 * every` and on.
     pub(crate) every: usize,
     pub(crate) manager: Manager,
     pub(crate) values: Values,
@@ -97,7 +97,7 @@ pub(crate) struct Config {
     pub(crate) buckets: u32,
     /// Entries of the log by which others complete what a killed participant was storing; 0 among threads.
     pub(crate) log_entries: u32,
-    /// Neighbours of so many bits of their index have one server.
+    /// `2^server_shift` neighbours have one server.
     pub(crate) server_shift: u32,
     pub(crate) wait: Wait,
 }

@@ -23,7 +23,7 @@ pub(super) const MOST_PUTS: usize = 4;
 /// A request on its way.
 pub(super) type Words = [u64; WORDS];
 
-/// What a request asks for.
+/// The wish of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Operation {
     /// A read lock; where values are with the servers, `count` words from the variable on come along.

@@ -53,9 +53,9 @@ impl Memory {
             return;
         }
         for (entry, (index, value)) in log[1..].chunks_exact(2).zip(writes) {
-            // ORDERING: Relaxed, as above
+            // ORDERING: Relaxed, released by the change of the status
             entry[0].store(index.into(), Ordering::Relaxed);
-            // ORDERING: Relaxed, as above
+            // ORDERING: Relaxed, released by the change of the status
             entry[1].store(value, Ordering::Relaxed);
         }
     }
@@ -126,11 +126,11 @@ impl Memory {
             return false;
         }
         for entry in log[1..].chunks_exact(2).take(count as usize) {
-            // ORDERING: Relaxed, as above
+            // ORDERING: Relaxed, acquired with the status
             let index = entry[0].load(Ordering::Relaxed);
-            // ORDERING: Relaxed, as above
+            // ORDERING: Relaxed, acquired with the status
             let value = entry[1].load(Ordering::Relaxed);
-            // What a stranger wrote there is left out.
+            // An index that a stranger wrote is left out.
             if index < self.config.variables.into() {
                 self.store(index as u32, value);
             }
