@@ -342,6 +342,9 @@ impl Step<'_> {
     }
 
     fn release(&mut self, refuser: Option<usize>) {
+        if !self.protocol.releases {
+            return;
+        }
         let message = Message::ReleaseAll(ClientId(self.me as u16), self.epoch());
         let contacted = self.client().contacted;
         for server in (0..2).filter(|server| contacted[*server] && refuser != Some(*server)) {
