@@ -66,13 +66,14 @@ struct Guarded {
 // SAFETY: the models find every access that is not ordered with the others
 unsafe impl Sync for Guarded {}
 
-/// A reader gives its lock back while its attempt goes on; the next writer, whom it would not give way to, comes behind its reads.
+/// A reader gives its lock back while its attempt goes on. The next writer, whom it would not give way to, comes behind its
+/// reads.
 #[test]
 fn reads_come_before_those_of_the_next_writer() {
     loom::model(|| {
         let guarded = Arc::new(Guarded { buckets: Form::new(), board: Board::new(), value: UnsafeCell::new(0) });
         let by = |client, key| Request { client: ClientId(client), epoch: 1, key };
-        [0, 1].map(|client| guarded.board.of(ClientId(client)).begin(1));
+        [0, 1].into_iter().for_each(|client| guarded.board.of(ClientId(client)).begin(1));
         assert_eq!(guarded.buckets.ask(&guarded.board, by(0, 0), 0, false), Reply::Granted);
         let other = Arc::clone(&guarded);
         let other = thread::spawn(move || {
