@@ -105,5 +105,5 @@ pub use stream::{StreamOptions, StreamReport, stream};
 pub use stream_cluster::{
     StreamClusterCell, StreamClusterOptions, StreamClusterReport, StreamClusterRow, StreamClusterSize, stream_cluster,
 };
-pub use table::{Point, Published, TableCell, TableOptions, TableReport, TableRow, table, table_member};
+pub use table::{MAX_BATCH, Point, Published, TableCell, TableOptions, TableReport, TableRow, table, table_member};
 pub use transfer::LineTransfer;

@@ -31,6 +31,8 @@ pub(super) struct Setting<'a> {
     pub(super) cluster: &'a [CpuId],
     /// One of this number of participants is a server, where there are servers.
     pub(super) every: usize,
+    /// How many operations a client has under way, where it has several.
+    pub(super) batch: usize,
     /// The exponent of Zipf's law, if keys follow that.
     pub(super) zipf: Option<f64>,
     /// Whether a put writes its 64 bytes.

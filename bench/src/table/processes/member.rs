@@ -55,6 +55,7 @@ impl Assignment {
             is_pinned: false,
             cluster: &[],
             every,
+            batch: 1,
             zipf,
             writes_payload,
             // A server has no sections.
