@@ -33,6 +33,7 @@
 //! - [`TVar`], [`TBlock`]: variables, of one word or of several; [`Value`]: what they hold;
 //! - [`OpenError`], [`RunError`]: the errors;
 //! - [`rule`], [`lock_table`], [`entry`], [`contention`], [`client_set`], [`status`]: the protocol as plain code, for models;
+//! - [`placement`]: where participants sit; [`prediction`]: which form a machine's model prefers;
 //! - [`crash_point`]: for tests.
 //!
 //! **When to take it:** several variables that change together, by many participants, in ways that no single lock or channel
@@ -69,6 +70,10 @@ mod manager;
 mod messages;
 #[cfg(not(loom))]
 mod participant;
+#[cfg(not(loom))]
+pub mod placement;
+#[cfg(not(loom))]
+pub mod prediction;
 #[cfg(not(loom))]
 mod region;
 pub mod rule;

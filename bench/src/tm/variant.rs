@@ -1,0 +1,60 @@
+//! The forms of corecast's transactional memory that are raced.
+
+use corecast::tm::{Form, Manager, Tm, Values, Writes};
+
+use super::bank::ACCOUNTS;
+use super::host::Setting;
+use super::steps::VARIABLES;
+use super::workload::Work;
+use corecast_race::failure::Failure;
+
+/// One of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Variant {
+    pub(super) form: Form,
+    pub(super) manager: Manager,
+    pub(super) values: Values,
+    pub(super) writes: Writes,
+    /// Whether a commit claims many variables by one message.
+    pub(super) is_batched: bool,
+    /// Whether searches give up what they have passed.
+    pub(super) is_elastic: bool,
+}
+
+impl Variant {
+    pub(super) const fn of(form: Form, manager: Manager) -> Self {
+        Self { form, manager, values: Values::InMemory, writes: Writes::Lazy, is_batched: true, is_elastic: false }
+    }
+
+    /// The share of servers where the setting's would be more than all participants.
+    pub(super) fn every(setting: &Setting<'_>) -> usize {
+        setting.every.clamp(2, setting.participants.max(2))
+    }
+
+    /// A new instance for this workload.
+    pub(super) fn open(self, setting: &Setting<'_>) -> Result<Tm, Failure> {
+        let builder = Tm::builder(setting.machine)
+            .participants(setting.participants)
+            .manager(self.manager)
+            .values(self.values)
+            .writes(self.writes)
+            .batched(self.is_batched)
+            .form(self.form)
+            .variables(variables(setting))
+            .wait(setting.wait);
+        let is_served = self.form != Form::Shared;
+        let builder = if is_served { builder.servers_every(Self::every(setting)) } else { builder };
+        builder.build().map_err(Failure::refused)
+    }
+}
+
+/// Enough for the workload: two words for each node of a set, and as many again for those that are made before others are freed.
+fn variables(setting: &Setting<'_>) -> usize {
+    let set = setting.work.set().map_or(0, |set| 8 * set.range() as usize + 8 * set.buckets());
+    let most = match setting.work {
+        Work::Bank(_) => ACCOUNTS,
+        Work::Table(_) | Work::List(_) => set,
+        Work::MapReduce | Work::Writes | Work::Mp => VARIABLES,
+    };
+    2 * most + 1024
+}
