@@ -1,5 +1,6 @@
 //! The memories to race: corecast's, with every manager and in every form, and what people have in their place.
 
+use corecast::tm::structures::Search;
 use corecast::tm::{Form, Manager, Values, Writes};
 
 use super::host::{Session, Setting, With};
@@ -64,9 +65,11 @@ pub(super) fn contenders(every: &[usize]) -> Vec<Contender> {
             push(&mut all, every, &format!("{form}-{manager}"), Variant::of(form, manager), (is_for, many));
         }
         let usual = Variant::of(form, USUAL);
-        let elastic = Variant { is_elastic: true, ..usual };
         let is_list: fn(Work) -> bool = |work| work.workload() == TmWorkload::List;
-        push(&mut all, every, &format!("{form}-elastic"), elastic, (is_list, false));
+        for search in [Search::EarlyRelease, Search::ReadValidation] {
+            let name = format!("{form}-{}", search.name());
+            push(&mut all, every, &name, Variant { search, ..usual }, (is_list, false));
+        }
         let eager = Variant { writes: Writes::Eager, ..usual };
         let writes: fn(Work) -> bool = |work| work.workload() == TmWorkload::Writes;
         push(&mut all, every, &format!("{form}-eager"), eager, (writes, false));

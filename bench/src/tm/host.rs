@@ -44,6 +44,14 @@ pub(super) struct Block<'a> {
 
 /// The part of one client.
 pub(super) trait Player: Send {
+    /// Makes the memory ready, where that takes a client. Called once, of the first client, before all begin.
+    ///
+    /// # Errors
+    /// A failure of the memory.
+    fn fill(&mut self) -> Result<(), Failure> {
+        Ok(())
+    }
+
     /// Some operations, and what they changed, for [`verify`](Self::verify).
     ///
     /// # Errors

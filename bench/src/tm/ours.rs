@@ -40,8 +40,8 @@ pub(super) fn with(variant: Variant, setting: &Setting<'_>, session: Session<'_>
                 Stepper::new(Pings { participant, servers, next: rank }, setting, rank)
             })
         }
-        Work::Table(work) | Work::List(work) => {
-            let set = sets::Sets::new(&tm, work, setting.seed, variant.is_elastic)?;
+        Work::Table(_) | Work::List(_) => {
+            let set = sets::Sets::new(&tm, setting.work, variant.search)?;
             room.hold(session, |participant, rank| set.worker(participant, setting, rank))
         }
     }

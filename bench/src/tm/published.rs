@@ -50,8 +50,8 @@ const LINES: &[Published<[TmCell]>] = &[
     line("bank, one reads all, wholly, 48, M/s", 0.073, |cells| managed(cells, "wholly", (0, 1, 48))),
     line("list of 1024, 10 % updates, 6, M/s", 0.0147, |cells| set(cells, TmWorkload::List, "messages-fair-cm", 6)),
     line("list of 1024, 10 % updates, 48, M/s", 0.0314, |cells| set(cells, TmWorkload::List, "messages-fair-cm", 48)),
-    line("the same, elastic, 6, M/s", 0.0102, |cells| set(cells, TmWorkload::List, "messages-elastic", 6)),
-    line("the same, elastic, 48, M/s", 0.0438, |cells| set(cells, TmWorkload::List, "messages-elastic", 48)),
+    line("the same, elastic, 6, M/s", 0.0102, |cells| set(cells, TmWorkload::List, "messages-read-validation", 6)),
+    line("the same, elastic, 48, M/s", 0.0438, |cells| set(cells, TmWorkload::List, "messages-read-validation", 48)),
     line("hash table, 6 participants, M/s", 1.13, |cells| set(cells, TmWorkload::Table, "messages-fair-cm", 6)),
     line("hash table, 48 participants, M/s", 0.63, |cells| set(cells, TmWorkload::Table, "messages-fair-cm", 48)),
 ];

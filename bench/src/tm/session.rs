@@ -35,6 +35,7 @@ type Job<'a, R> = &'a (dyn Fn(&mut dyn Player, &Block<'_>) -> Result<R, Failure>
 
 /// Each client in a thread of its own; the block is over when the setting's time is.
 fn together<R: Send>(setting: &Setting<'_>, seats: &mut [Seat<'_>], job: Job<'_, R>) -> Result<Vec<R>, Failure> {
+    seats.first_mut().map_or(Ok(()), |seat| seat.player.fill())?;
     let over = &CacheLine::new(AtomicU64::new(0));
     let (clients, begin) = (seats.len(), &Barrier::new(seats.len() + 1));
     let run = |rank: usize, seat: &mut Seat<'_>| -> Result<Result<R, Failure>, PinError> {

@@ -17,6 +17,14 @@ const CHECKED: usize = 300;
 
 /// A client's way to a set.
 pub(super) trait Set: Send {
+    /// Puts in the keys of the start, where the memory was made without them. Called once, by the first client.
+    ///
+    /// # Errors
+    /// A failure of the memory.
+    fn fill(&mut self) -> Result<(), Failure> {
+        Ok(())
+    }
+
     /// Whether the key is in.
     ///
     /// # Errors
@@ -93,6 +101,10 @@ impl<S: Set> Worker<S> {
 }
 
 impl<S: Set> Player for Worker<S> {
+    fn fill(&mut self) -> Result<(), Failure> {
+        self.set.fill()
+    }
+
     fn record(&mut self, _block: &Block<'_>) -> Result<Vec<i64>, Failure> {
         let mut net = vec![0; self.work.range() as usize];
         for _ in 0..CHECKED {

@@ -1,5 +1,6 @@
 //! The forms of corecast's transactional memory that are raced.
 
+use corecast::tm::structures::Search;
 use corecast::tm::{Form, Manager, Tm, Values, Writes};
 
 use super::bank::ACCOUNTS;
@@ -17,13 +18,13 @@ pub(super) struct Variant {
     pub(super) writes: Writes,
     /// Whether a commit claims many variables by one message.
     pub(super) is_batched: bool,
-    /// Whether searches give up what they have passed.
-    pub(super) is_elastic: bool,
+    /// What searches of sets lock on their way.
+    pub(super) search: Search,
 }
 
 impl Variant {
     pub(super) const fn of(form: Form, manager: Manager) -> Self {
-        Self { form, manager, values: Values::InMemory, writes: Writes::Lazy, is_batched: true, is_elastic: false }
+        Self { form, manager, values: Values::InMemory, writes: Writes::Lazy, is_batched: true, search: Search::Plain }
     }
 
     /// The share of servers where the setting's would be more than all participants.
@@ -48,9 +49,9 @@ impl Variant {
     }
 }
 
-/// Enough for the workload: two words for each node of a set, and as many again for those that are made before others are freed.
+/// Enough for the workload: a node of a set, and the head of a bucket, have four words.
 fn variables(setting: &Setting<'_>) -> usize {
-    let set = setting.work.set().map_or(0, |set| 8 * set.range() as usize + 8 * set.buckets());
+    let set = setting.work.set().map_or(0, |set| 4 * set.range() as usize + 5 * set.buckets());
     let most = match setting.work {
         Work::Bank(_) => ACCOUNTS,
         Work::Table(_) | Work::List(_) => set,

@@ -11,8 +11,10 @@
 //! that sees the new value sees its own abort.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use corecast_base::Clock;
+use corecast_base::sync::{spin_hint, yield_now};
 use corecast_base::wait::Spinner;
 
 use crate::access::{Access, Came};
@@ -96,6 +98,8 @@ pub(crate) struct Attempt {
     pub(crate) failure: Option<Failure>,
     needs_clock: bool,
     epoch: u64,
+    /// When dead participants may be looked for again, in ticks.
+    next_look: u64,
     locks: VarMap<Mode>,
     writes: VarMap<Write>,
     /// Values that came with locks, where they are with the servers.
@@ -124,6 +128,7 @@ impl Attempt {
             counts: Counts::default(),
             failure: None,
             epoch,
+            next_look: 0,
             locks: VarMap::new(),
             writes: VarMap::new(),
             came: VarMap::new(),
@@ -287,7 +292,7 @@ impl Attempt {
     fn pause(&mut self, spinner: &mut Spinner) -> Result<(), Failed> {
         self.counts.retries += 1;
         if spinner.is_spent() {
-            self.memory.settle_dead();
+            self.look_for_dead();
         }
         spinner.pause();
         self.memory.check_usable().map_err(|error| self.fail(Failure::Fatal(error)))
@@ -320,7 +325,8 @@ impl Attempt {
     /// Gives a read lock back before the end, unless the variable is written.
     pub(crate) fn release(&mut self, lock: u32) -> Result<(), Failed> {
         self.check()?;
-        if self.locks.get(lock) != Some(&Mode::Read) {
+        // A block that is written has its first word among the writes.
+        if self.locks.get(lock) != Some(&Mode::Read) || self.writes.get(lock).is_some() {
             return Ok(());
         }
         self.locks.insert(lock, Mode::Released);
@@ -500,17 +506,30 @@ impl Attempt {
     #[cold]
     pub(crate) fn wait(&mut self, retries: u32) {
         let clock = Clock::get();
-        let end = clock.ticks() + clock.ticks_in(std::time::Duration::from_nanos(self.contention.wait_ns(retries)));
+        let end = clock.ticks() + clock.ticks_in(Duration::from_nanos(self.contention.wait_ns(retries)));
         while clock.ticks() < end {
-            corecast_base::sync::spin_hint();
+            spin_hint();
         }
         if retries % YIELD_EVERY == 0 {
             // The one that is in the way may wait for this CPU, or be dead.
+            self.look_for_dead();
+            yield_now();
+        }
+    }
+
+    /// Looks whether one that may be in the way is dead, if that was not done of late.
+    fn look_for_dead(&mut self) {
+        let clock = Clock::get();
+        let now = clock.ticks();
+        if now >= self.next_look {
+            self.next_look = now + clock.ticks_in(LOOK_EVERY);
             self.memory.settle_dead();
-            corecast_base::sync::yield_now();
         }
     }
 }
+
+/// The shortest time between two looks for dead participants, each of which costs a system call for every participant.
+const LOOK_EVERY: Duration = Duration::from_millis(10);
 
 /// Attempts in vain between two looks around.
 const YIELD_EVERY: u32 = 8;

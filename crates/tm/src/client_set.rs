@@ -44,6 +44,14 @@ impl ClientSet {
         }
     }
 
+    /// Adds the clients `64 * at + b` for each bit `b` of the word; none if these are beyond the largest client.
+    #[inline]
+    pub fn insert_word(&mut self, at: usize, word: u64) {
+        if let Some(mine) = self.0.get_mut(at) {
+            *mine |= word;
+        }
+    }
+
     /// Adds the clients of a part of a bit set: bit `b` of word `w` is client `64 * w + b`. Words beyond the largest client are
     /// left out.
     #[inline]

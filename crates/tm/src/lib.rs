@@ -31,8 +31,10 @@
 //! - [`Participant`] runs transactions, a [`Server`] answers them; [`Role`]: which of both a participant is;
 //! - [`Tx`]: the accesses of a transaction; [`Abort`]: it is to be run again;
 //! - [`TVar`], [`TBlock`]: variables, of one word or of several; [`Value`]: what they hold;
+//! - [`structures`]: a bank, lists, a hash table, a map, a queue;
 //! - [`OpenError`], [`RunError`]: the errors;
-//! - [`rule`], [`lock_table`], [`entry`], [`contention`], [`client_set`], [`status`]: the protocol as plain code, for models;
+//! - [`rule`], [`lock_table`], [`entry`], [`contention`], [`client_set`], [`status`], [`stored`],
+//!   [`slot`]: the protocol in parts, for models;
 //! - [`placement`]: where participants sit; [`prediction`]: which form a machine's model prefers;
 //! - [`crash_point`]: for tests.
 //!
@@ -79,9 +81,13 @@ mod region;
 pub mod rule;
 #[cfg(not(loom))]
 mod shared;
+pub mod slot;
 #[cfg(not(loom))]
 mod spare;
 pub mod status;
+pub mod stored;
+#[cfg(not(loom))]
+pub mod structures;
 #[cfg(not(loom))]
 mod tm;
 mod tvar;

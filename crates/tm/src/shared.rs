@@ -1,29 +1,23 @@
 //! The shared form: a requester applies the server's rule itself, to locks in shared memory, under the lock of their bucket.
 //!
-//! For each variable the region holds {writer, readers}: the writer plus one, and a bit for each reader. Whoever asks for a lock
-//! of a variable first takes the lock of its bucket, which is of any algorithm of the registry among threads, and one that
-//! survives its holder among processes. Locks are given back without it: their owner clears its own bit by one exchange.
-//!
-//! A requester that meets others looks at their statuses *before* it looks at the locks for good. A bit that is still there was
-//! set by the attempt that the status told, as nobody else sets bits in this bucket and an attempt gives back all its locks
-//! before the next one begins. So a late abort meets no later attempt here either.
-//!
-//! A process that is killed inside a bucket leaves nothing to repair: every store there is one word, and any of their prefixes is
-//! a state of the rule.
+//! The locks of a variable are a [`Slot`]. A participant that asks for a lock of a variable first takes the lock of its bucket,
+//! which is of any algorithm of the registry among threads, and one that survives its holder among processes. Locks are given
+//! back without it.
 
 use std::sync::Arc;
 
 use corecast_base::region::{Liveness, SharedRegion};
-use corecast_base::sync::{AtomicU64, Ordering, Scope};
+use corecast_base::sync::{Ordering, Scope};
 use corecast_base::wait::LONGEST_SLEEP;
 use corecast_base::{CacheLine, PlaceSlice};
 use corecast_lock::shared::{Outcome, OwnedWord, Owner};
 use corecast_lock::{Algorithm, AnyLock, Setup};
 
 use crate::config::{Config, mix};
-use crate::entry::{Entry, Holders};
+use crate::crash_point;
 use crate::region::Memory;
-use crate::rule::{Claim, Reply, Request, Rule, Statuses};
+use crate::rule::{Reply, Request, Rule};
+use crate::slot::{Met, Slot};
 use crate::status::ClientId;
 
 /// The locks of the buckets.
@@ -86,7 +80,9 @@ impl RegionLocks {
             // Endless patience ends with the lock.
             let _taken = word.lock(self.me, self.scope, |owner| self.is_gone(owner), || Some(LONGEST_SLEEP));
         }
+        crash_point::here("bucket");
         let result = f();
+        crash_point::here("bucket-left");
         word.unlock(self.scope);
         result
     }
@@ -109,14 +105,14 @@ pub(crate) struct SharedClient {
     stride: usize,
     mask: u32,
     /// Statuses and keys of those that a request meets, kept for its memory.
-    met: Vec<(ClientId, Claim)>,
+    met: Met,
 }
 
 impl SharedClient {
     pub(crate) fn new(memory: Arc<Memory>, locks: Arc<BucketLocks>, me: ClientId) -> Self {
         let config = memory.config;
         let (rule, stride) = (Rule::new(config.manager), 1 + config.reader_words());
-        Self { memory, locks, me, rule, stride, mask: config.buckets - 1, met: Vec::new() }
+        Self { memory, locks, me, rule, stride, mask: config.buckets - 1, met: Met::default() }
     }
 
     /// Says how others are to weigh this participant's attempt, before it begins.
@@ -130,16 +126,13 @@ impl SharedClient {
     #[inline]
     pub(crate) fn load(&mut self, by: Request, lock: u32) -> Reply {
         let Self { memory, locks, me, rule, stride, mask, met } = self;
-        let words = &memory.locks[lock as usize * *stride..][..*stride];
-        let (at, bit) = place_of(*me);
+        let slot = Slot::of(&memory.locks[lock as usize * *stride..][..*stride], *me);
         locks.with((mix(lock) & *mask) as usize, || {
-            // ORDERING: Acquire, pairs with the Release in release: the values of the last writer are visible [twin-lock]
-            let writer = words[0].load(Ordering::Acquire);
-            if writer == 0 || writer == writer_word(*me) {
-                set(&words[at], bit);
+            if slot.try_read() {
                 return Reply::Granted;
             }
-            decide(memory, words, met, |entry, met| entry.load(*rule, met, &**memory, by))
+            met.look(&slot, |client| memory.claim_of(client));
+            slot.decide(met, |entry| entry.load(*rule, met, &**memory, by))
         })
     }
 
@@ -147,142 +140,19 @@ impl SharedClient {
     #[inline]
     pub(crate) fn store(&mut self, by: Request, lock: u32) -> Reply {
         let Self { memory, locks, me, rule, stride, mask, met } = self;
-        let words = &memory.locks[lock as usize * *stride..][..*stride];
-        let (at, bit) = place_of(*me);
+        let slot = Slot::of(&memory.locks[lock as usize * *stride..][..*stride], *me);
         locks.with((mix(lock) & *mask) as usize, || {
-            // ORDERING: Acquire, pairs with the Release in release [twin-lock]
-            let writer = words[0].load(Ordering::Acquire);
-            let mut others = words[1..].iter().zip(1..).map(|(readers, word)| {
-                // ORDERING: Acquire, pairs with the Release in release: their reads come before what is written next [twin-lock]
-                readers.load(Ordering::Acquire) & !(if word == at { bit } else { 0 })
-            });
-            if (writer == 0 || writer == writer_word(*me)) && others.all(|readers| readers == 0) {
-                // ORDERING: Relaxed, only its owner and others with the bucket's lock change it from now on
-                words[0].store(writer_word(*me), Ordering::Relaxed);
+            if slot.try_write() {
                 return Reply::Granted;
             }
-            decide(memory, words, met, |entry, met| entry.store(*rule, met, &**memory, by))
+            met.look(&slot, |client| memory.claim_of(client));
+            slot.decide(met, |entry| entry.store(*rule, met, &**memory, by))
         })
     }
 
     /// Gives back all locks of a variable that this participant has, if they were not taken away.
     #[inline]
     pub(crate) fn release(&mut self, lock: u32, is_written: bool) {
-        let words = &self.memory.locks[lock as usize * self.stride..][..self.stride];
-        let (at, bit) = place_of(self.me);
-        clear(&words[at], bit);
-        if is_written {
-            free_writer(&words[0], writer_word(self.me));
-        }
-    }
-}
-
-/// The word and the bit of a reader.
-#[inline]
-fn place_of(client: ClientId) -> (usize, u64) {
-    (1 + client.index() / 64, 1 << (client.index() % 64))
-}
-
-#[inline]
-fn writer_word(client: ClientId) -> u64 {
-    u64::from(client.0) + 1
-}
-
-#[inline]
-fn set(readers: &AtomicU64, bits: u64) {
-    // ORDERING: Relaxed, the bucket's lock orders it for those that look
-    readers.fetch_or(bits, Ordering::Relaxed);
-}
-
-#[inline]
-fn clear(readers: &AtomicU64, bits: u64) {
-    // ORDERING: Release, pairs with the Acquire in load, store and read_entry [twin-lock]
-    readers.fetch_and(!bits, Ordering::Release);
-}
-
-#[inline]
-fn free_writer(word: &AtomicU64, writer: u64) {
-    // ORDERING: Release, pairs with the Acquire in load, store and read_entry; Relaxed where another one has it [twin-lock]
-    let _taken_away = word.compare_exchange(writer, 0, Ordering::Release, Ordering::Relaxed);
-}
-
-/// Statuses and keys of the holders that a request met, as they were before the locks were looked at for good.
-struct Met<'a>(&'a [(ClientId, Claim)]);
-
-impl Holders for Met<'_> {
-    fn holder(&self, client: ClientId) -> Claim {
-        let known = self.0.iter().find(|(met, _)| *met == client);
-        known.expect("every holder was met, as nobody takes locks meanwhile").1
-    }
-}
-
-/// Applies the rule where others have locks, and writes back what it changed. With the bucket's lock.
-#[cold]
-fn decide(
-    memory: &Memory,
-    words: &[AtomicU64],
-    met: &mut Vec<(ClientId, Claim)>,
-    rule: impl FnOnce(&mut Entry, &Met<'_>) -> Reply,
-) -> Reply {
-    met.clear();
-    let first = read_entry(words);
-    for client in first.readers.iter().chain(first.writer) {
-        if client.index() < memory.config.participants {
-            let (epoch, _) = memory.get(client);
-            // ORDERING: Relaxed, acquired with the status
-            let key = memory.key(client).load(Ordering::Relaxed);
-            met.push((client, Claim { epoch, key }));
-        }
-    }
-    let before = read_known(words, met);
-    let mut after = before;
-    let reply = rule(&mut after, &Met(met));
-    write_back(words, &before, &after);
-    reply
-}
-
-fn read_entry(words: &[AtomicU64]) -> Entry {
-    let mut entry = Entry::default();
-    // ORDERING: Acquire, pairs with the Release in clear and free_writer [twin-lock]
-    entry.writer = words[0].load(Ordering::Acquire).checked_sub(1).map(|writer| ClientId(writer as u16));
-    for (at, readers) in words[1..].iter().enumerate() {
-        // ORDERING: Acquire, as above [twin-lock]
-        let mut bits = readers.load(Ordering::Acquire);
-        while bits != 0 {
-            entry.readers.insert(ClientId((at * 64) as u16 + bits.trailing_zeros() as u16));
-            bits &= bits - 1;
-        }
-    }
-    entry
-}
-
-/// The locks as they are now, of those that were met: a stranger may have written others.
-fn read_known(words: &[AtomicU64], met: &[(ClientId, Claim)]) -> Entry {
-    let now = read_entry(words);
-    let mut known = Entry::default();
-    let is_known = |client: ClientId| met.iter().any(|&(other, _)| other == client);
-    known.writer = now.writer.filter(|&writer| is_known(writer));
-    now.readers.iter().filter(|&reader| is_known(reader)).for_each(|reader| known.readers.insert(reader));
-    known
-}
-
-fn write_back(words: &[AtomicU64], before: &Entry, after: &Entry) {
-    if before.writer != after.writer {
-        if let Some(old) = before.writer {
-            free_writer(&words[0], writer_word(old));
-        }
-        if let Some(new) = after.writer {
-            // ORDERING: Relaxed, only its owner and others with the bucket's lock change it from now on
-            words[0].store(writer_word(new), Ordering::Relaxed);
-        }
-    }
-    let (old, new) = (before.readers.words(), after.readers.words());
-    for ((readers, old), new) in words[1..].iter().zip(old).zip(new) {
-        if old & !new != 0 {
-            clear(readers, old & !new);
-        }
-        if new & !old != 0 {
-            set(readers, new & !old);
-        }
+        Slot::of(&self.memory.locks[lock as usize * self.stride..][..self.stride], self.me).release(is_written);
     }
 }

@@ -128,9 +128,9 @@ impl<'a> Status<'a> {
     #[must_use]
     pub fn try_abort(self, epoch: u64, why: Why) -> bool {
         let (from, to) = (word(epoch, State::Running), word(epoch, State::Aborted(why)));
-        // ORDERING: AcqRel, pairs with the Release in commit; the attacker's values are stored, with Release, after this, so that
-        // ORDERING: AcqRel, the victim that reads one of them sees this; Relaxed where it fails, nothing was done [committed]
-        self.0.compare_exchange(from, to, Ordering::AcqRel, Ordering::Relaxed).is_ok()
+        // ORDERING: Relaxed, the attacker stores values only after this, in its own order or that of the reply, and with Release;
+        // ORDERING: Relaxed, a victim that reads one of them finds this
+        self.0.compare_exchange(from, to, Ordering::Relaxed, Ordering::Relaxed).is_ok()
     }
 
     /// Forbids others to abort the attempt, for the owner before it stores its values. False if it was aborted.
@@ -138,8 +138,8 @@ impl<'a> Status<'a> {
     #[must_use]
     pub fn try_persist(self, epoch: u64) -> bool {
         let (from, to) = (word(epoch, State::Running), word(epoch, State::Persisting));
-        // ORDERING: AcqRel, pairs with the Acquire in read: the log of the values is complete; Relaxed where it fails [committed]
-        self.0.compare_exchange(from, to, Ordering::AcqRel, Ordering::Relaxed).is_ok()
+        // ORDERING: Release, pairs with the Acquire in read: the log of the values is complete; Relaxed where it fails [committed]
+        self.0.compare_exchange(from, to, Ordering::Release, Ordering::Relaxed).is_ok()
     }
 
     /// Ends an attempt that wrote nothing, for the owner. False if it was aborted.

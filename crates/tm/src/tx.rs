@@ -194,7 +194,7 @@ impl<'a> Tx<'a> {
         self.attempt.check()?;
         match self.attempt.spare.take(class_of(words.len())) {
             Ok(index) => {
-                // Nobody has a link to it but attempts that are doomed, so it needs no lock.
+                // Nobody has a link to it but attempts that are doomed, so it needs no lock. A server looks here, too.
                 (index..).zip(words).for_each(|(word, &value)| self.attempt.memory.store(word, value));
                 Ok(TVar::new(index, self.attempt.memory.instance()))
             }

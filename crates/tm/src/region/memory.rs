@@ -8,8 +8,9 @@ use corecast_lock::shared::OwnedWord;
 use crate::config::Config;
 use crate::error::{OpenError, RunError};
 use crate::region::layout::{Layout, POISON, STOP};
-use crate::rule::Statuses;
+use crate::rule::{Claim, Statuses};
 use crate::status::{ClientId, State, Status, Why};
+use crate::stored::StoredWord;
 
 /// The name of the section in the region's directory.
 const ENTRY: &str = "tm";
@@ -95,6 +96,15 @@ impl Memory {
         &self.lines[client.index()][KEY]
     }
 
+    /// The attempt of a participant that holds locks in the shared form.
+    pub(crate) fn claim_of(&self, client: ClientId) -> Option<Claim> {
+        (client.index() < self.config.participants).then(|| {
+            let (epoch, _) = self.get(client);
+            // ORDERING: Relaxed, acquired with the status
+            Claim { epoch, key: self.key(client).load(Ordering::Relaxed) }
+        })
+    }
+
     /// The word that names the process of a participant, 0 for none.
     pub(super) fn claim_word(&self, id: usize) -> &AtomicU64 {
         &self.lines[id][CLAIM]
@@ -116,15 +126,13 @@ impl Memory {
     /// The value of a variable that was checked, for a holder of its read lock, who looks at its own status afterwards.
     #[inline]
     pub(crate) fn load(&self, index: u32) -> u64 {
-        // ORDERING: Acquire, pairs with the Release in store: a reader that sees a value of an attacker sees its own abort [revoked]
-        self.values[index as usize].load(Ordering::Acquire)
+        StoredWord::of(&self.values[index as usize]).load()
     }
 
     /// Stores a value, for the holder of the write lock of a variable that was checked.
     #[inline]
     pub(crate) fn store(&self, index: u32, value: u64) {
-        // ORDERING: Release, pairs with the Acquire in load [revoked]
-        self.values[index as usize].store(value, Ordering::Release);
+        StoredWord::of(&self.values[index as usize]).store(value);
     }
 
     /// Writes down that `by` died and left half done what nobody can complete.

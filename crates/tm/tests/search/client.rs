@@ -33,6 +33,8 @@ pub(crate) enum At {
     /// Looks at its status, and asks for the lock of the variable at this place of the write set.
     AskCommit(usize),
     AnsweredCommit(usize),
+    /// Waits for the reply to a request for all of its write set.
+    AnsweredBatch,
     /// Ends the time in which it can be aborted.
     Seal,
     /// Stores the value at this place of the write set.
@@ -82,11 +84,6 @@ impl Client {
     }
 }
 
-/// The server that has the variable.
-fn server_of(var: u32) -> usize {
-    var as usize
-}
-
 /// One step of a client.
 pub(crate) struct Step<'a> {
     pub(crate) protocol: &'a Protocol,
@@ -97,6 +94,11 @@ pub(crate) struct Step<'a> {
 impl Step<'_> {
     fn client(&mut self) -> &mut Client {
         &mut self.world.clients[self.me]
+    }
+
+    /// The server that has the variable.
+    fn server_of(&self, var: u32) -> usize {
+        self.protocol.server_of(var)
     }
 
     fn program(&self) -> &'static [Op] {
@@ -125,6 +127,7 @@ impl Step<'_> {
             }
             At::AskCommit(place) => self.ask_commit(place),
             At::AnsweredCommit(place) => self.answered_commit(place),
+            At::AnsweredBatch => self.answered_batch(),
             At::Seal => self.seal(),
             At::Persist(place) => self.persist(place),
             At::Finish => {
@@ -179,12 +182,19 @@ impl Step<'_> {
     }
 
     fn send(&mut self, var: u32, is_read: bool) {
-        let epoch = self.epoch();
-        let client = &mut self.world.clients[self.me];
-        let request = Request { client: ClientId(self.me as u16), epoch, key: client.commits };
-        client.contacted[server_of(var)] = true;
+        let request = self.request();
         let message = if is_read { Message::Load(request, var) } else { Message::Store(request, var) };
-        self.world.servers[server_of(var)].queues[self.me].push_back(message);
+        self.send_to(self.server_of(var), message);
+    }
+
+    fn request(&self) -> Request {
+        let key = self.world.clients[self.me].commits;
+        Request { client: ClientId(self.me as u16), epoch: self.epoch(), key }
+    }
+
+    fn send_to(&mut self, server: usize, message: Message) {
+        self.client().contacted[server] = true;
+        self.world.servers[server].queues[self.me].push_back(message);
     }
 
     /// The server that it waits for, if it waits.
@@ -193,9 +203,10 @@ impl Step<'_> {
             At::Answered(op) => {
                 let (Op::Read(var) | Op::Write(var) | Op::WriteNow(var) | Op::Update(var)) =
                     protocol.programs[me][client.transaction][op];
-                Some(server_of(var))
+                Some(protocol.server_of(var))
             }
-            At::AnsweredCommit(place) => Some(server_of(client.writes[place].0)),
+            At::AnsweredCommit(place) => Some(protocol.server_of(client.writes[place].0)),
+            At::AnsweredBatch => Some(0),
             _ => None,
         }
     }
@@ -210,7 +221,7 @@ impl Step<'_> {
         let (Op::Read(var) | Op::Write(var) | Op::WriteNow(var) | Op::Update(var)) = program[op];
         self.world.seen.note(reply);
         match reply {
-            Reply::Refused(_) => return self.abort(Some(server_of(var))),
+            Reply::Refused(_) => return self.abort(Some(self.server_of(var))),
             Reply::Retry => {
                 // The look at the status before it asks again is the step.
                 return self.ask(op);
@@ -254,8 +265,23 @@ impl Step<'_> {
         if !self.is_running() {
             return self.abort(None);
         }
+        if self.protocol.is_batched {
+            self.send_to(0, Message::StoreBoth(self.request()));
+            self.client().at = At::AnsweredBatch;
+            return;
+        }
         self.send(var, false);
         self.client().at = At::AnsweredCommit(place);
+    }
+
+    fn answered_batch(&mut self) {
+        let reply = self.take_reply();
+        self.world.seen.note(reply);
+        match reply {
+            Reply::Refused(_) => self.abort(Some(0)),
+            Reply::Retry => self.ask_commit(0),
+            Reply::Granted => self.seal(),
+        }
     }
 
     fn answered_commit(&mut self, place: usize) {
@@ -263,7 +289,7 @@ impl Step<'_> {
         let reply = self.take_reply();
         self.world.seen.note(reply);
         match reply {
-            Reply::Refused(_) => self.abort(Some(server_of(var))),
+            Reply::Refused(_) => self.abort(Some(self.server_of(var))),
             Reply::Retry => self.ask_commit(place),
             Reply::Granted => {
                 self.client().written[var as usize] = true;
@@ -299,12 +325,12 @@ impl Step<'_> {
 
     fn committed(&mut self) {
         self.release(None);
-        let programs = self.protocol.programs[self.me];
+        let all = self.protocol.programs[self.me].len();
         let client = self.client();
         client.commits += 1;
         client.transaction += 1;
         client.aborts = 0;
-        client.at = if client.transaction == programs.len() { At::Done } else { At::Begin };
+        client.at = if client.transaction == all { At::Done } else { At::Begin };
     }
 
     fn abort(&mut self, refuser: Option<usize>) {

@@ -25,32 +25,42 @@ const BACKWARDS: &[Op] = &[Update(Y), Update(X)];
 const X_TO_Y: &[Op] = &[Read(X), Write(Y)];
 const Y_TO_X: &[Op] = &[Read(Y), Write(X)];
 
-fn with(first: &'static [&'static [Op]], second: &'static [&'static [Op]]) -> Protocol {
-    Protocol { programs: [first, second], manager: Manager::Wholly, aborts: aborts(), mutation: Mutation::None }
+const ALL: [&[Op]; 7] = [READER, WRITER, EAGER, TRANSFER, BACKWARDS, X_TO_Y, Y_TO_X];
+
+fn with(first: &[&'static [Op]], second: &[&'static [Op]]) -> Protocol {
+    let programs = [first.to_vec(), second.to_vec()];
+    Protocol { programs, manager: Manager::Wholly, aborts: 2, is_batched: false, mutation: Mutation::None }
 }
 
 fn is_long() -> bool {
     std::env::var_os("CORECAST_MODEL_LONG").is_some()
 }
 
-fn aborts() -> u8 {
-    if is_long() { 3 } else { 1 }
+/// Nothing goes wrong, whether the requester loses or the manager decides. Tells how many states there were.
+#[track_caller]
+fn is_safe(model: Protocol) -> usize {
+    let managers = [Manager::None, Manager::Wholly];
+    managers.into_iter().map(|manager| explored(Protocol { manager, ..model.clone() }).unique_state_count()).sum()
 }
 
 #[track_caller]
-fn is_safe(model: Protocol) {
-    for manager in [Manager::None, Manager::Wholly] {
-        let model = Protocol { manager, ..model.clone() };
-        let (begun, text) = (Instant::now(), format!("{model:?}"));
-        let checker = model.checker().spawn_dfs().join();
-        eprintln!("{} states, {:?}: {text}", checker.unique_state_count(), begun.elapsed());
-        for property in ["right", "never stuck"] {
-            if let Some(path) = checker.discovery(property) {
-                let last = path.last_state().clone();
-                panic!("{text}: {property}: {:?} in {last:#?} after {:#?}", last.violation, path.into_actions());
-            }
+fn explored(model: Protocol) -> impl Checker<Protocol> {
+    let text = format!("{model:?}");
+    let checker = model.checker().spawn_dfs().join();
+    for property in ["right", "never stuck"] {
+        if let Some(path) = checker.discovery(property) {
+            let last = path.last_state().clone();
+            panic!("{text}: {property}: {:?} in {last:#?} after {:#?}", last.violation, path.into_actions());
         }
     }
+    checker
+}
+
+#[track_caller]
+fn all_are_safe(models: impl Iterator<Item = Protocol>) {
+    let begun = Instant::now();
+    let (count, states) = models.map(is_safe).fold((0, 0), |(count, sum), states| (count + 1, sum + states));
+    eprintln!("{count} pairs of programs, {states} states, {:?}", begun.elapsed());
 }
 
 /// Finds what goes wrong with a mutation, and that nothing does without it.
@@ -66,31 +76,50 @@ fn is_found(model: Protocol, what: &str) {
     eprintln!("{:?}", path.into_actions());
 }
 
-#[test]
-fn a_reader_beside_a_writer_is_safe() {
-    is_safe(with(&[READER], &[WRITER]));
-    is_safe(with(&[WRITER], &[READER]));
+/// All pairs of transactions, one participant each.
+fn pairs() -> impl Iterator<Item = (&'static [Op], &'static [Op])> {
+    ALL.into_iter().flat_map(|first| ALL.into_iter().map(move |second| (first, second)))
 }
 
 #[test]
-fn writers_that_lock_late_are_safe() {
-    is_safe(with(&[WRITER], &[WRITER]));
+fn each_transaction_beside_each_is_safe() {
+    all_are_safe(pairs().map(|(first, second)| with(&[first], &[second])));
 }
 
 #[test]
-fn writers_that_lock_at_once_are_safe() {
-    is_safe(with(&[EAGER], &[WRITER]));
-    is_safe(with(&[TRANSFER], &[BACKWARDS]));
+fn two_transactions_beside_each_are_safe() {
+    let aborts = if is_long() { 3 } else { 1 };
+    all_are_safe(
+        pairs().map(|(first, second)| Protocol { aborts, ..with(&[first, READER], &[second]) }).step_by(if is_long() {
+            1
+        } else {
+            5
+        }),
+    );
 }
 
 #[test]
-fn two_that_read_what_the_other_writes_are_safe() {
-    is_safe(with(&[X_TO_Y], &[Y_TO_X]));
+fn two_transactions_beside_two_are_safe() {
+    let all = pairs().map(|(first, second)| Protocol { aborts: 1, ..with(&[first, WRITER], &[second, READER]) });
+    let longer = pairs().flat_map(|(first, second)| {
+        pairs().map(move |(third, fourth)| Protocol { aborts: 1, ..with(&[first, second], &[third, fourth]) })
+    });
+    if is_long() { all_are_safe(longer) } else { all_are_safe(all.step_by(14)) }
 }
 
 #[test]
-fn two_transactions_each_are_safe() {
-    is_safe(with(&[WRITER, READER], &[READER]));
+fn batches_are_safe() {
+    let programs = [READER, WRITER];
+    let all = programs.iter().flat_map(|first| programs.iter().map(move |second| (*first, *second)));
+    all_are_safe(all.map(|(first, second)| Protocol { is_batched: true, ..with(&[first, WRITER], &[second, READER]) }));
+}
+
+#[test]
+fn all_answers_are_given() {
+    let checker = explored(with(&[WRITER], &[READER]));
+    for property in ["retry", "refused", "revoked"] {
+        assert!(checker.discovery(property).is_some(), "{property} never happens");
+    }
 }
 
 #[test]

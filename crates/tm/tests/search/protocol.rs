@@ -12,11 +12,20 @@ use crate::server::{Aborted, Server};
 #[derive(Debug, Clone)]
 pub(crate) struct Protocol {
     /// The transactions of each participant.
-    pub(crate) programs: [&'static [&'static [Op]]; 2],
+    pub(crate) programs: [Vec<&'static [Op]>; 2],
     pub(crate) manager: Manager,
     /// Aborts of a transaction after which its participant gives up.
     pub(crate) aborts: u8,
+    /// Both variables lie at one server, and a commit asks for both at once: its write set is both.
+    pub(crate) is_batched: bool,
     pub(crate) mutation: Mutation,
+}
+
+impl Protocol {
+    /// The server that has the variable.
+    pub(crate) fn server_of(&self, var: u32) -> usize {
+        if self.is_batched { 0 } else { var as usize }
+    }
 }
 
 /// A part of the protocol that is left out, to see that the search notices.
@@ -158,6 +167,9 @@ impl Model for Protocol {
     fn properties(&self) -> Vec<Property<Self>> {
         vec![
             Property::always("right", |_, world: &World| world.violation.is_none()),
+            Property::sometimes("retry", |_, world: &World| world.seen.retry),
+            Property::sometimes("refused", |_, world: &World| world.seen.refused),
+            Property::sometimes("revoked", |_, world: &World| world.seen.revoked),
             Property::always("never stuck", |model: &Self, world: &World| {
                 let mut actions = Vec::new();
                 model.actions(world, &mut actions);

@@ -16,6 +16,8 @@ use crate::protocol::Board;
 pub(crate) enum Message {
     Load(Request, u32),
     Store(Request, u32),
+    /// Both variables, which lie at one server.
+    StoreBoth(Request),
     ReleaseAll(ClientId, u64),
 }
 
@@ -98,6 +100,7 @@ impl Server {
         let (client, reply) = match *message {
             Message::Load(request, var) => (request.client, rule.load(&mut table, &replay, request, var)),
             Message::Store(request, var) => (request.client, rule.store(&mut table, &replay, request, var)),
+            Message::StoreBoth(request) => (request.client, rule.store_all(&mut table, &replay, request, &[0, 1])),
             Message::ReleaseAll(..) => unreachable!("it was served when it came"),
         };
         let Replay { asks, late, .. } = replay;
