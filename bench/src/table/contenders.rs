@@ -10,6 +10,7 @@ use super::host::{Host, Setting};
 use super::locked::{Locked, Misaligned};
 use super::messages::{Bare, Messages};
 use super::packed::Packed;
+use super::planned::Planned;
 use super::play::{Turn, check, turn};
 use super::processes;
 use super::pthread::PthreadLocked;
@@ -121,6 +122,7 @@ pub(super) fn contenders() -> Vec<Contender> {
     all.push(contender::<Messages>("messages", Kind::Ours));
     all.push(contender::<Messages<Bare>>("msg-server", Kind::Ours));
     all.push(unhurried::<Batched>("messages-batched", Kind::Ours));
+    all.push(unhurried::<Planned<Messages>>("messages-planned", Kind::Ours));
     let (check, turn) = (processes::check, processes::turn);
     all.push(Contender { check, turn, ..unhurried::<Messages>("messages-processes", Kind::Ours) });
     all.push(contender::<Rival<Dashmap>>("dashmap", Kind::Rival));

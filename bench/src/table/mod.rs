@@ -22,6 +22,7 @@ mod messages;
 #[cfg(test)]
 mod model;
 mod packed;
+mod planned;
 mod play;
 mod processes;
 mod pthread;
@@ -33,6 +34,7 @@ mod section;
 mod sequenced;
 mod serving;
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::time::Duration;
 
@@ -144,7 +146,7 @@ pub fn table(
     let seed = shared.seed_or_draw();
     let mut order = TurnOrder::new(shared, seed);
     let rounds = if shared.quick { QUICK_ROUNDS } else { ROUNDS };
-    let usual = Setting { seed, ..usual(options, (&cpus, &cluster)) };
+    let usual = Setting { seed, ..usual(options, machine, (&cpus, &cluster)) };
     let contenders = with_shares(chosen(options)?, &options.every(), &usual);
     let situations = situations(options, cpus.len());
     let mut cells = Vec::new();
@@ -181,7 +183,7 @@ fn report(
         fence: usual.section.is_fenced,
         block_ms: u64::try_from(usual.time.as_millis()).unwrap_or(u64::MAX),
         rounds,
-        gates: gates::judge(&cells, sizes(machine, usual.cpus), options.departs()),
+        gates: gates::judge(&cells, sizes(machine, &usual.cpus), options.departs()),
         cells,
         published: published::PUBLISHED,
     }
@@ -194,13 +196,18 @@ fn sizes(machine: &Machine, cpus: &[CpuId]) -> gates::Sizes {
 }
 
 /// The settings that all situations share, but for the seed.
-fn usual<'a>(options: &'a TableOptions, (cpus, cluster): (&'a [CpuId], &'a [CpuId])) -> Setting<'a> {
+fn usual<'a>(
+    options: &'a TableOptions,
+    machine: &'a Machine,
+    (cpus, cluster): (&'a [CpuId], &'a [CpuId]),
+) -> Setting<'a> {
     let &TableOptions { options: Options { ref place, wait, quick, .. }, zipf, writes_payload, unpinned, .. } = options;
     Setting {
         buckets: 1,
         mean: 1,
         threads: 1,
-        cpus,
+        cpus: Cow::Borrowed(cpus),
+        machine: Some(machine),
         is_pinned: !unpinned,
         cluster,
         every: options.every()[0],
@@ -353,6 +360,11 @@ mod tests {
                     assert!(row.skipped.as_ref().is_some_and(|reason| reason.contains("not confined")), "{row:?}");
                     continue;
                 }
+                if row.contender == "messages-planned"
+                    && row.skipped.as_ref().is_some_and(|why| why.contains("not planned"))
+                {
+                    continue;
+                }
                 if row.contender == "messages-processes" {
                     assert!(row.skipped.as_ref().is_some_and(|reason| reason.contains("no program")), "{row:?}");
                     continue;
@@ -363,7 +375,7 @@ mod tests {
                 if row.mops > Some(0.0) {
                     assert!(row.regret >= Some(1.0) && row.hits.is_some_and(|hits| hits <= 1.0), "{row:?}");
                 }
-                let are_served = ["messages", "msg-server", "messages-batched", "delegated"];
+                let are_served = ["messages", "msg-server", "messages-batched", "messages-planned", "delegated"];
                 let serves = if are_served.contains(&&*row.contender) { cell.threads.div_ceil(3) } else { 0 };
                 assert_eq!((row.servers, row.clients), (serves, cell.threads.max(serves + 1) - serves));
             }
@@ -479,7 +491,7 @@ mod tests {
         let error = table(&this_machine(), &TableOptions { options, ..TableOptions::default() }, &mut ());
         let error = error.expect_err("there is none").to_string();
         assert!(
-            error.contains("'btree'") && error.contains("messages-batched, messages-processes, dashmap"),
+            error.contains("'btree'") && error.contains("messages-planned, messages-processes, dashmap"),
             "{error}"
         );
     }

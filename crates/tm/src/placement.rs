@@ -71,11 +71,8 @@ impl Placement {
         let mut chosen = chooser.choose(servers);
         chosen.sort_unstable();
         let seated = seated(&chosen, participants, every);
-        let why = |&slot: &usize| ServerSeat {
-            participant: seated[slot],
-            cpu: slots[slot],
-            why: why(&by_slot, &chosen, slot),
-        };
+        let why =
+            |&slot: &usize| ServerSeat { participant: seated[slot], cpu: slots[slot], why: chooser.why(&chosen, slot) };
         let seats = chosen.iter().map(why).collect();
         let mut order: Vec<usize> = (0..participants).collect();
         order.sort_by_key(|&slot| seated[slot]);
