@@ -106,10 +106,14 @@ fn rivals() -> impl Iterator<Item = Contender> {
     let not_mp: fn(Work) -> bool = |work| work.workload() != TmWorkload::Mp;
     let bank: fn(Work) -> bool = |work| work.workload() == TmWorkload::Bank;
     let objects: fn(Work) -> bool = |work| matches!(work, Work::Bank(_) | Work::Table(_));
+    let alone: fn(Work) -> bool = |work| {
+        let is_read = work.bank().is_some_and(|bank| bank.readers > 0);
+        work.workload() != TmWorkload::Mp && !is_read
+    };
     let all: [(&str, Rival, fn(Work) -> bool); 6] = [
         ("one-lock", one_lock::with, not_mp),
         ("object-locks", object_locks::with, objects),
-        ("sequential", sequential::with, not_mp),
+        ("sequential", sequential::with, alone),
         ("stm", stm::with::<stm::StmCore>, not_mp),
         ("fast-stm", stm::with::<stm::FastStm>, not_mp),
         ("libitm", itm::with, bank),
