@@ -2,18 +2,21 @@
 
 use std::thread;
 
-use corecast_base::region::{RegionPlan, SharedRegion};
+use corecast_base::region::SharedRegion;
 use corecast_base::rendezvous::{self, SocketDir};
 use corecast_base::wait::Wait;
 use corecast_lock::Algorithm;
 use corecast_machine::Machine;
 
+use crate::choice::Choice;
 use crate::client_set::MAX_PARTICIPANTS;
 use crate::config::{Config, Form, Values, Writes};
 use crate::error::OpenError;
 use crate::manager::Manager;
-use crate::messages;
-use crate::region::{Layout, Memory};
+use crate::plan::plan;
+use crate::prediction::Prediction;
+use crate::race::race;
+use crate::seats;
 use crate::shared::BucketLocks;
 use crate::tm::Tm;
 
@@ -40,8 +43,16 @@ pub struct Builder<'a> {
     wait: Wait,
 }
 
+impl Tm {
+    /// The choices of a new instance on this machine.
+    #[must_use]
+    pub fn builder(machine: &Machine) -> Builder<'_> {
+        Builder::new(machine)
+    }
+}
+
 impl<'a> Builder<'a> {
-    pub(crate) fn new(machine: &'a Machine) -> Self {
+    fn new(machine: &'a Machine) -> Self {
         let cpus = thread::available_parallelism().map_or(2, usize::from);
         Self {
             machine,
@@ -140,8 +151,11 @@ impl<'a> Builder<'a> {
     /// # Errors
     /// [`OpenError`] if the choices are impossible, or there is no memory.
     pub fn build(self) -> Result<Tm, OpenError> {
-        let config = Config { log_entries: 0, ..self.config(Algorithm::Auto)? };
-        Tm::among_threads(config, self.machine)
+        let config = |form| Ok::<_, OpenError>(Config { log_entries: 0, ..self.config(form, Algorithm::Auto)? });
+        let (form, choice) = self.settle(true)?;
+        let config = config(form)?;
+        let tm = Tm::among_threads(config, seats::cpus(self.machine, &config))?;
+        Ok(tm.chosen(choice))
     }
 
     /// An instance for processes that get a descriptor: see [`Tm::share`] and [`Tm::attach_fd`].
@@ -149,8 +163,8 @@ impl<'a> Builder<'a> {
     /// # Errors
     /// [`OpenError`] if the choices are impossible, or there is no memory.
     pub fn create(self) -> Result<Tm, OpenError> {
-        let region = self.region()?;
-        Tm::in_region(region, None)
+        let (region, choice) = self.region()?;
+        Ok(Tm::in_region(region, None)?.chosen(choice))
     }
 
     /// An instance for processes that find it by a name: see [`Tm::attach`].
@@ -158,23 +172,47 @@ impl<'a> Builder<'a> {
     /// # Errors
     /// [`OpenError`] if the choices are impossible, there is no memory, or the name is taken.
     pub fn create_named(self, dir: &SocketDir, name: &str) -> Result<Tm, OpenError> {
-        let region = self.region()?;
+        let (region, choice) = self.region()?;
         let hosted = rendezvous::host(dir, name, region.clone())?;
-        Tm::in_region(region, Some(hosted))
+        Ok(Tm::in_region(region, Some(hosted))?.chosen(choice))
     }
 
-    fn region(&self) -> Result<SharedRegion, OpenError> {
-        let config = self.config(Algorithm::Word)?;
+    fn region(&self) -> Result<(SharedRegion, Option<Choice>), OpenError> {
+        let (form, choice) = self.settle(false)?;
+        let config = self.config(form, Algorithm::Word)?;
         if config.is_shared && !BucketLocks::survives_its_holder(config.lock) {
             return Err(OpenError::Lock(config.lock));
         }
         let plan = plan(&config)?;
-        Ok(SharedRegion::memfd(&plan)?)
+        Ok((SharedRegion::memfd(&plan)?, choice))
+    }
+
+    /// The form that was named, or the one that is faster: by a race if its participants can be threads of this process, else by
+    /// the machine's model.
+    fn settle(&self, has_race: bool) -> Result<(Form, Option<Choice>), OpenError> {
+        if self.form != Form::Auto {
+            return Ok((self.form, None));
+        }
+        if self.values == Values::AtServers {
+            return Ok((Form::Messages, Some(Choice::without_alternative())));
+        }
+        if self.participants < 2 {
+            return Ok((Form::Shared, Some(Choice::without_servers())));
+        }
+        let config = self.config(Form::Messages, self.lock.unwrap_or(Algorithm::Auto))?;
+        let prediction = Prediction::of(&seats::placement(self.machine, &config)?);
+        let outcome = if has_race {
+            Some(race(&Config { log_entries: 0, ..config }, &seats::cpus(self.machine, &config))?)
+        } else {
+            None
+        };
+        let choice = Choice::new(prediction, outcome);
+        Ok((choice.form, Some(choice)))
     }
 
     /// The choices as all participants keep them.
-    fn config(&self, lock: Algorithm) -> Result<Config, OpenError> {
-        let is_shared = self.is_shared();
+    fn config(&self, form: Form, lock: Algorithm) -> Result<Config, OpenError> {
+        let is_shared = form == Form::Shared;
         let least = if is_shared { 1 } else { 2 };
         let &Self { participants, .. } = self;
         if !(least..=MAX_PARTICIPANTS).contains(&participants) {
@@ -207,18 +245,4 @@ impl<'a> Builder<'a> {
             wait: self.wait,
         })
     }
-
-    fn is_shared(&self) -> bool {
-        self.form == Form::Shared
-    }
-}
-
-/// The contents of a region with an instance.
-pub(crate) fn plan(config: &Config) -> Result<RegionPlan, OpenError> {
-    let bytes = Layout::new(config).bytes as u64;
-    let plan = Memory::declare(RegionPlan::new().limit_bytes(bytes + (1 << 30)), config)?;
-    let plan = if config.log_entries > 0 { messages::declare(plan, config)? } else { plan };
-    // A process that looks, or one that takes the place of another, has a seat, too.
-    let seats = (config.participants as u32 * 2 + 8).min(1280);
-    Ok(plan.participants(if config.log_entries > 0 { seats } else { 1 })?)
 }

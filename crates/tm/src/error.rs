@@ -31,6 +31,9 @@ pub enum OpenError {
     /// The lock cannot guard buckets that processes share.
     #[error("buckets shared among processes need a lock that survives its holder, such as word; {0} does not")]
     Lock(Algorithm),
+    /// The machine's model does not hold together.
+    #[error("participants cannot be placed: {0}")]
+    Machine(String),
     /// Two options exclude each other.
     #[error("{0}")]
     Options(&'static str),

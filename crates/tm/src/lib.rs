@@ -35,7 +35,7 @@
 //! - [`OpenError`], [`RunError`]: the errors;
 //! - [`rule`], [`lock_table`], [`entry`], [`contention`], [`client_set`], [`status`], [`stored`],
 //!   [`slot`]: the protocol in parts, for models;
-//! - [`placement`]: where participants sit; [`prediction`]: which form a machine's model prefers;
+//! - [`placement`]: where participants sit; [`prediction`]: which form a machine's model prefers; [`Choice`]: what was chosen, and why;
 //! - [`crash_point`]: for tests.
 //!
 //! **When to take it:** several variables that change together, by many participants, in ways that no single lock or channel
@@ -58,6 +58,8 @@ mod access;
 mod attempt;
 #[cfg(not(loom))]
 mod builder;
+#[cfg(not(loom))]
+mod choice;
 pub mod client_set;
 #[cfg(not(loom))]
 mod config;
@@ -75,10 +77,16 @@ mod participant;
 #[cfg(not(loom))]
 pub mod placement;
 #[cfg(not(loom))]
+mod plan;
+#[cfg(not(loom))]
 pub mod prediction;
+#[cfg(not(loom))]
+mod race;
 #[cfg(not(loom))]
 mod region;
 pub mod rule;
+#[cfg(not(loom))]
+mod seats;
 #[cfg(not(loom))]
 mod shared;
 pub mod slot;
@@ -101,6 +109,8 @@ mod var_map;
 pub use attempt::Counts;
 #[cfg(not(loom))]
 pub use builder::Builder;
+#[cfg(not(loom))]
+pub use choice::Choice;
 pub use client_set::MAX_PARTICIPANTS;
 #[cfg(not(loom))]
 pub use config::{Form, NoSuchForm, Values, Writes};

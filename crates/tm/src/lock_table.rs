@@ -1,10 +1,12 @@
 //! The locks that one server keeps: which client holds which variable.
 //!
 //! Open addressing in one array of words. A slot is the variable with its writer, and one bit for each client that reads it: 16
-//! bytes where there are at most 64 clients, four slots to a line. A slot whose last lock goes is given up, so that the table is
-//! as large as the locks that are held at one time; it grows when three quarters are taken, and, by
-//! [`grow_when_idle`](LockTable::grow_when_idle), before that where the server has nothing else to do. For each client the table
-//! knows its transaction and what it holds, so that an end or an abort costs no search.
+//! bytes where there are at most 64 clients, four slots to a line. For each client the table knows its transaction and the slots
+//! of what it holds, so that an end or an abort costs no search.
+//!
+//! A slot whose last lock goes stays with its variable, as the same clients often come back to it. When three quarters of the
+//! slots are taken, the table is built anew without those, twice as large if half of it is locked; and, by
+//! [`tidy_when_idle`](LockTable::tidy_when_idle), before that where the server has nothing else to do.
 //!
 //! TM2C has 64 chained buckets of a line with three entries each.
 
@@ -26,10 +28,10 @@ pub struct LockTable {
     words: Vec<u64>,
     /// The first word of a slot, and those of its readers.
     stride: usize,
-    /// The slots that are taken.
+    /// The number of slots, less one.
+    mask: usize,
+    /// The slots that are taken, locked or not.
     taken: usize,
-    /// The most slots that were ever taken.
-    most_taken: usize,
     clients: Vec<Client>,
 }
 
@@ -40,7 +42,7 @@ struct Client {
     epoch: u64,
     /// The key of the first request of that transaction.
     key: u64,
-    /// The variables of which it holds a lock, each once.
+    /// The first words of the slots in which it holds a lock, each once.
     held: Vec<u32>,
 }
 
@@ -51,185 +53,169 @@ impl LockTable {
         Self::with_slots(clients, FIRST_SLOTS)
     }
 
-    /// A table of at least `slots` slots to begin with, of which three quarters are used before it grows.
+    /// A table of at least `slots` slots to begin with, of which three quarters are used before it is built anew.
     #[must_use]
     pub fn with_slots(clients: usize, slots: usize) -> Self {
-        let stride = 1 + clients.div_ceil(64).max(1);
-        let words = vec![0; slots.max(2).next_power_of_two() * stride];
-        Self { words, stride, taken: 0, most_taken: 0, clients: vec![Client::default(); clients] }
+        let (stride, slots) = (1 + clients.div_ceil(64).max(1), slots.max(4).next_power_of_two());
+        Self { words: vec![0; slots * stride], stride, mask: slots - 1, taken: 0, clients: vec![Client::default(); clients] }
     }
 
     /// LOAD_RELEASE: the client's read lock of the variable ends before its transaction does.
     pub fn release(&mut self, client: ClientId, epoch: u64, var: u32) {
-        self.give_back(client, epoch, var, |slot, client| slot[1 + word_of(client)] &= !bit_of(client));
+        self.give_back(client, epoch, var, |slot| slot[word_of(client)] &= !bit_of(client));
     }
 
     /// STORE_FINISH: the client's write lock of the variable ends before its transaction does.
     pub fn finish(&mut self, client: ClientId, epoch: u64, var: u32) {
-        self.give_back(client, epoch, var, |slot, client| {
-            if writer_of(slot[0]) == Some(client) {
-                slot[0] &= !WRITER;
-            }
-        });
+        self.give_back(client, epoch, var, |slot| clear_writer(slot, client));
     }
 
     /// RELEASE_ALL: the transaction has ended.
+    #[inline]
     pub fn release_all(&mut self, client: ClientId, epoch: u64) {
-        if self.clients[usize::from(client.0)].epoch == epoch {
+        if self.clients[client.index()].epoch == epoch {
             self.drop_all(client);
         }
     }
 
-    /// The number of variables that are locked.
+    /// The number of variables that are locked; it looks at all slots.
     #[must_use]
     pub fn locked(&self) -> usize {
-        self.taken
+        self.words.chunks_exact(self.stride).filter(|slot| is_locked(slot)).count()
     }
 
-    /// Makes room for twice as many locks if more than half of the table was ever taken. For a server without requests.
-    pub fn grow_when_idle(&mut self) {
-        if self.most_taken * 2 > self.slots() {
-            self.grow();
+    /// Makes room for more locks if more than half of the slots are taken. For a server without requests.
+    pub fn tidy_when_idle(&mut self) {
+        if self.taken * 2 > self.mask + 1 {
+            self.rebuild();
         }
     }
 
-    fn slots(&self) -> usize {
-        self.words.len() / self.stride
-    }
-
-    fn slot(&self, at: usize) -> &[u64] {
-        &self.words[at * self.stride..][..self.stride]
-    }
-
-    fn slot_mut(&mut self, at: usize) -> &mut [u64] {
-        &mut self.words[at * self.stride..][..self.stride]
-    }
-
-    /// The slot in which the search for the variable begins.
     #[inline]
-    fn home(&self, var: u32) -> usize {
-        // Fibonacci hashing; servers share the variables out by another function.
-        (u64::from(var).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) as usize & (self.slots() - 1)
+    fn slot(&self, at: usize) -> &[u64] {
+        &self.words[at..][..self.stride]
     }
 
-    /// The slot of the variable, or the free one where it would be.
+    #[inline]
+    fn slot_mut(&mut self, at: usize) -> &mut [u64] {
+        &mut self.words[at..][..self.stride]
+    }
+
+    /// The first word of the variable's slot, or of the free one where it would be.
     #[inline]
     fn find(&self, var: u32) -> Result<usize, usize> {
-        let mut at = self.home(var);
+        // Fibonacci hashing; servers share the variables out by another function.
+        let hash = (u64::from(var).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) as usize;
+        let mut number = hash & self.mask;
         loop {
-            let first = self.words[at * self.stride];
+            let at = number * self.stride;
+            let first = self.words[at];
             if first == 0 {
                 return Err(at);
             }
             if (first >> 32) as u32 == var {
                 return Ok(at);
             }
-            at = (at + 1) & (self.slots() - 1);
+            number = (number + 1) & self.mask;
         }
     }
 
     /// The slot of the variable, taken if it was not.
     #[inline]
     fn find_or_take(&mut self, var: u32) -> usize {
-        let mut found = self.find(var);
-        if found.is_err() && (self.taken + 1) * 4 > self.slots() * 3 {
-            self.grow();
-            found = self.find(var);
+        match self.find(var) {
+            Ok(at) => at,
+            Err(free) => self.take(var, free),
         }
-        found.unwrap_or_else(|free| {
-            self.slot_mut(free)[0] = u64::from(var) << 32 | TAKEN;
-            self.taken += 1;
-            self.most_taken = self.most_taken.max(self.taken);
-            free
-        })
     }
 
     #[cold]
-    fn grow(&mut self) {
-        let larger = vec![0; self.words.len() * 2];
-        let old = std::mem::replace(&mut self.words, larger);
-        for slot in old.chunks_exact(self.stride).filter(|slot| slot[0] != 0) {
-            let at = self.find((slot[0] >> 32) as u32).expect_err("the larger table does not have it yet");
+    fn take(&mut self, var: u32, mut free: usize) -> usize {
+        if (self.taken + 1) * 4 > (self.mask + 1) * 3 {
+            self.rebuild();
+            free = self.find(var).expect_err("it was not there, and there is room now");
+        }
+        self.words[free] = u64::from(var) << 32 | TAKEN;
+        self.taken += 1;
+        free
+    }
+
+    /// Builds the table anew, without the slots that nobody has locked.
+    #[cold]
+    fn rebuild(&mut self) {
+        let locked = self.locked();
+        let slots = if locked * 2 > self.mask { (self.mask + 1) * 2 } else { self.mask + 1 };
+        let old = std::mem::replace(&mut self.words, vec![0; slots * self.stride]);
+        (self.mask, self.taken) = (slots - 1, locked);
+        self.clients.iter_mut().for_each(|client| client.held.clear());
+        for slot in old.chunks_exact(self.stride).filter(|slot| is_locked(slot)) {
+            let at = self.find((slot[0] >> 32) as u32).expect_err("the new table does not have it yet");
             self.slot_mut(at).copy_from_slice(slot);
+            let mut holders = ClientSet::from_words(&slot[1..]);
+            writer_of(slot[0]).into_iter().for_each(|writer| holders.insert(writer));
+            holders.iter().for_each(|holder| self.clients[holder.index()].held.push(at as u32));
         }
     }
 
-    /// Frees a slot, and moves those behind it that would not be found any more.
-    fn free(&mut self, mut hole: usize) {
-        let mask = self.slots() - 1;
-        let mut at = (hole + 1) & mask;
-        while self.slot(at)[0] != 0 {
-            let home = self.home((self.slot(at)[0] >> 32) as u32);
-            // The search from `home` to `at` passes the hole.
-            if (at.wrapping_sub(home) & mask) >= (at.wrapping_sub(hole) & mask) {
-                let (from, to) = (at * self.stride, hole * self.stride);
-                self.words.copy_within(from..from + self.stride, to);
-                hole = at;
-            }
-            at = (at + 1) & mask;
-        }
-        self.slot_mut(hole).fill(0);
-        self.taken -= 1;
-    }
-
-    /// Frees the slot if nobody holds a lock there.
-    fn free_if_unlocked(&mut self, at: usize) {
-        let slot = self.slot(at);
-        if writer_of(slot[0]).is_none() && slot[1..].iter().all(|readers| *readers == 0) {
-            self.free(at);
-        }
-    }
-
-    fn give_back(&mut self, client: ClientId, epoch: u64, var: u32, change: impl Fn(&mut [u64], ClientId)) {
+    fn give_back(&mut self, client: ClientId, epoch: u64, var: u32, change: impl FnOnce(&mut [u64])) {
         let Ok(at) = self.find(var) else { return };
-        if self.clients[usize::from(client.0)].epoch != epoch || !holds(self.slot(at), client) {
+        if self.clients[client.index()].epoch != epoch || !holds(self.slot(at), client) {
             return;
         }
-        change(self.slot_mut(at), client);
+        change(self.slot_mut(at));
         if holds(self.slot(at), client) {
             return;
         }
-        let held = &mut self.clients[usize::from(client.0)].held;
+        let held = &mut self.clients[client.index()].held;
         // Transactions that release early hold few variables.
-        if let Some(place) = held.iter().rposition(|other| *other == var) {
+        if let Some(place) = held.iter().rposition(|other| *other as usize == at) {
             held.swap_remove(place);
         }
-        self.free_if_unlocked(at);
     }
 
-    /// Notes that the client holds the variable. Returns its slot.
+    /// Grants what `change` sets in the variable's slot, if that is free for the client.
     #[inline]
-    fn hold(&mut self, var: u32, client: ClientId) -> &mut [u64] {
+    fn grant_if(
+        &mut self,
+        var: u32,
+        client: ClientId,
+        is_free: impl FnOnce(&[u64]) -> bool,
+        change: impl FnOnce(&mut [u64]),
+    ) -> bool {
         let at = self.find_or_take(var);
-        if !holds(self.slot(at), client) {
-            self.clients[usize::from(client.0)].held.push(var);
+        let slot = &mut self.words[at..][..self.stride];
+        if !is_free(slot) {
+            return false;
         }
-        self.slot_mut(at)
+        if !holds(slot, client) {
+            self.clients[client.index()].held.push(at as u32);
+        }
+        change(slot);
+        true
     }
 }
 
 impl Locks for LockTable {
     #[inline]
     fn admit(&mut self, request: Request) -> Request {
-        let Request { client, epoch, key } = request;
-        let known = &self.clients[usize::from(client.0)];
-        if known.epoch == epoch && !known.held.is_empty() {
+        let known = &mut self.clients[request.client.index()];
+        if known.epoch == request.epoch {
             return Request { key: known.key, ..request };
         }
-        self.drop_all(client);
-        let known = &mut self.clients[usize::from(client.0)];
-        (known.epoch, known.key) = (epoch, key);
+        (known.epoch, known.key) = (request.epoch, request.key);
+        self.drop_all(request.client);
         request
     }
 
+    #[inline]
     fn claim(&self, client: ClientId) -> Claim {
-        let Client { epoch, key, .. } = self.clients[usize::from(client.0)];
+        let Client { epoch, key, .. } = self.clients[client.index()];
         Claim { epoch, key }
     }
 
     #[inline]
     fn writer(&self, var: u32) -> Option<ClientId> {
-        self.find(var).ok().and_then(|at| writer_of(self.slot(at)[0]))
+        self.find(var).ok().and_then(|at| writer_of(self.words[at]))
     }
 
     #[inline]
@@ -241,43 +227,79 @@ impl Locks for LockTable {
 
     #[inline]
     fn grant_read(&mut self, var: u32, client: ClientId) {
-        self.hold(var, client)[1 + word_of(client)] |= bit_of(client);
+        self.grant_if(var, client, |_| true, |slot| slot[word_of(client)] |= bit_of(client));
     }
 
     #[inline]
     fn grant_write(&mut self, var: u32, client: ClientId) {
-        let slot = self.hold(var, client);
-        slot[0] = slot[0] & !WRITER | u64::from(client.0 + 1);
+        self.grant_if(var, client, |_| true, |slot| set_writer(slot, client));
     }
 
+    #[inline]
     fn drop_all(&mut self, client: ClientId) {
-        let mut held = std::mem::take(&mut self.clients[usize::from(client.0)].held);
-        for var in held.drain(..) {
-            let at = self.find(var).expect("a variable that is held has a slot");
-            let slot = self.slot_mut(at);
-            slot[1 + word_of(client)] &= !bit_of(client);
-            if writer_of(slot[0]) == Some(client) {
-                slot[0] &= !WRITER;
-            }
-            self.free_if_unlocked(at);
+        let (stride, words) = (self.stride, &mut self.words);
+        for at in self.clients[client.index()].held.drain(..) {
+            let slot = &mut words[at as usize..][..stride];
+            slot[word_of(client)] &= !bit_of(client);
+            clear_writer(slot, client);
         }
-        // The memory of the list stays with the client.
-        self.clients[usize::from(client.0)].held = held;
+    }
+
+    #[inline]
+    fn try_read(&mut self, var: u32, client: ClientId) -> bool {
+        let is_free = |slot: &[u64]| slot[0] & WRITER == 0 || writer_of(slot[0]) == Some(client);
+        self.grant_if(var, client, is_free, |slot| slot[word_of(client)] |= bit_of(client))
+    }
+
+    #[inline]
+    fn try_write(&mut self, var: u32, client: ClientId) -> bool {
+        let is_free = |slot: &[u64]| {
+            (slot[0] & WRITER == 0 || writer_of(slot[0]) == Some(client)) && others_of(slot, client) == 0
+        };
+        self.grant_if(var, client, is_free, |slot| set_writer(slot, client))
     }
 }
 
-fn word_of(client: ClientId) -> usize {
-    usize::from(client.0 / 64)
+/// The readers of a slot but the client, all words as one: 0 if there is none.
+#[inline]
+fn others_of(slot: &[u64], client: ClientId) -> u64 {
+    let mine = |at: usize| if at == word_of(client) { bit_of(client) } else { 0 };
+    slot.iter().enumerate().skip(1).fold(0, |any, (at, word)| any | word & !mine(at))
 }
 
+/// The word of a slot with the client's bit.
+#[inline]
+fn word_of(client: ClientId) -> usize {
+    1 + client.index() / 64
+}
+
+#[inline]
 fn bit_of(client: ClientId) -> u64 {
     1 << (client.0 % 64)
 }
 
+#[inline]
 fn writer_of(first: u64) -> Option<ClientId> {
     ((first & WRITER) as u16).checked_sub(1).map(ClientId)
 }
 
+#[inline]
+fn set_writer(slot: &mut [u64], client: ClientId) {
+    slot[0] = slot[0] & !WRITER | u64::from(client.0 + 1);
+}
+
+#[inline]
+fn clear_writer(slot: &mut [u64], client: ClientId) {
+    if writer_of(slot[0]) == Some(client) {
+        slot[0] &= !WRITER;
+    }
+}
+
+#[inline]
 fn holds(slot: &[u64], client: ClientId) -> bool {
-    slot[1 + word_of(client)] & bit_of(client) != 0 || writer_of(slot[0]) == Some(client)
+    slot[word_of(client)] & bit_of(client) != 0 || writer_of(slot[0]) == Some(client)
+}
+
+fn is_locked(slot: &[u64]) -> bool {
+    slot[0] & WRITER != 0 || slot[1..].iter().any(|readers| *readers != 0)
 }

@@ -52,6 +52,29 @@ pub trait Locks {
 
     /// The client holds no lock here from now on.
     fn drop_all(&mut self, client: ClientId);
+
+    /// Grants the read lock of the variable if no other client writes it. Tells whether it did.
+    #[inline]
+    fn try_read(&mut self, var: u32, client: ClientId) -> bool {
+        let is_free = self.writer(var).is_none_or(|writer| writer == client);
+        if is_free {
+            self.grant_read(var, client);
+        }
+        is_free
+    }
+
+    /// Grants the write lock of the variable if no other client reads or writes it. Tells whether it did.
+    #[inline]
+    fn try_write(&mut self, var: u32, client: ClientId) -> bool {
+        let mut readers = ClientSet::default();
+        self.add_readers(var, &mut readers);
+        readers.remove(client);
+        let is_free = self.writer(var).is_none_or(|writer| writer == client) && readers.is_empty();
+        if is_free {
+            self.grant_write(var, client);
+        }
+        is_free
+    }
 }
 
 /// The sender of a request.
@@ -110,34 +133,45 @@ impl Rule {
     #[inline]
     pub fn load(&self, locks: &mut impl Locks, statuses: &impl Statuses, request: Request, var: u32) -> Reply {
         let request = locks.admit(request);
-        let client = request.client;
-        if let Some(writer) = locks.writer(var).filter(|writer| *writer != client) {
-            let mut holders = Holders::new(Why::Raw);
-            holders.writers.insert(writer);
-            if let Err(reply) = self.attack(locks, statuses, request, holders) {
-                return reply;
-            }
+        if locks.try_read(var, request.client) {
+            return Reply::Granted;
         }
-        locks.grant_read(var, client);
+        let mut holders = Holders::new(Why::Raw);
+        holders.add_writer(locks, var, request.client);
+        match self.attack(locks, statuses, request, holders) {
+            Ok(()) => locks.grant_read(var, request.client),
+            Err(reply) => return reply,
+        }
         Reply::Granted
     }
 
     /// STORE: the write lock of a variable.
     #[inline]
     pub fn store(&self, locks: &mut impl Locks, statuses: &impl Statuses, request: Request, var: u32) -> Reply {
-        self.store_all(locks, statuses, request, &[var])
+        let request = locks.admit(request);
+        if locks.try_write(var, request.client) { Reply::Granted } else { self.claim(locks, statuses, request, &[var]) }
     }
 
     /// STORE of several variables: all of their write locks, or none.
+    #[inline]
     pub fn store_all(&self, locks: &mut impl Locks, statuses: &impl Statuses, request: Request, vars: &[u32]) -> Reply {
-        let request = locks.admit(request);
+        match vars {
+            [var] => self.store(locks, statuses, request, *var),
+            _ => {
+                let request = locks.admit(request);
+                self.claim(locks, statuses, request, vars)
+            }
+        }
+    }
+
+    /// Takes the write locks of all variables, from their holders if need be.
+    fn claim(&self, locks: &mut impl Locks, statuses: &impl Statuses, request: Request, vars: &[u32]) -> Reply {
         let client = request.client;
         let mut holders = Holders::new(Why::Waw);
         for &var in vars {
-            holders.writers.insert(locks.writer(var).unwrap_or(client));
+            holders.add_writer(locks, var, client);
             locks.add_readers(var, &mut holders.readers);
         }
-        holders.writers.remove(client);
         holders.readers.remove(client);
         if !(holders.writers.is_empty() && holders.readers.is_empty()) {
             if let Err(reply) = self.attack(locks, statuses, request, holders) {
@@ -182,6 +216,12 @@ struct Persisting;
 impl Holders {
     fn new(why_writers: Why) -> Self {
         Self { writers: ClientSet::default(), why_writers, readers: ClientSet::default() }
+    }
+
+    fn add_writer(&mut self, locks: &impl Locks, var: u32, requester: ClientId) {
+        if let Some(writer) = locks.writer(var).filter(|writer| *writer != requester) {
+            self.writers.insert(writer);
+        }
     }
 
     /// Each holder once, with the reason that it gives for a conflict.

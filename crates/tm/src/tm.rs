@@ -8,15 +8,15 @@ use std::{io, thread};
 use corecast_base::CpuId;
 use corecast_base::region::SharedRegion;
 use corecast_base::rendezvous::{self, HostedRegion, SocketDir};
-use corecast_machine::Machine;
 
 use crate::access::Access;
-use crate::builder::{Builder, plan};
+use crate::choice::Choice;
 use crate::config::{Config, Form, Values};
 use crate::error::{OpenError, RunError};
 use crate::manager::Manager;
 use crate::messages::{Links, MessageClient, Server};
 use crate::participant::Participant;
+use crate::plan::plan;
 use crate::region::{Memory, class_of};
 use crate::shared::{BucketLocks, SharedClient};
 use crate::status::ClientId;
@@ -35,6 +35,7 @@ struct Inner {
     bucket_locks: Arc<BucketLocks>,
     /// The CPU of each participant, for [`Tm::run_threads`].
     cpus: Vec<Option<CpuId>>,
+    choice: Option<Choice>,
     /// Keeps the name for as long as the instance is held here.
     _hosted: Option<HostedRegion>,
 }
@@ -50,20 +51,21 @@ pub enum Role {
 }
 
 impl Tm {
-    /// The choices of a new instance on this machine.
-    #[must_use]
-    pub fn builder(machine: &Machine) -> Builder<'_> {
-        Builder::new(machine)
-    }
-
-    pub(crate) fn among_threads(config: Config, _machine: &Machine) -> Result<Self, OpenError> {
+    pub(crate) fn among_threads(config: Config, cpus: Vec<Option<CpuId>>) -> Result<Self, OpenError> {
         let region = SharedRegion::heap(&plan(&config)?)?;
         let memory = Arc::new(Memory::open(region)?);
         let links = Links::threads(&config);
         let bucket_locks =
             if config.is_shared { BucketLocks::threads(&config) } else { BucketLocks::Threads(Vec::new()) };
-        let cpus = vec![None; config.participants];
-        Ok(Self::new(Inner { memory, links, bucket_locks: Arc::new(bucket_locks), cpus, _hosted: None }))
+        let bucket_locks = Arc::new(bucket_locks);
+        Ok(Self::new(Inner { memory, links, bucket_locks, cpus, choice: None, _hosted: None }))
+    }
+
+    /// Remembers why its form was chosen.
+    pub(crate) fn chosen(mut self, choice: Option<Choice>) -> Self {
+        let inner = Arc::get_mut(&mut self.inner).expect("it was made just now");
+        inner.choice = choice;
+        self
     }
 
     pub(crate) fn in_region(region: SharedRegion, hosted: Option<HostedRegion>) -> Result<Self, OpenError> {
@@ -71,7 +73,7 @@ impl Tm {
         region.expect_plan(&plan(&memory.config)?)?;
         let bucket_locks = Arc::new(BucketLocks::region(&memory));
         let cpus = vec![None; memory.config.participants];
-        Ok(Self::new(Inner { memory, links: Links::Region(region), bucket_locks, cpus, _hosted: hosted }))
+        Ok(Self::new(Inner { memory, links: Links::Region(region), bucket_locks, cpus, choice: None, _hosted: hosted }))
     }
 
     fn new(inner: Inner) -> Self {
@@ -143,6 +145,19 @@ impl Tm {
     #[must_use]
     pub fn form(&self) -> Form {
         if self.config().is_shared { Form::Shared } else { Form::Messages }
+    }
+
+    /// Why its form was chosen, if it was: of an instance that this process has made with [`Form::Auto`].
+    #[must_use]
+    pub fn choice(&self) -> Option<&Choice> {
+        self.inner.choice.as_ref()
+    }
+
+    /// The CPU on which [`run_threads`](Self::run_threads) starts a participant; `None` where the scheduler chooses, as with more
+    /// participants than CPUs.
+    #[must_use]
+    pub fn cpu(&self, id: usize) -> Option<CpuId> {
+        self.inner.cpus.get(id).copied().flatten()
     }
 
     /// The participant with this number, once in the life of the instance, and in the shared form again after it has left.

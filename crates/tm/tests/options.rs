@@ -13,7 +13,7 @@ fn machine() -> Machine {
 }
 
 const ROUNDS: u64 = 100;
-const VARS: usize = 24;
+const VARS: usize = 80;
 
 /// What all participants work on.
 struct World {
@@ -75,7 +75,7 @@ fn exchange(participant: &mut Participant, world: &World, round: u64) {
 }
 
 fn check(builder: Builder<'_>) {
-    let tm = builder.variables(128).build().expect("memory");
+    let tm = builder.variables(256).build().expect("memory");
     let vars = (0..VARS).map(|_| tm.new_var(0).expect("room")).collect();
     let world = World { vars, block: tm.new_block([0; 7]).expect("room"), head: tm.new_var(None).expect("room") };
     let sums = tm.run_threads(|mut participant| {
@@ -134,4 +134,29 @@ fn more_than_sixty_four_participants() {
         assert!(added.iter().all(Result::is_ok));
         assert_eq!(tm.load(sum), Ok(5 * added.len() as u32));
     }
+}
+
+#[test]
+fn the_form_that_is_chosen_comes_with_its_reason() {
+    let machine = machine();
+    let tm = Tm::builder(&machine).participants(3).form(Form::Auto).build().expect("memory");
+    let choice = tm.choice().expect("it was chosen");
+    assert_eq!(choice.form, tm.form());
+    assert!(choice.why.starts_with("by a race of transfers: "), "{choice}");
+    check(Tm::builder(&machine).participants(3).form(Form::Auto));
+    let among_processes = Tm::builder(&machine).participants(3).form(Form::Auto).create().expect("memory");
+    assert!(among_processes.choice().expect("it was chosen").why.starts_with("by the model: "));
+    let at_servers = Tm::builder(&machine).form(Form::Auto).values(Values::AtServers).build().expect("memory");
+    assert_eq!(at_servers.form(), Form::Messages);
+    let alone = Tm::builder(&machine).participants(1).form(Form::Auto).build().expect("memory");
+    assert_eq!((alone.form(), alone.servers()), (Form::Shared, 0));
+}
+
+#[test]
+fn participants_have_cpus_where_there_are_as_many() {
+    let machine = machine();
+    let tm = Tm::builder(&machine).participants(2).build().expect("memory");
+    assert!((0..2).all(|id| tm.cpu(id).is_some()) && tm.cpu(2).is_none());
+    let many = Tm::builder(&machine).participants(5).build().expect("memory");
+    assert!((0..5).all(|id| many.cpu(id).is_none()));
 }

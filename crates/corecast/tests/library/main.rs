@@ -4,3 +4,4 @@ mod group_on_this_machine;
 mod plan_service;
 mod plan_to_group;
 mod processes;
+mod transactions;

@@ -87,7 +87,7 @@ impl Server {
                 // A stranger wrote it.
                 Ok((_, None)) => {}
                 Err(SelectError::Channel { token, error }) => self.left(token.index(), error),
-                Err(SelectError::Timeout) if !self.memory.is_stopped() => self.table.grow_when_idle(),
+                Err(SelectError::Timeout) if !self.memory.is_stopped() => self.table.tidy_when_idle(),
                 Err(_) => return Ok(self.counts),
             }
         }
@@ -117,7 +117,6 @@ impl Server {
             Operation::Store => self.store(at, self.request(client, epoch, words[1]), words, count),
             Operation::ReleaseAll => self.table.release_all(client, epoch),
             Operation::Release => self.table.release(client, epoch, wire::var(words, 0)),
-            Operation::Finish => self.table.finish(client, epoch, wire::var(words, 0)),
             Operation::Put => self.put(client, epoch, words, count),
             Operation::Peek => {
                 let value = self.values(wire::var(words, 0), 1);
@@ -135,10 +134,17 @@ impl Server {
         Request { client, epoch, key: manager.server_key(key, now) }
     }
 
+    /// The client waits: where nobody is in the way it has its reply before the lock is written down.
     #[inline]
     fn load(&mut self, at: usize, by: Request, var: u32, words: usize) {
+        let is_free = self.table.can_read(by.client, var);
+        if is_free {
+            self.decided(at, Reply::Granted, var, words);
+        }
         let reply = self.rule.load(&mut self.table, &*self.memory, by, var);
-        self.decided(at, reply, var, words);
+        if !is_free {
+            self.decided(at, reply, var, words);
+        }
     }
 
     #[inline]
@@ -146,10 +152,18 @@ impl Server {
         let mut vars = [0; MOST_VARS];
         let count = count.min(MOST_VARS);
         (0..count).for_each(|at| vars[at] = wire::var(words, at));
-        let reply = self.rule.store_all(&mut self.table, &*self.memory, by, &vars[..count]);
+        let vars = &vars[..count];
+        let Some(&first) = vars.first() else { return };
         // Of a single variable the values come along: see the client.
         let wanted = if count == 1 { (words[2] >> 32) as usize } else { 0 };
-        self.decided(at, reply, vars[0], wanted);
+        let is_free = vars.iter().all(|&var| self.table.can_write(by.client, var));
+        if is_free {
+            self.decided(at, Reply::Granted, first, wanted);
+        }
+        let reply = self.rule.store_all(&mut self.table, &*self.memory, by, vars);
+        if !is_free {
+            self.decided(at, reply, first, wanted);
+        }
     }
 
     #[inline]

@@ -32,8 +32,6 @@ pub(super) enum Operation {
     Store,
     /// The end of one read lock. No reply.
     Release,
-    /// The end of one write lock. No reply.
-    Finish,
     /// The end of all locks of the client here. No reply.
     ReleaseAll,
     /// Values of a client that persists. No reply.
@@ -44,11 +42,10 @@ pub(super) enum Operation {
     Empty,
 }
 
-const OPERATIONS: [Operation; 8] = [
+const OPERATIONS: [Operation; 7] = [
     Operation::Load,
     Operation::Store,
     Operation::Release,
-    Operation::Finish,
     Operation::ReleaseAll,
     Operation::Put,
     Operation::Peek,

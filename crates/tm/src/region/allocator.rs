@@ -14,9 +14,6 @@ use crate::error::RunError;
 use crate::region::layout::{ALLOCATED, HEADS};
 use crate::region::memory::Memory;
 
-/// The sizes of blocks: 1, 2, 4 and 8 words.
-pub(crate) const CLASSES: usize = 4;
-
 /// The size class of a block of so many words.
 #[inline]
 pub(crate) const fn class_of(words: usize) -> usize {

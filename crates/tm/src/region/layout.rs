@@ -3,7 +3,9 @@
 use corecast_base::LINE_BYTES;
 
 use crate::config::Config;
-use crate::region::allocator::CLASSES;
+
+/// The sizes of blocks of variables: 1, 2, 4 and 8 words.
+pub(crate) const CLASSES: usize = 4;
 
 /// Lines of the header: poison, stop, the end of what was ever allocated, and the heads of the free lists.
 pub(crate) const POISON: usize = 0;

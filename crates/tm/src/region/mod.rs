@@ -19,6 +19,6 @@ mod layout;
 mod memory;
 mod recovery;
 
-pub(crate) use allocator::{CLASSES, class_of};
-pub(crate) use layout::Layout;
+pub(crate) use allocator::class_of;
+pub(crate) use layout::{CLASSES, Layout};
 pub(crate) use memory::Memory;

@@ -246,7 +246,10 @@ fn several_variables_are_granted_all_or_none() {
     assert_eq!(server.store(A, 4, &[X, Y, 3]), Reply::Refused(Why::War));
     assert_eq!((server.board.state(B), server.board.state(C)), (State::Running, State::Running));
     assert_eq!(server.table.locked(), 2);
-    assert_eq!(server.store(A, 1, &[X, Y, 3]), Reply::Granted);
+    // Its next attempt, with a better key.
+    server.board.set(A, 2, State::Running);
+    let by = Request { client: A, epoch: 2, key: 1 };
+    assert_eq!(server.rule.store_all(&mut server.table, &server.board, by, &[X, Y, 3]), Reply::Granted);
     assert_eq!((server.board.state(B), server.board.state(C)), (State::Aborted(Why::War), State::Aborted(Why::Waw)));
     for var in [X, Y, 3] {
         assert_eq!(server.holders(var), (Some(A), vec![]));

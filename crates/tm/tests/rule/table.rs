@@ -75,7 +75,7 @@ fn apply(table: &mut LockTable, map: &mut Map, call: &Call) {
             table.release_all(ClientId(client), 1);
             drop_locks(map, client);
         }
-        Call::Idle => table.grow_when_idle(),
+        Call::Idle => table.tidy_when_idle(),
     }
     map.retain(|_, (writer, readers)| writer.is_some() || !readers.is_empty());
 }
