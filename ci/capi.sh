@@ -36,6 +36,7 @@ expect() {
     swap_lock) echo '^    mcs: 200000 words in [0-9.]+ ms$' ;;
     replicated_counter) echo '^the counter is right$' ;;
     killed_holder) echo '^repaired: 100 of 100$' ;;
+    bank) echo '^one teller was killed, and the other one moved money 1000 times: 800, as always$' ;;
     hello_group) echo '^rank [0-2] of 3: the sum is 129$' ;;
     planned_group) echo '^[0-9]+ members, each on its CPU, saw 1000 prices change$' ;;
     two_processes) echo '^the survivor ended with 0, and left nothing behind$' ;;

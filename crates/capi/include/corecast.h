@@ -9,7 +9,7 @@
 //
 // Threads. Different objects can be used by different threads at the same time. One object is used by one thread at a
 // time, which need not be the one that made it; a corecast_region, a corecast_lock, a corecast_shared_lock, a corecast_rw_lock,
-// a corecast_condvar and a corecast_replica may be used by many. Waiting calls block.
+// a corecast_condvar, a corecast_replica and a corecast_tm may be used by many. Waiting calls block.
 //
 // Parameters. A struct of parameters begins with its size; its other fields mean a default if they are 0. So set all of it
 // to 0 (memset), then size to its sizeof, then the fields that matter. Later versions may add fields at its end.
@@ -87,12 +87,15 @@ typedef enum {
   CORECAST_EXPELLED = 23,
   // Too few of the nodes that the group began with live to agree on who leads.
   CORECAST_NO_MAJORITY = 24,
-  // The group has stopped: all replicas failed at the same operation.
+  // The group has stopped: all replicas failed at the same operation. Of transactions: a participant died in the middle of its
+  // work.
   CORECAST_POISONED = 25,
   // The state of this replica differed from that of most others, so it was put out.
   CORECAST_DIVERGED = 26,
   // This replica is behind and did not catch up in time. A read of its own state, as it is, still works.
   CORECAST_LAGGING = 27,
+  // The attempt of a transaction is over: return from its body, which may be called again.
+  CORECAST_ABORTED = 28,
 } corecast_status;
 
 // Whether a participant is alive.
@@ -289,6 +292,46 @@ typedef enum {
   CORECAST_RW_LOCK_ALGORITHM_WORD = 4,
 } corecast_rw_lock_algorithm;
 
+// The side that decides conflicts.
+typedef enum {
+  // Servers, by messages.
+  CORECAST_TM_FORM_MESSAGES = 0,
+  // The participants themselves, in shared memory.
+  CORECAST_TM_FORM_SHARED = 1,
+  // The one of both that is faster here.
+  CORECAST_TM_FORM_AUTO = 2,
+} corecast_tm_form;
+
+// How the conflict of two transactions is decided.
+typedef enum {
+  // The participant whose successful attempts took less time wins: fair in that time.
+  CORECAST_TM_MANAGER_FAIR_CM = 0,
+  // The one that asks for a variable loses.
+  CORECAST_TM_MANAGER_NONE = 1,
+  // The same, and it waits longer after each time.
+  CORECAST_TM_MANAGER_BACK_OFF = 2,
+  // The participant with fewer commits wins.
+  CORECAST_TM_MANAGER_WHOLLY = 3,
+  // The transaction that began first wins.
+  CORECAST_TM_MANAGER_OFFSET_GREEDY = 4,
+} corecast_tm_manager;
+
+// Where the values of variables are.
+typedef enum {
+  // In shared memory.
+  CORECAST_TM_VALUES_IN_MEMORY = 0,
+  // With the server of the variable, and in messages.
+  CORECAST_TM_VALUES_AT_SERVERS = 1,
+} corecast_tm_values;
+
+// When a transaction claims what it writes.
+typedef enum {
+  // When it commits.
+  CORECAST_TM_WRITES_LAZY = 0,
+  // At the write.
+  CORECAST_TM_WRITES_EAGER = 1,
+} corecast_tm_writes;
+
 // How the sender of a ump channel learns which slots the receiver has read.
 typedef enum {
   // The receiver counts them on a line of its own. Messages of any length; the better one between sockets.
@@ -431,6 +474,19 @@ typedef struct corecast_shared_lock corecast_shared_lock;
 // An operation that some members start, or give a limit, may be a plain one for others. Members that give different
 // lengths get CORECAST_LOST, as from the plain ones.
 typedef struct corecast_started corecast_started;
+
+// An instance of transactional memory. Any number of threads may use it at a time. Its participants and servers keep it when it
+// is closed.
+typedef struct corecast_tm corecast_tm;
+
+// A participant that runs transactions, for one thread at a time.
+typedef struct corecast_tm_participant corecast_tm_participant;
+
+// A participant that decides conflicts and runs no transactions.
+typedef struct corecast_tm_server corecast_tm_server;
+
+// One attempt of a transaction: for the body that got it, until that returns.
+typedef struct corecast_tx corecast_tx;
 
 // The receiving end of a ump channel. One thread at a time uses it. One message is open at a time: receiving the next one
 // releases it.
@@ -796,6 +852,35 @@ typedef struct {
   // The place of the operation in the log.
   uint64_t index;
 } corecast_replica_result;
+
+// The choices of an instance. Set `size` to sizeof(corecast_tm_config), all else to 0, and then the fields that matter; NULL
+// stands for all zeroes.
+typedef struct {
+  // sizeof(corecast_tm_config).
+  size_t size;
+  // The participants, servers among them, at most 1,024. 0: one for each CPU, and at least two.
+  uint32_t participants;
+  // The distance of two servers, from participant 0 on: 2 to the number of participants. 0: 3. The shared form has no servers.
+  uint32_t servers_every;
+  // A corecast_tm_manager.
+  uint32_t manager;
+  // A corecast_tm_form.
+  uint32_t form;
+  // A corecast_tm_writes.
+  uint32_t writes;
+  // A corecast_tm_values.
+  uint32_t values;
+  // The number of words. 0: 65,536.
+  uint64_t words;
+  // A corecast_wait: how participants wait for each other.
+  uint32_t wait;
+  // 1: a commit asks for one word by one message, instead of up to ten.
+  uint32_t is_unbatched;
+} corecast_tm_config;
+
+// The body of a transaction. Returns 0 to commit, and another number to give up, so that nothing is written. It must return once
+// an access has returned CORECAST_ABORTED; what it returns then does not matter. It may be called several times.
+typedef int (*corecast_tm_body)(corecast_tx *tx, void *context);
 
 #ifdef __cplusplus
 extern "C" {
@@ -1931,6 +2016,104 @@ corecast_status corecast_replica_session_resume(corecast_replica_session *sessio
 
 // Closes a session; NULL is none. Requests without a result may be done or not.
 void corecast_replica_session_close(corecast_replica_session *session);
+
+// Makes an instance for the threads of this process.
+corecast_status corecast_tm_create(const corecast_tm_config *config, corecast_tm **tm);
+
+// Makes an instance for processes, without a name. Others get the descriptor of corecast_tm_share_fd.
+corecast_status corecast_tm_create_shared(const corecast_tm_config *config, corecast_tm **tm);
+
+// Makes an instance with a name, which other processes of this user give to corecast_tm_attach. Names and directories are
+// those of corecast_region_host. CORECAST_EXISTS if a living process has an instance of this name.
+corecast_status corecast_tm_create_named(const char *directory,
+                                         const char *name,
+                                         const corecast_tm_config *config,
+                                         corecast_tm **tm);
+
+// Joins the instance with this name. CORECAST_NOT_FOUND if there is none.
+corecast_status corecast_tm_attach(const char *directory, const char *name, corecast_tm **tm);
+
+// Joins the instance behind a descriptor, which stays the caller's and may be closed afterwards.
+corecast_status corecast_tm_attach_fd(int fd, corecast_tm **tm);
+
+// A new descriptor of the instance, to be sent to one other process, which gives it to corecast_tm_attach_fd. Close it here
+// once it is sent.
+corecast_status corecast_tm_share_fd(const corecast_tm *tm,
+                                     int *fd);
+
+// The number of participants, and of the servers among them.
+corecast_status corecast_tm_size(const corecast_tm *tm, uint32_t *participants, uint32_t *servers);
+
+// Whether a participant is a server: 1 or 0.
+corecast_status corecast_tm_is_server(const corecast_tm *tm, uint32_t id, uint32_t *is_server);
+
+// A word with this value, outside transactions: its number, by which every process of the instance knows it. CORECAST_FULL
+// if all words are in use.
+corecast_status corecast_tm_new_word(const corecast_tm *tm,
+                                     uint64_t value,
+                                     uint32_t *word);
+
+// The value of one word as the last commit left it, outside transactions. Several such values need not belong together.
+// CORECAST_INVALID_ARGUMENT where values are with the servers.
+corecast_status corecast_tm_load(const corecast_tm *tm,
+                                 uint32_t word,
+                                 uint64_t *value);
+
+// Lets the servers end.
+corecast_status corecast_tm_stop(const corecast_tm *tm);
+
+// Closes an instance; NULL is none.
+void corecast_tm_close(corecast_tm *tm);
+
+// Takes the place of a server. CORECAST_TAKEN if another one has it.
+corecast_status corecast_tm_server_open(const corecast_tm *tm, uint32_t id, corecast_tm_server **server);
+
+// Serves until all applications have left, or corecast_tm_stop. It can only be closed afterwards.
+corecast_status corecast_tm_server_serve(corecast_tm_server *server);
+
+// Closes a server; NULL is none.
+void corecast_tm_server_close(corecast_tm_server *server);
+
+// Takes the place of a participant that is no server. CORECAST_TAKEN if another one has it.
+corecast_status corecast_tm_participant_open(const corecast_tm *tm,
+                                             uint32_t id,
+                                             corecast_tm_participant **participant);
+
+// Leaves the instance; NULL is none.
+void corecast_tm_participant_close(corecast_tm_participant *participant);
+
+// Runs a transaction: calls `body` until an attempt commits, or gives up. `outcome` is what the body returned then, 0 if it
+// was committed. Transactions do not nest: CORECAST_PANIC. CORECAST_POISONED if a participant was killed in the middle of
+// its work, CORECAST_CLOSED if the servers have ended, CORECAST_FULL if the body made more words than there are.
+corecast_status corecast_tm_run(corecast_tm_participant *participant,
+                                corecast_tm_body body,
+                                void *context,
+                                int *outcome);
+
+// The number of transactions that the participant has committed, and of attempts that were aborted.
+corecast_status corecast_tm_participant_counts(const corecast_tm_participant *participant,
+                                               uint64_t *commits,
+                                               uint64_t *aborts);
+
+// The value of a word. As of every access: CORECAST_ABORTED if the attempt is over.
+corecast_status corecast_tx_read(corecast_tx *tx, uint32_t word, uint64_t *value);
+
+// The value of a word that this transaction is going to write: no other transaction comes in between.
+corecast_status corecast_tx_read_for_update(corecast_tx *tx, uint32_t word, uint64_t *value);
+
+// Writes a word when the transaction commits; later reads of this transaction see it at once.
+corecast_status corecast_tx_write(corecast_tx *tx, uint32_t word, uint64_t value);
+
+// Gives the read lock of a word back before the end: others may write it from now on, and this transaction is not aborted for
+// that.
+corecast_status corecast_tx_release(corecast_tx *tx,
+                                    uint32_t word);
+
+// A word that nobody else knows, with this value. It goes if the transaction is not committed.
+corecast_status corecast_tx_new_word(corecast_tx *tx, uint64_t value, uint32_t *word);
+
+// Gives a word back if the transaction commits; nobody may use it any more.
+corecast_status corecast_tx_free_word(corecast_tx *tx, uint32_t word);
 
 #ifdef __cplusplus
 }  // extern "C"

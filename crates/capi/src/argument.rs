@@ -4,9 +4,10 @@
 //! they are live and of the right type, and that no other thread uses them meanwhile. Bytes, texts and parameter structs,
 //! whose size is only known at run time, arrive as pointers and are read here.
 
-use std::ffi::{CStr, c_char, c_void};
+use std::ffi::{CStr, c_char, c_int, c_void};
 use std::fmt::Display;
 use std::mem::MaybeUninit;
+use std::os::fd::{BorrowedFd, OwnedFd};
 
 use crate::error::Failure;
 
@@ -159,6 +160,15 @@ pub(crate) fn within<T: Copy + PartialOrd + Display>(
 ) -> Result<T, Failure> {
     let is_within = least <= value && value <= most;
     is_within.then_some(value).ok_or_else(|| Failure::argument(name, format_args!("is {value}, not {least} to {most}")))
+}
+
+/// A descriptor of C's as one of the library's own.
+pub(crate) fn duplicate(fd: c_int) -> Result<OwnedFd, Failure> {
+    if fd < 0 {
+        return Err(Failure::argument("fd", "is no descriptor"));
+    }
+    // SAFETY: not -1; the caller keeps it open during this call.
+    Ok(unsafe { BorrowedFd::borrow_raw(fd) }.try_clone_to_owned()?)
 }
 
 fn null(name: &'static str) -> Failure {

@@ -12,6 +12,7 @@ use corecast::lock::shared::{DeclareError, OpenError as OpenLockError, SharedLoc
 use corecast::lock::{UnknownLock, WrongUse};
 use corecast::processes::{FoundError, JoinError};
 use corecast::replica::{CheckpointError, ExecuteError, OpenError as OpenReplicaError, ReadError};
+use corecast::tm::{OpenError as OpenTmError, RunError};
 
 use crate::error::Failure;
 use crate::status::Status;
@@ -242,6 +243,39 @@ impl From<CheckpointError> for Failure {
             CheckpointError::Cut(error) => error.into(),
             error => Self::new(Status::System, error.to_string()),
         }
+    }
+}
+
+impl From<OpenTmError> for Failure {
+    fn from(error: OpenTmError) -> Self {
+        let status = match error {
+            OpenTmError::Create(error) => return error.into(),
+            OpenTmError::Attach(error) => return error.into(),
+            OpenTmError::Rendezvous(error) => return error.into(),
+            OpenTmError::Channel(error) => return error.into(),
+            OpenTmError::Version(_) | OpenTmError::Section(_) => Status::Mismatch,
+            OpenTmError::Taken(_) => Status::Taken,
+            OpenTmError::Poisoned { .. } => Status::Poisoned,
+            OpenTmError::Thread { .. } => Status::System,
+            OpenTmError::Forked(_) => Status::Forked,
+            _ => Status::InvalidArgument,
+        };
+        Self::new(status, error.to_string())
+    }
+}
+
+impl From<RunError> for Failure {
+    #[cold]
+    fn from(error: RunError) -> Self {
+        let status = match error {
+            RunError::Poisoned { .. } => Status::Poisoned,
+            RunError::Full { .. } => Status::Full,
+            RunError::Stopped => Status::Closed,
+            RunError::Channel(_) => Status::Corrupt,
+            RunError::Forked(_) => Status::Forked,
+            _ => Status::InvalidArgument,
+        };
+        Self::new(status, error.to_string())
     }
 }
 

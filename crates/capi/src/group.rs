@@ -101,7 +101,7 @@ impl Wanted {
     }
 }
 
-fn detect() -> Result<Machine, Failure> {
+pub(crate) fn detect() -> Result<Machine, Failure> {
     machine::detect().map_err(|error| Failure::new(Status::System, error.to_string()))
 }
 

@@ -8,7 +8,7 @@ use std::path::Path;
 
 use crate::{
     acknowledged, atomic_stream, combination, commit, condvar, error, ff, gather, group, lock, mcast, member, region,
-    region_plan, replica, rw_lock, select, shared_lock, shrink, split, started, status, ump,
+    region_plan, replica, rw_lock, select, shared_lock, shrink, split, started, status, tm, ump,
 };
 
 /// In the order of the header.
@@ -44,6 +44,8 @@ const FUNCTIONS: &[&[&str]] = &[
     replica::machine::DECLARATIONS,
     replica::node::DECLARATIONS,
     replica::session::DECLARATIONS,
+    tm::instance::DECLARATIONS,
+    tm::participant::DECLARATIONS,
 ];
 
 #[test]

@@ -78,3 +78,5 @@ pub mod rw_lock;
 pub mod shared_lock;
 
 pub mod replica;
+
+pub mod tm;

@@ -62,15 +62,18 @@ pub enum Status {
     Expelled = 23,
     /// Too few of the nodes that the group began with live to agree on who leads.
     NoMajority = 24,
-    /// The group has stopped: all replicas failed at the same operation.
+    /// The group has stopped: all replicas failed at the same operation. Of transactions: a participant died in the middle of its
+    /// work.
     Poisoned = 25,
     /// The state of this replica differed from that of most others, so it was put out.
     Diverged = 26,
     /// This replica is behind and did not catch up in time. A read of its own state, as it is, still works.
     Lagging = 27,
+    /// The attempt of a transaction is over: return from its body, which may be called again.
+    Aborted = 28,
 }
 
-const NAMES: [&CStr; 28] = [
+const NAMES: [&CStr; 29] = [
     c"ok",
     c"full",
     c"empty",
@@ -99,6 +102,7 @@ const NAMES: [&CStr; 28] = [
     c"poisoned",
     c"diverged",
     c"lagging",
+    c"aborted",
 ];
 
 c_functions! {
@@ -129,6 +133,7 @@ mod tests {
         assert_eq!(name(Status::OutOfStep as i32), "out of step");
         assert_eq!(name(Status::Unknown as i32), "unknown outcome");
         assert_eq!(name(Status::Lagging as i32), "lagging");
-        assert_eq!([name(-1), name(28), name(i32::MAX)], ["unknown"; 3]);
+        assert_eq!(name(Status::Aborted as i32), "aborted");
+        assert_eq!([name(-1), name(29), name(i32::MAX)], ["unknown"; 3]);
     }
 }

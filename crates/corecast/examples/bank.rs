@@ -12,7 +12,7 @@ use std::process::{Child, Command};
 use std::thread;
 
 use corecast::base::rendezvous::SocketDir;
-use corecast::machine::Machine;
+use corecast::machine;
 use corecast::tm::structures::Bank;
 use corecast::tm::{Form, Participant, Role, Tm};
 
@@ -63,7 +63,7 @@ fn work(name: &str, id: usize, root: u32) -> Outcome {
 }
 
 fn supervise() -> Outcome {
-    let machine = Machine::detect()?;
+    let machine = machine::detect()?;
     let name = format!("bank-{}", std::process::id());
     let builder = Tm::builder(&machine).participants(PARTICIPANTS).servers_every(4).form(Form::Messages);
     let tm = builder.create_named(&SocketDir::of_user(), &name)?;

@@ -11,8 +11,8 @@ use corecast_machine::Machine;
 use crate::choice::Choice;
 use crate::client_set::MAX_PARTICIPANTS;
 use crate::config::{Config, Form, Values, Writes};
+use crate::conflicts::Manager;
 use crate::error::OpenError;
-use crate::manager::Manager;
 use crate::plan::plan;
 use crate::prediction::Prediction;
 use crate::race::race;
@@ -108,7 +108,7 @@ impl<'a> Builder<'a> {
         Self { is_batched, ..self }
     }
 
-    /// Who decides conflicts.
+    /// Whether servers decide conflicts, or participants themselves.
     #[must_use]
     pub fn form(self, form: Form) -> Self {
         Self { form, ..self }

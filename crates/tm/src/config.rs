@@ -6,7 +6,7 @@ use std::str::FromStr;
 use corecast_base::wait::Wait;
 use corecast_lock::Algorithm;
 
-use crate::manager::Manager;
+use crate::conflicts::Manager;
 
 /// Where the values of variables are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -30,7 +30,7 @@ pub enum Writes {
     Eager,
 }
 
-/// Who decides conflicts.
+/// Whether servers decide conflicts, or participants themselves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum Form {
@@ -84,7 +84,7 @@ const VERSION: u64 = 1;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Config {
     pub(crate) participants: usize,
-    /// One of so many participants is a server, in the form of messages.
+    /// Every such participant is a server, in the form of messages: 0, `every`, `2 * every` and on.
     pub(crate) every: usize,
     pub(crate) manager: Manager,
     pub(crate) values: Values,
@@ -97,7 +97,7 @@ pub(crate) struct Config {
     pub(crate) buckets: u32,
     /// Entries of the log by which others complete what a killed participant was storing; 0 among threads.
     pub(crate) log_entries: u32,
-    /// Neighbours of so many bits of their index have one server.
+    /// `2^server_shift` neighbours have one server.
     pub(crate) server_shift: u32,
     pub(crate) wait: Wait,
 }
@@ -122,7 +122,7 @@ impl Config {
     /// The server that has the lock of a variable.
     #[inline]
     pub(crate) fn server_of(&self, lock: u32, servers: usize) -> usize {
-        (u64::from(mix(lock >> self.server_shift)) * servers as u64 >> 32) as usize
+        ((u64::from(mix(lock >> self.server_shift)) * servers as u64) >> 32) as usize
     }
 
     /// The words of the readers' bit set in a lock of the shared form.
@@ -143,7 +143,7 @@ impl Config {
             wait as u64,
             u64::from(self.server_shift),
         ];
-        let flags = flags.into_iter().rev().fold(0, |word, flag| word << 8 | flag & 0xff);
+        let flags = flags.into_iter().rev().fold(0, |word, flag| word << 8 | (flag & 0xff));
         let (participants, every) = (self.participants as u64, self.every as u64);
         let (buckets, log) = (u64::from(self.buckets), u64::from(self.log_entries));
         let lock = u64::from(self.lock as u32);
@@ -153,7 +153,7 @@ impl Config {
     /// The configuration that the words stand for; `None` if they are of another version, or nonsense.
     pub(crate) fn from_words(words: [u64; 6]) -> Option<Self> {
         let [version, counts, variables, flags, sizes, _] = words;
-        let flag = |at: u32| flags >> (8 * at) & 0xff;
+        let flag = |at: u32| (flags >> (8 * at)) & 0xff;
         let config = Self {
             participants: (counts >> 32) as usize,
             every: counts as u32 as usize,
@@ -181,7 +181,7 @@ pub(crate) fn mix(mut word: u32) -> u32 {
     word = word.wrapping_mul(0x85eb_ca6b);
     word ^= word >> 13;
     word = word.wrapping_mul(0xc2b2_ae35);
-    word ^ word >> 16
+    word ^ (word >> 16)
 }
 
 #[cfg(test)]

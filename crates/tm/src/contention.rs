@@ -3,7 +3,7 @@
 //! It holds no clock: callers say what time it is, in nanoseconds of any clock that does not go back. After an abort a
 //! participant waits `50 * (retries mod 256)` ns; under back-off a random time below `500 * 2^(min(retries, 10) - 1)` ns.
 
-use crate::manager::Manager;
+use crate::conflicts::Manager;
 use crate::status::ClientId;
 
 /// Nanoseconds of waiting for each retry.

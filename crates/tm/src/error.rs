@@ -17,7 +17,7 @@ pub enum OpenError {
         "an instance of {0} participants, expected 1 to {MAX_PARTICIPANTS} for the shared form and 2 or more for messages"
     )]
     Participants(usize),
-    /// One server for every so many participants is impossible.
+    /// A server at every `every`-th participant is impossible.
     #[error("one server for every {every} of {participants} participants, expected 2 to {participants}")]
     ServersEvery {
         /// The distance that was asked for.

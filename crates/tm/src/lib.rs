@@ -35,7 +35,8 @@
 //! - [`OpenError`], [`RunError`]: the errors;
 //! - [`rule`], [`lock_table`], [`entry`], [`contention`], [`client_set`], [`status`], [`stored`],
 //!   [`slot`]: the protocol in parts, for models;
-//! - [`placement`]: where participants sit; [`prediction`]: which form a machine's model prefers; [`Choice`]: what was chosen, and why;
+//! - [`placement`]: where participants sit; [`prediction`]: which form a machine's model prefers; [`Choice`]: the form that was
+//!   chosen, and why;
 //! - [`crash_point`]: for tests.
 //!
 //! **When to take it:** several variables that change together, by many participants, in ways that no single lock or channel
@@ -63,13 +64,13 @@ mod choice;
 pub mod client_set;
 #[cfg(not(loom))]
 mod config;
+mod conflicts;
 pub mod contention;
 pub mod crash_point;
 pub mod entry;
 #[cfg(not(loom))]
 mod error;
 pub mod lock_table;
-mod manager;
 #[cfg(not(loom))]
 mod messages;
 #[cfg(not(loom))]
@@ -114,9 +115,9 @@ pub use choice::Choice;
 pub use client_set::MAX_PARTICIPANTS;
 #[cfg(not(loom))]
 pub use config::{Form, NoSuchForm, Values, Writes};
+pub use conflicts::{Manager, NoSuchManager};
 #[cfg(not(loom))]
 pub use error::{OpenError, RunError};
-pub use manager::{Manager, NoSuchManager};
 #[cfg(not(loom))]
 pub use messages::{Server, ServerCounts};
 #[cfg(not(loom))]

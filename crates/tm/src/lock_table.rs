@@ -35,7 +35,7 @@ pub struct LockTable {
     clients: Vec<Client>,
 }
 
-/// What the server knows about a client.
+/// A client, as the server knows it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 struct Client {
     /// The transaction of its last request.
@@ -57,7 +57,13 @@ impl LockTable {
     #[must_use]
     pub fn with_slots(clients: usize, slots: usize) -> Self {
         let (stride, slots) = (1 + clients.div_ceil(64).max(1), slots.max(4).next_power_of_two());
-        Self { words: vec![0; slots * stride], stride, mask: slots - 1, taken: 0, clients: vec![Client::default(); clients] }
+        Self {
+            words: vec![0; slots * stride],
+            stride,
+            mask: slots - 1,
+            taken: 0,
+            clients: vec![Client::default(); clients],
+        }
     }
 
     /// LOAD_RELEASE: the client's read lock of the variable ends before its transaction does.
@@ -76,6 +82,20 @@ impl LockTable {
         if self.clients[client.index()].epoch == epoch {
             self.drop_all(client);
         }
+    }
+
+    /// Whether the rule grants this client the read lock of the variable without a look at others.
+    #[inline]
+    #[must_use]
+    pub fn can_read(&self, client: ClientId, var: u32) -> bool {
+        self.find(var).map_or(true, |at| is_readable(self.slot(at), client))
+    }
+
+    /// Whether the rule grants this client the write lock of the variable without a look at others.
+    #[inline]
+    #[must_use]
+    pub fn can_write(&self, client: ClientId, var: u32) -> bool {
+        self.find(var).map_or(true, |at| is_writable(self.slot(at), client))
     }
 
     /// The number of variables that are locked; it looks at all slots.
@@ -179,12 +199,12 @@ impl LockTable {
         &mut self,
         var: u32,
         client: ClientId,
-        is_free: impl FnOnce(&[u64]) -> bool,
+        is_free: impl FnOnce(&[u64], ClientId) -> bool,
         change: impl FnOnce(&mut [u64]),
     ) -> bool {
         let at = self.find_or_take(var);
         let slot = &mut self.words[at..][..self.stride];
-        if !is_free(slot) {
+        if !is_free(slot, client) {
             return false;
         }
         if !holds(slot, client) {
@@ -227,12 +247,12 @@ impl Locks for LockTable {
 
     #[inline]
     fn grant_read(&mut self, var: u32, client: ClientId) {
-        self.grant_if(var, client, |_| true, |slot| slot[word_of(client)] |= bit_of(client));
+        self.grant_if(var, client, |_, _| true, |slot| slot[word_of(client)] |= bit_of(client));
     }
 
     #[inline]
     fn grant_write(&mut self, var: u32, client: ClientId) {
-        self.grant_if(var, client, |_| true, |slot| set_writer(slot, client));
+        self.grant_if(var, client, |_, _| true, |slot| set_writer(slot, client));
     }
 
     #[inline]
@@ -247,17 +267,25 @@ impl Locks for LockTable {
 
     #[inline]
     fn try_read(&mut self, var: u32, client: ClientId) -> bool {
-        let is_free = |slot: &[u64]| slot[0] & WRITER == 0 || writer_of(slot[0]) == Some(client);
-        self.grant_if(var, client, is_free, |slot| slot[word_of(client)] |= bit_of(client))
+        self.grant_if(var, client, is_readable, |slot| slot[word_of(client)] |= bit_of(client))
     }
 
     #[inline]
     fn try_write(&mut self, var: u32, client: ClientId) -> bool {
-        let is_free = |slot: &[u64]| {
-            (slot[0] & WRITER == 0 || writer_of(slot[0]) == Some(client)) && others_of(slot, client) == 0
-        };
-        self.grant_if(var, client, is_free, |slot| set_writer(slot, client))
+        self.grant_if(var, client, is_writable, |slot| set_writer(slot, client))
     }
+}
+
+/// Whether no other client writes the variable.
+#[inline]
+fn is_readable(slot: &[u64], client: ClientId) -> bool {
+    slot[0] & WRITER == 0 || writer_of(slot[0]) == Some(client)
+}
+
+/// Whether no other client reads or writes the variable.
+#[inline]
+fn is_writable(slot: &[u64], client: ClientId) -> bool {
+    is_readable(slot, client) && others_of(slot, client) == 0
 }
 
 /// The readers of a slot but the client, all words as one: 0 if there is none.

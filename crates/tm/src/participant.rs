@@ -32,8 +32,8 @@ impl Participant {
     /// Attempts that meet others are aborted and tried again, so all that `body` does besides its accesses may happen several
     /// times; do nothing there that cannot be repeated, such as sending on a channel. While it runs it may keep others from
     /// what it has read and written, and they may abort it: one that never returns, and makes no access, keeps what it has locked
-    /// unless the manager lets others win. A panic of `body` ends the attempt and goes on to the caller; the participant can be used
-    /// again.
+    /// unless the manager lets others win. A panic of `body` ends the attempt and goes on to the caller; the participant can be
+    /// used again.
     ///
     /// # Errors
     /// [`RunError`]; nothing was written then.
@@ -69,7 +69,7 @@ impl Participant {
         }
     }
 
-    /// What it has done so far.
+    /// Its commits and aborts so far.
     #[must_use]
     pub fn counts(&self) -> Counts {
         self.attempt.counts

@@ -16,7 +16,7 @@
 //! victims one after the other, where this one first looks whether the requester beats them all.
 
 use crate::client_set::ClientSet;
-use crate::manager::Manager;
+use crate::conflicts::Manager;
 use crate::status::{ClientId, State, Why};
 
 /// The statuses of all transactions.

@@ -111,7 +111,7 @@ impl<'a> Status<'a> {
     /// Begins an attempt, for the owner.
     #[inline]
     pub fn begin(self, epoch: u64) {
-        // ORDERING: Release, pairs with the Acquire in read; requests of this epoch come later and carry their own order [committed]
+        // ORDERING: Release, pairs with the Acquire in read: the values of earlier attempts are visible [committed]
         self.0.store(word(epoch, State::Running), Ordering::Release);
     }
 
@@ -138,7 +138,7 @@ impl<'a> Status<'a> {
     #[must_use]
     pub fn try_persist(self, epoch: u64) -> bool {
         let (from, to) = (word(epoch, State::Running), word(epoch, State::Persisting));
-        // ORDERING: Release, pairs with the Acquire in read: the log of the values is complete; Relaxed where it fails [committed]
+        // ORDERING: Release, pairs with the Acquire in read: the log is complete; Relaxed where it fails [committed]
         self.0.compare_exchange(from, to, Ordering::Release, Ordering::Relaxed).is_ok()
     }
 

@@ -18,7 +18,7 @@ impl<'a> StoredWord<'a> {
     #[inline]
     #[must_use]
     pub fn load(self) -> u64 {
-        // ORDERING: Acquire, pairs with the Release in store: a reader that sees a value of an attacker sees its own abort [revoked]
+        // ORDERING: Acquire, pairs with the Release in store: the reader of an attacker's value sees its own abort [revoked]
         self.0.load(Ordering::Acquire)
     }
 

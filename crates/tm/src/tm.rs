@@ -12,8 +12,8 @@ use corecast_base::rendezvous::{self, HostedRegion, SocketDir};
 use crate::access::Access;
 use crate::choice::Choice;
 use crate::config::{Config, Form, Values};
+use crate::conflicts::Manager;
 use crate::error::{OpenError, RunError};
-use crate::manager::Manager;
 use crate::messages::{Links, MessageClient, Server};
 use crate::participant::Participant;
 use crate::plan::plan;
@@ -40,8 +40,9 @@ struct Inner {
     _hosted: Option<HostedRegion>,
 }
 
-/// What a participant is.
+/// The kind of a participant.
 #[derive(Debug)]
+#[expect(clippy::large_enum_variant, reason = "one for each participant, moved a few times at its begin")]
 #[non_exhaustive]
 pub enum Role {
     /// It runs transactions.

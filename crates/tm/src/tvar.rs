@@ -90,9 +90,10 @@ impl<T: 'static> Value for Option<TVar<T>> {
 ///
 /// ```compile_fail
 /// fn eight(tx: &mut corecast_tm::Tx<'_>) -> Result<(), corecast_tm::Abort> {
-///     tx.new_block([0u64; 8])?;
-///     Ok(())
+///     tx.new_block([0u64; 8]).map(|_| ())
 /// }
+/// let used: fn(&mut corecast_tm::Tx<'_>) -> Result<(), corecast_tm::Abort> = eight;
+/// std::hint::black_box(used);
 /// ```
 pub struct TBlock<T, const N: usize> {
     first: TVar<T>,

@@ -77,8 +77,8 @@ impl<'a> Tx<'a> {
         Ok(self.attempt.release(var.index())?)
     }
 
-    /// The value of a variable without a lock (elastic read): the two values read so before must not have changed, else the attempt
-    /// is aborted. Only these two and this one are seen together; read what the result rests on once more with
+    /// The value of a variable without a lock (elastic read): the two values read so before must not have changed, else the
+    /// attempt is aborted. Only these two and this one are seen together; read what the result rests on once more with
     /// [`read`](Self::read), and call [`validate`](Self::validate).
     ///
     /// # Errors

@@ -145,7 +145,7 @@ macro_rules! pairs {
         impl Value for ($first, $second) {
             #[inline]
             fn to_word(self) -> u64 {
-                self.0.to_word() | self.1.to_word() << 32
+                self.0.to_word() | (self.1.to_word() << 32)
             }
 
             #[inline]

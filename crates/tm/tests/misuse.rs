@@ -1,4 +1,4 @@
-//! What a user may do wrong, and what an instance says to it.
+//! Mistakes of users, and the answers of an instance.
 #![cfg(not(loom))]
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -131,7 +131,7 @@ fn a_full_memory_ends_the_run_and_nothing_else() {
             });
             assert_eq!(too_many, full);
             assert_eq!(tm.load(sum), Ok(0));
-            // What it had taken is free again.
+            // The variables that it had taken are free again.
             assert_eq!(first.run(|tx| (0..7).try_for_each(|_| tx.new_var(0u8).map(|_| ()))), Ok(()));
             assert_eq!(first.run(|tx| tx.new_block([0u8; 7])).map(|_| ()), full);
         });

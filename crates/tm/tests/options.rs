@@ -15,7 +15,7 @@ fn machine() -> Machine {
 const ROUNDS: u64 = 100;
 const VARS: usize = 80;
 
-/// What all participants work on.
+/// The variables of all participants.
 struct World {
     /// All of them are counted up together.
     vars: Vec<TVar<u64>>,

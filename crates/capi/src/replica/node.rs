@@ -4,7 +4,7 @@ use std::ffi::{c_char, c_int, c_void};
 use std::fs::File;
 use std::io;
 use std::mem::MaybeUninit;
-use std::os::fd::{BorrowedFd, IntoRawFd, OwnedFd};
+use std::os::fd::IntoRawFd;
 use std::time::Duration;
 
 use corecast::Wait;
@@ -14,7 +14,7 @@ use corecast::replica::{Config, Level, Node, Placement, Replicated};
 
 use super::machine::{Machine, ReplicaMachine};
 use super::status::{ReplicaCheckpoint, ReplicaStatus};
-use crate::argument::{Parameters, choice, elements_mut, optional_text};
+use crate::argument::{Parameters, choice, duplicate, elements_mut, optional_text};
 use crate::error::Failure;
 use crate::region::socket_dir;
 use crate::wait;
@@ -129,15 +129,6 @@ fn attached(node: Node<Machine>) -> Result<Replica, Failure> {
 /// The level with a number of [`ReplicaLevel`].
 fn level_of(number: u32, index: u64) -> Result<Level, Failure> {
     choice(number, &[Level::Linearizable, Level::AtLeast(index), Level::Local], "level")
-}
-
-/// A descriptor of C's as one of the library's own.
-fn duplicate(fd: c_int) -> Result<OwnedFd, Failure> {
-    if fd < 0 {
-        return Err(Failure::argument("fd", "is no descriptor"));
-    }
-    // SAFETY: not -1; the caller keeps it open during this call.
-    Ok(unsafe { BorrowedFd::borrow_raw(fd) }.try_clone_to_owned()?)
 }
 
 /// A question, and where C wants the answer.

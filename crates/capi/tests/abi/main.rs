@@ -21,4 +21,5 @@ mod shared_lock;
 mod shrink;
 mod split;
 mod started;
+mod tm;
 mod ump;

@@ -1,4 +1,4 @@
-//! What a closure reads and writes.
+//! The reads and writes of a closure.
 
 use super::state::{Attempt, Failed, Failure, Mode, WINDOW, Write};
 use crate::access::Access;

@@ -1,6 +1,6 @@
-//! What a participant counts.
+//! The counts of a participant.
 
-/// What a participant has counted.
+/// The counts of a participant.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Counts {

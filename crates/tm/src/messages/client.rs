@@ -6,6 +6,7 @@ use std::time::Duration;
 use corecast_channel::{RecvError, RecvTimeoutError};
 
 use crate::client_set::ClientSet;
+use crate::crash_point;
 use crate::error::{OpenError, RunError};
 use crate::messages::links::{ClientEnds, Links};
 use crate::messages::wire::{self, MOST_PUTS, Operation, Words};
@@ -135,8 +136,10 @@ impl MessageClient {
                 let mut values = [(0, 0); MOST_PUTS];
                 values.iter_mut().zip(chunk).for_each(|(to, &(var, value, _))| *to = (var, value));
                 self.tell(server, &wire::put(epoch, &values[..chunk.len()]))?;
+                crash_point::here("put");
             }
             self.ping(server)?;
+            crash_point::here("put-answered");
             rest = later;
         }
         Ok(())

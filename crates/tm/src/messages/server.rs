@@ -22,7 +22,7 @@ use crate::tvar::MAX_BLOCK_WORDS;
 /// The longest sleep without a look at whether the instance lives.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 
-/// What a server has done.
+/// The work of a server.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ServerCounts {
@@ -99,7 +99,7 @@ impl Server {
         if error == RecvError::Died {
             self.memory.settle_dead();
         }
-        // What another one settles at this moment becomes stale by itself.
+        // Locks of a client that another one settles at this moment become stale by themselves.
         let client = self.clients[at];
         let (_, state) = self.memory.status(client).read();
         if !matches!(state, State::Running | State::Persisting) {

@@ -23,7 +23,7 @@ pub(super) const MOST_PUTS: usize = 4;
 /// A request on its way.
 pub(super) type Words = [u64; WORDS];
 
-/// What a request asks for.
+/// The wish of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Operation {
     /// A read lock; where values are with the servers, `count` words from the variable on come along.
@@ -61,7 +61,7 @@ pub(super) fn head(epoch: u64, operation: Operation, count: usize) -> u64 {
 /// Epoch, operation and count of a request; `None` of nonsense.
 #[inline]
 pub(super) fn read_head(word: u64) -> Option<(u64, Operation, usize)> {
-    let operation = *OPERATIONS.get((word >> 4 & 0xf) as usize)?;
+    let operation = *OPERATIONS.get(((word >> 4) & 0xf) as usize)?;
     Some((word >> 8, operation, (word & 0xf) as usize))
 }
 

@@ -14,7 +14,7 @@ use crate::error::RunError;
 use crate::region::layout::{ALLOCATED, HEADS};
 use crate::region::memory::Memory;
 
-/// The size class of a block of so many words.
+/// The size class of a block with this number of words.
 #[inline]
 pub(crate) const fn class_of(words: usize) -> usize {
     words.next_power_of_two().trailing_zeros() as usize
@@ -65,7 +65,7 @@ impl Memory {
             if next > u64::from(variables) {
                 return Err(RunError::Full { variables });
             }
-            // ORDERING: Relaxed, as above
+            // ORDERING: Relaxed, a count as well: nothing lies behind it yet
             match end.compare_exchange(seen, next, Ordering::Relaxed, Ordering::Relaxed) {
                 Ok(_) => return Ok(first as u32),
                 Err(now) => seen = now,

@@ -60,7 +60,7 @@ impl Memory {
         Ok(Self {
             config,
             layout,
-            instance: (generation ^ generation >> 32) as u32 | 1,
+            instance: (generation ^ (generation >> 32)) as u32 | 1,
             header: section.slice(0, layout.header_lines)?,
             lines: section.slice(layout.lines_at, participants)?,
             values: section.words(layout.values_at, variables)?,

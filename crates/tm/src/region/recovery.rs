@@ -11,7 +11,7 @@ use corecast_base::sync::Ordering;
 
 use crate::error::OpenError;
 use crate::region::memory::Memory;
-use crate::status::{ClientId, State};
+use crate::status::{ClientId, State, Why};
 
 /// The lower bits of a log's first word are the count of its entries, the upper ones those of the epoch.
 const COUNT_BITS: u32 = 24;
@@ -25,11 +25,11 @@ impl Memory {
         self.region.check_fork()?;
         let (claim, me) = (self.claim_word(id), self.region.me().to_word());
         for _ in 0..2 {
-            // ORDERING: AcqRel, pairs with the Release in leave: what the last owner left is visible [claim]
+            // ORDERING: AcqRel, pairs with the Release in leave and settle; Relaxed where it fails, another one has it [claim]
             if claim.compare_exchange(0, me, Ordering::AcqRel, Ordering::Relaxed).is_ok() {
                 return Ok(());
             }
-            // ORDERING: Relaxed where it failed, above: another one has it, or died
+            // That one may have died.
             self.settle_dead();
         }
         Err(OpenError::Taken(id))
@@ -53,9 +53,9 @@ impl Memory {
             return;
         }
         for (entry, (index, value)) in log[1..].chunks_exact(2).zip(writes) {
-            // ORDERING: Relaxed, as above
+            // ORDERING: Relaxed, released by the change of the status
             entry[0].store(index.into(), Ordering::Relaxed);
-            // ORDERING: Relaxed, as above
+            // ORDERING: Relaxed, released by the change of the status
             entry[1].store(value, Ordering::Relaxed);
         }
     }
@@ -106,7 +106,7 @@ impl Memory {
         match status.read() {
             (epoch, State::Running) => {
                 // Nobody else ends it: an attacker that was faster has aborted it as well.
-                let _aborted = status.try_abort(epoch, crate::status::Why::Raw);
+                let _aborted = status.try_abort(epoch, Why::Raw);
             }
             (epoch, State::Persisting) if self.complete(client, epoch) => status.commit(epoch),
             (_, State::Persisting) => self.poison(client),
@@ -126,11 +126,11 @@ impl Memory {
             return false;
         }
         for entry in log[1..].chunks_exact(2).take(count as usize) {
-            // ORDERING: Relaxed, as above
+            // ORDERING: Relaxed, acquired with the status
             let index = entry[0].load(Ordering::Relaxed);
-            // ORDERING: Relaxed, as above
+            // ORDERING: Relaxed, acquired with the status
             let value = entry[1].load(Ordering::Relaxed);
-            // What a stranger wrote there is left out.
+            // An index that a stranger wrote is left out.
             if index < self.config.variables.into() {
                 self.store(index as u32, value);
             }

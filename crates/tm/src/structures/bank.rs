@@ -10,7 +10,7 @@ use crate::tvar::TVar;
 use crate::tx::{Abort, Tx};
 use crate::value::Value;
 
-/// What is in an account.
+/// The contents of an account.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Account {
     /// Its number.
@@ -94,7 +94,7 @@ impl Bank {
         tx.write(self.accounts[at], Account { balance: account.balance.wrapping_add(amount), ..account })
     }
 
-    /// What is in an account.
+    /// The money in an account.
     ///
     /// # Errors
     /// [`Abort`]: return it.

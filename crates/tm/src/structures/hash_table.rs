@@ -17,7 +17,7 @@ pub struct HashTable {
 }
 
 impl HashTable {
-    /// An empty table with so many buckets.
+    /// An empty table with `buckets` buckets.
     ///
     /// # Errors
     /// [`RunError::Full`].
@@ -32,7 +32,7 @@ impl HashTable {
         Ok(Self { buckets, root })
     }
 
-    /// The table with this root, which has so many buckets; in another process than that which made it.
+    /// The table with this root, which has `buckets` buckets; in another process than that which made it.
     ///
     /// # Errors
     /// [`RunError`].

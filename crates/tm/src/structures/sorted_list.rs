@@ -12,7 +12,7 @@ use crate::tvar::TBlock;
 use crate::tx::{Abort, Tx};
 use crate::value::Value;
 
-/// What a search locks on its way.
+/// How much a search locks on its way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Search {
     /// All nodes: everything that was passed stays as it is until the transaction ends.

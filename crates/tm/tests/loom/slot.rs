@@ -1,10 +1,11 @@
 //! Models of the shared form: a bucket for each variable.
 
-use corecast_base::sync::{AtomicU64, Mutex};
+use corecast_base::sync::{Arc, AtomicU64, Mutex, UnsafeCell};
 use corecast_tm::Manager;
 use corecast_tm::rule::{Claim, Reply, Request, Rule, Statuses};
 use corecast_tm::slot::{Met, Slot};
 use corecast_tm::status::ClientId;
+use loom::thread;
 
 use super::world::{self, Board, Form};
 
@@ -19,11 +20,11 @@ impl Form for Buckets {
         let (bucket, words) = &self.0[var as usize];
         let (rule, slot) = (Rule::new(Manager::FairCm), Slot::of(words, by.client));
         let _bucket = bucket.lock().expect("nobody panics here");
-        if if is_write { slot.try_write() } else { slot.try_read() } {
+        let is_free = if is_write { slot.try_write() } else { slot.try_read() };
+        if is_free {
             return Reply::Granted;
         }
         let mut met = Met::default();
-        // The other one's key: theirs differ.
         met.look(&slot, |client| {
             Some(Claim { epoch: board.get(client).0, key: if client == by.client { by.key } else { 1 - by.key } })
         });
@@ -53,4 +54,37 @@ fn a_writer_gives_way() {
 #[test]
 fn two_add() {
     world::two_add::<Buckets>();
+}
+
+/// A bucket, and something that is read and written under its variable's locks without any check afterwards.
+struct Guarded {
+    buckets: Buckets,
+    board: Board,
+    value: UnsafeCell<u64>,
+}
+
+// SAFETY: the models find every access that is not ordered with the others
+unsafe impl Sync for Guarded {}
+
+/// A reader gives its lock back while its attempt goes on. The next writer, whom it would not give way to, comes behind its
+/// reads.
+#[test]
+fn reads_come_before_those_of_the_next_writer() {
+    loom::model(|| {
+        let guarded = Arc::new(Guarded { buckets: Form::new(), board: Board::new(), value: UnsafeCell::new(0) });
+        let by = |client, key| Request { client: ClientId(client), epoch: 1, key };
+        [0, 1].into_iter().for_each(|client| guarded.board.of(ClientId(client)).begin(1));
+        assert_eq!(guarded.buckets.ask(&guarded.board, by(0, 0), 0, false), Reply::Granted);
+        let other = Arc::clone(&guarded);
+        let other = thread::spawn(move || {
+            if other.buckets.ask(&other.board, by(1, 1), 0, true) == Reply::Granted {
+                // SAFETY: the models find a read that is not ordered with this
+                other.value.with_mut(|value| unsafe { *value = 1 });
+            }
+        });
+        // SAFETY: the models find a write that is not ordered with this
+        guarded.value.with(|value| unsafe { *value });
+        guarded.buckets.release(ClientId(0), 1, 0, false);
+        other.join().expect("it ends");
+    });
 }

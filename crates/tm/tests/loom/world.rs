@@ -10,6 +10,10 @@ use loom::thread;
 pub(crate) struct Board([AtomicU64; 2]);
 
 impl Board {
+    pub(crate) fn new() -> Self {
+        Self([AtomicU64::new(0), AtomicU64::new(0)])
+    }
+
     pub(crate) fn of(&self, client: ClientId) -> Status<'_> {
         Status::of(&self.0[client.index()])
     }
@@ -81,7 +85,7 @@ impl<F: Form> Client<'_, F> {
         false
     }
 
-    /// What a closure gets to see.
+    /// The value that a closure gets to see.
     fn read(&self, var: u32, is_write: bool) -> Option<u64> {
         if !self.lock(var, is_write) {
             return None;
@@ -149,8 +153,7 @@ impl<F: Form> Client<'_, F> {
 
 impl<F: Form> World<F> {
     fn new(keys: [u64; 2]) -> Self {
-        let zeroes = || [AtomicU64::new(0), AtomicU64::new(0)];
-        Self { board: Board(zeroes()), values: zeroes(), form: F::new(), keys }
+        Self { board: Board::new(), values: [AtomicU64::new(0), AtomicU64::new(0)], form: F::new(), keys }
     }
 
     fn client(&self, number: u16) -> Client<'_, F> {
@@ -158,12 +161,13 @@ impl<F: Form> World<F> {
     }
 }
 
-fn both<F: Form>(
-    keys: [u64; 2],
-    first: impl Fn(Client<'_, F>) -> bool + Copy + Send + Sync + 'static,
-    second: impl Fn(Client<'_, F>) -> bool + Copy + Send + Sync + 'static,
-    check: impl Fn([bool; 2], u64) + Copy + Send + Sync + 'static,
-) {
+/// The work of a participant; tells whether it committed.
+trait Work<F>: Fn(Client<'_, F>) -> bool + Copy + Send + Sync + 'static {}
+
+impl<F, T: Fn(Client<'_, F>) -> bool + Copy + Send + Sync + 'static> Work<F> for T {}
+
+/// Two participants; `check` gets which of them committed, and the value at the end.
+fn both<F: Form>(keys: [u64; 2], first: impl Work<F>, second: impl Work<F>, check: fn([bool; 2], u64)) {
     loom::model(move || {
         let world = Arc::new(World::<F>::new(keys));
         let other = Arc::clone(&world);

@@ -2,7 +2,7 @@
 
 use std::thread;
 
-use corecast_tm::{ClientId, Form, Participant, RunError, TVar, Tm};
+use corecast_tm::{ClientId, Form, Participant, RunError, TVar, Tm, Values};
 use rustix::process::Signal;
 
 use super::{
@@ -39,10 +39,13 @@ fn go_on(participant: &mut Participant, accounts: &[TVar<i64>]) {
 /// Kills the other participant at a place while this one works.
 fn die(form: Form, label: &str) {
     let machine = machine();
-    let tm = builder(&machine, form).create().expect("memory");
-    let accounts = open_accounts(&tm);
-    beside_servers(&tm, servers(form), |mut participant| {
-        let mut other = roles::start(&format!("transfer until {label}"), &tm);
+    die_in(&builder(&machine, form).create().expect("memory"), label);
+}
+
+fn die_in(tm: &Tm, label: &str) {
+    let accounts = open_accounts(tm);
+    beside_servers(tm, servers(tm.form()), |mut participant| {
+        let mut other = roles::start(&format!("transfer until {label}"), tm);
         other.hear();
         roles::await_death(&other);
         go_on(&mut participant, &accounts);
@@ -64,6 +67,15 @@ fn what_a_killed_participant_was_storing_is_completed() {
         for label in ["persisting:5", "storing:9", "storing:10", "stored:5", "committed:5"] {
             die(form, label);
         }
+    }
+}
+
+#[test]
+fn values_on_their_way_to_servers_are_completed() {
+    let machine = machine();
+    for label in ["persisting:5", "put:9", "put:10", "put-answered:9", "put-answered:10", "stored:5"] {
+        let builder = builder(&machine, Form::Messages).values(Values::AtServers);
+        die_in(&builder.create().expect("memory"), label);
     }
 }
 

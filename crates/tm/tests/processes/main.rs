@@ -1,7 +1,7 @@
 //! Participants that are processes: how they find each other, and what happens to the others when some are killed.
 //!
-//! A test starts this very program several times with a role (`roles.rs`); the process of the test is a participant too, and never
-//! dies.
+//! A test starts this very program several times with a role (`roles.rs`); the process of the test is a participant too, and
+//! never dies.
 #![cfg(not(loom))]
 
 mod death;

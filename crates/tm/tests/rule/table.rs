@@ -93,6 +93,13 @@ fn is_as_the_map(clients: u16, calls: &[Call]) {
             table.add_readers(var, &mut readers);
             let found = (table.writer(var).map(|id| id.0), readers.iter().map(|id| id.0).collect::<Vec<_>>());
             assert_eq!(found, map.get(&var).cloned().unwrap_or_default(), "variable {var} after {call:?}");
+            let (writer, readers) = found;
+            for client in 0..clients.min(3) {
+                let can_read = writer.is_none_or(|writer| writer == client);
+                let can_write = can_read && readers.iter().all(|reader| *reader == client);
+                let can = (table.can_read(ClientId(client), var), table.can_write(ClientId(client), var));
+                assert_eq!(can, (can_read, can_write), "variable {var}, client {client}");
+            }
         }
     }
 }

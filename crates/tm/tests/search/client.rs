@@ -19,7 +19,7 @@ pub(crate) enum Op {
     Update(u32),
 }
 
-/// What the client does next: the accesses to shared memory, and the replies that it waits for.
+/// The next step of a client: an access to shared memory, or a reply that it waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum At {
     /// Sets its status.
@@ -342,6 +342,9 @@ impl Step<'_> {
     }
 
     fn release(&mut self, refuser: Option<usize>) {
+        if !self.protocol.releases {
+            return;
+        }
         let message = Message::ReleaseAll(ClientId(self.me as u16), self.epoch());
         let contacted = self.client().contacted;
         for server in (0..2).filter(|server| contacted[*server] && refuser != Some(*server)) {

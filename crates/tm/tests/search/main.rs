@@ -29,7 +29,14 @@ const ALL: [&[Op]; 7] = [READER, WRITER, EAGER, TRANSFER, BACKWARDS, X_TO_Y, Y_T
 
 fn with(first: &[&'static [Op]], second: &[&'static [Op]]) -> Protocol {
     let programs = [first.to_vec(), second.to_vec()];
-    Protocol { programs, manager: Manager::Wholly, aborts: 2, is_batched: false, mutation: Mutation::None }
+    Protocol {
+        programs,
+        manager: Manager::Wholly,
+        aborts: 2,
+        is_batched: false,
+        releases: true,
+        mutation: Mutation::None,
+    }
 }
 
 fn is_long() -> bool {
@@ -105,6 +112,13 @@ fn two_transactions_beside_two_are_safe() {
         pairs().map(move |(third, fourth)| Protocol { aborts: 1, ..with(&[first, second], &[third, fourth]) })
     });
     if is_long() { all_are_safe(longer) } else { all_are_safe(all.step_by(14)) }
+}
+
+#[test]
+fn locks_that_nobody_gives_back_are_safe() {
+    let all = pairs().map(|(first, second)| with(&[first, WRITER], &[second]));
+    let models = all.map(|model| Protocol { releases: false, aborts: 1, ..model });
+    all_are_safe(models.step_by(if is_long() { 1 } else { 4 }));
 }
 
 #[test]

@@ -18,6 +18,9 @@ pub(crate) struct Protocol {
     pub(crate) aborts: u8,
     /// Both variables lie at one server, and a commit asks for both at once: its write set is both.
     pub(crate) is_batched: bool,
+    /// A transaction that ends tells its servers. Without that its locks stay until they are in another one's way, or the
+    /// client comes with its next transaction.
+    pub(crate) releases: bool,
     pub(crate) mutation: Mutation,
 }
 
@@ -173,17 +176,17 @@ impl Model for Protocol {
             Property::always("never stuck", |model: &Self, world: &World| {
                 let mut actions = Vec::new();
                 model.actions(world, &mut actions);
-                !actions.is_empty() || world.has_ended()
+                !actions.is_empty() || world.has_ended(model.releases)
             }),
         ]
     }
 }
 
 impl World {
-    /// All have run their programs, all locks are free, and the variables have the last values.
-    fn has_ended(&self) -> bool {
+    /// All have run their programs, all locks are free if they are released, and the variables have the last values.
+    fn has_ended(&self, releases: bool) -> bool {
         self.clients.iter().all(|client| client.at == At::Done)
-            && self.servers.iter().all(Server::is_free)
+            && self.servers.iter().all(|server| server.is_idle() && (server.is_free() || !releases))
             && self.history.last() == Some(&self.values)
     }
 }

@@ -63,9 +63,14 @@ impl Server {
         self.serves.is_some() || !self.late.is_empty()
     }
 
-    /// Whether nobody holds a lock here, and nothing is under way.
+    /// Whether nobody holds a lock here.
     pub(crate) fn is_free(&self) -> bool {
-        self.table.locked() == 0 && !self.is_busy() && self.queues.iter().all(VecDeque::is_empty)
+        self.table.locked() == 0
+    }
+
+    /// Whether nothing is under way.
+    pub(crate) fn is_idle(&self) -> bool {
+        !self.is_busy() && self.queues.iter().all(VecDeque::is_empty)
     }
 
     /// Takes the next request of the client.

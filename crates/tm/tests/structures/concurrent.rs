@@ -20,7 +20,7 @@ fn with_all<R: Send>(tm: &Tm, work: impl Fn(&mut Participant, &mut fastrand::Rng
 const KEYS: u64 = 32;
 const ROUNDS: usize = 400;
 
-/// What a participant has added to each key, less what it has taken out.
+/// For each key how often a participant has added it, less how often it has taken it out.
 type Balance = BTreeMap<u64, i64>;
 
 fn churn(
@@ -60,7 +60,8 @@ fn keys(entries: Vec<(u64, u64)>) -> Vec<u64> {
 #[test]
 fn lists_keep_what_was_added_and_not_taken() {
     for form in FORMS {
-        for (search, manager) in Search::ALL.into_iter().zip([Manager::FairCm, Manager::Wholly, Manager::OffsetGreedy]) {
+        for (search, manager) in Search::ALL.into_iter().zip([Manager::FairCm, Manager::Wholly, Manager::OffsetGreedy])
+        {
             let machine = machine();
             let tm = builder(&machine, form).manager(manager).build().expect("memory");
             let list = SortedList::new(&tm, search).expect("room");

@@ -1,0 +1,147 @@
+//! Transactions on words, as C runs them.
+
+use std::ffi::{c_int, c_void};
+use std::mem::MaybeUninit;
+
+use corecast_c::status::Status;
+use corecast_c::tm::instance::*;
+use corecast_c::tm::participant::*;
+
+use crate::calling::{object, output, owned, status, words};
+
+fn config(participants: u32, form: TmForm) -> TmConfig {
+    TmConfig {
+        size: size_of::<TmConfig>(),
+        participants,
+        servers_every: 0,
+        manager: TmManager::Wholly as u32,
+        form: form as u32,
+        writes: 0,
+        values: 0,
+        words: 16,
+        wait: 0,
+        is_unbatched: 0,
+    }
+}
+
+fn create(config: &TmConfig) -> &'static mut TmInstance {
+    // SAFETY: parameters with their size.
+    object(output(|tm| unsafe { corecast_tm_create(config, tm) }))
+}
+
+/// A body's words, and what it is to return.
+struct Sum {
+    from: u32,
+    to: u32,
+    returns: c_int,
+    calls: u32,
+}
+
+fn read(tx: *mut Transaction<'_, '_>, word: u32) -> Result<u64, Status> {
+    let mut value = MaybeUninit::uninit();
+    // SAFETY: the library passes an attempt that nobody else uses meanwhile.
+    let tx = unsafe { tx.as_mut() };
+    match corecast_tx_read_for_update(tx, word, Some(&mut value)) {
+        // SAFETY: a call that succeeds writes its output.
+        Status::Ok => Ok(unsafe { value.assume_init() }),
+        status => Err(status),
+    }
+}
+
+fn write(tx: *mut Transaction<'_, '_>, word: u32, value: u64) -> Result<(), Status> {
+    // SAFETY: the library passes an attempt that nobody else uses meanwhile.
+    let tx = unsafe { tx.as_mut() };
+    match corecast_tx_write(tx, word, value) {
+        Status::Ok => Ok(()),
+        status => Err(status),
+    }
+}
+
+/// Moves one from one word to another.
+unsafe extern "C" fn move_one(tx: *mut Transaction<'_, '_>, context: *mut c_void) -> c_int {
+    // SAFETY: the tests pass a sum that lives.
+    let sum = unsafe { &mut *context.cast::<Sum>() };
+    sum.calls += 1;
+    let moved = read(tx, sum.from)
+        .and_then(|value| write(tx, sum.from, value - 1))
+        .and_then(|()| read(tx, sum.to))
+        .and_then(|value| write(tx, sum.to, value + 1));
+    moved.map_or_else(|status| status as c_int, |()| sum.returns)
+}
+
+fn run(participant: &mut TmParticipant, sum: &mut Sum) -> c_int {
+    let context = std::ptr::from_mut(sum).cast();
+    // SAFETY: a body and what it expects.
+    output(|outcome| unsafe { corecast_tm_run(Some(participant), Some(move_one), context, outcome) })
+}
+
+fn load(tm: &TmInstance, word: u32) -> u64 {
+    output(|value| corecast_tm_load(Some(tm), word, value))
+}
+
+#[test]
+fn a_body_commits_or_gives_up() {
+    let tm = create(&config(1, TmForm::Shared));
+    let [from, to] = [10, 0].map(|value| output(|word| corecast_tm_new_word(Some(tm), value, word)));
+    let participant = object(output(|participant| corecast_tm_participant_open(Some(tm), 0, participant)));
+    let mut sum = Sum { from, to, returns: 0, calls: 0 };
+    assert_eq!((run(participant, &mut sum), sum.calls), (0, 1));
+    assert_eq!((load(tm, from), load(tm, to)), (9, 1));
+    sum.returns = 42;
+    assert_eq!(run(participant, &mut sum), 42);
+    assert_eq!((load(tm, from), load(tm, to)), (9, 1), "nothing was written");
+    sum = Sum { to: 999, returns: 0, ..sum };
+    assert_eq!(run(participant, &mut sum), Status::InvalidArgument as c_int);
+    assert!(words().contains("999"), "{}", words());
+    assert_eq!(load(tm, from), 9);
+    corecast_tm_participant_close(owned(participant));
+    corecast_tm_close(owned(tm));
+}
+
+#[test]
+fn threads_move_and_a_server_decides() {
+    const EACH: u64 = 500;
+    let tm = create(&config(3, TmForm::Messages));
+    let [from, to] = [2 * EACH, 0].map(|value| output(|word| corecast_tm_new_word(Some(tm), value, word)));
+    let server = object(output(|server| corecast_tm_server_open(Some(tm), 0, server)));
+    let participants =
+        [1, 2].map(|id| object(output(|participant| corecast_tm_participant_open(Some(tm), id, participant))));
+    std::thread::scope(|scope| {
+        scope.spawn(|| assert_eq!(corecast_tm_server_serve(Some(server)), Status::Ok));
+        for participant in participants {
+            scope.spawn(move || {
+                let mut sum = Sum { from, to, returns: 0, calls: 0 };
+                (0..EACH).for_each(|_| assert_eq!(run(participant, &mut sum), 0));
+                let participant = owned(participant);
+                corecast_tm_participant_close(participant);
+            });
+        }
+    });
+    assert_eq!((load(tm, from), load(tm, to)), (0, 2 * EACH));
+    assert_eq!(corecast_tm_server_serve(Some(server)), Status::InvalidArgument);
+    assert_eq!(words(), "argument 'server': has served already");
+    corecast_tm_server_close(owned(server));
+    corecast_tm_close(owned(tm));
+}
+
+#[test]
+fn wrong_numbers_are_refused() {
+    let tm = create(&config(3, TmForm::Messages));
+    assert_eq!(status(|server| corecast_tm_server_open(Some(tm), 1, server)), Status::InvalidArgument);
+    assert_eq!(words(), "argument 'id': participant 1 is no server");
+    assert_eq!(status(|participant| corecast_tm_participant_open(Some(tm), 0, participant)), Status::InvalidArgument);
+    assert_eq!(status(|participant| corecast_tm_participant_open(Some(tm), 3, participant)), Status::InvalidArgument);
+    let participant = object(output(|participant| corecast_tm_participant_open(Some(tm), 2, participant)));
+    assert_eq!(status(|again| corecast_tm_participant_open(Some(tm), 2, again)), Status::Taken);
+    corecast_tm_participant_close(owned(participant));
+    corecast_tm_close(owned(tm));
+    for (wrong, name) in [
+        (TmConfig { manager: 5, ..config(3, TmForm::Messages) }, "config.manager"),
+        (TmConfig { form: 3, ..config(3, TmForm::Messages) }, "config.form"),
+        (TmConfig { servers_every: 9, ..config(3, TmForm::Messages) }, "9"),
+    ] {
+        // SAFETY: parameters with their size.
+        assert_eq!(status(|tm| unsafe { corecast_tm_create(&wrong, tm) }), Status::InvalidArgument);
+        assert!(words().contains(name), "{}", words());
+    }
+}
