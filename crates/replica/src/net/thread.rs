@@ -5,12 +5,10 @@ use std::time::Duration;
 
 use super::inner::Inner;
 use crate::StateMachine;
+use crate::runtime::{EXPECTING, IDLE};
 
 /// How long the thread leaves the work to callers that look for results themselves.
 const NAP: Duration = Duration::from_micros(200);
-/// The longest sleep while the node waits for others, and at other times.
-const EXPECTING: Duration = Duration::from_millis(1);
-const IDLE: Duration = Duration::from_millis(20);
 
 /// Runs until the node stops.
 pub(super) fn run<S: StateMachine>(inner: &Arc<Inner<S>>) {

@@ -145,9 +145,11 @@ impl<S: StateMachine> Driver<S> {
             if node == inner.me || !(is_late || self.table.has_come(node)) {
                 continue;
             }
-            let turn = if node == configuration.leader { turn } else { 0 };
+            // Two nodes that propose themselves at once send messages in vain: those before this one get time to be heard.
+            let turn = if node == configuration.leader { turn as u32 } else { 0 };
+            let before = self.patience.limit() / 2 * turn;
             let is_acceptor_of_other = node != configuration.leader && !self.core.leads();
-            if !is_acceptor_of_other && self.patience.is_over(node, self.table.sign(slot), turn, now) {
+            if !is_acceptor_of_other && self.patience.is_over(node, self.table.sign(slot), before, now) {
                 self.patience.forget(node);
                 self.transport.counters.suspicions += 1;
                 if node != configuration.leader {

@@ -7,12 +7,10 @@ use corecast_base::sync::Ordering;
 
 use super::inner::Inner;
 use crate::StateMachine;
+use crate::runtime::{EXPECTING, IDLE};
 
 /// How long the thread leaves the work to callers that look for results themselves.
 const NAP: Duration = Duration::from_micros(200);
-/// The longest sleep while the node waits for others, and at other times.
-const EXPECTING: Duration = Duration::from_millis(1);
-const IDLE: Duration = Duration::from_millis(20);
 
 /// How long a node sleeps whose driver says that it may lag, before it learns what has come meanwhile.
 const LAG: Duration = Duration::from_millis(1);

@@ -35,6 +35,8 @@ mod submitted;
 mod waiters;
 
 pub use callers::Callers;
+#[cfg(not(loom))]
+pub(crate) use callers::{EXPECTING, IDLE};
 pub use errands::Errands;
 pub use waiters::Waiters;
 
