@@ -147,8 +147,8 @@ impl NodeTable {
         let place = u64::from(at.pid) << 32 | u64::from(at.fd as u32);
         for (word, value) in [(SERIAL, at.serial), (PLACE, place), (REGION, at.region), (ANNOUNCED, at.node.inc.into())]
         {
-            // ORDERING: Release, pairs with the Acquire in announcement: a reader of ANNOUNCED has the words before it, and a reader
-            // of any word sees the claim of its incarnation [net-place]
+            // ORDERING: Release, pairs with the Acquire in announcement: a reader of ANNOUNCED has the words before it, and a
+            // reader of any word sees the claim of its incarnation [net-place]
             self.word(slot, word).store(value, Ordering::Release);
         }
         // ORDERING: Release, pairs with the Acquire in announcements [net-announced]
@@ -159,7 +159,8 @@ impl NodeTable {
     /// incarnation: with the serial number of the one before, a node would look for the channels in its own region for ever.
     pub(super) fn announcement(&self, slot: usize) -> Option<Announcement> {
         let inc = self.claim_of(slot).inc;
-        // ORDERING: Acquire, pairs with the Release in announce: the words below are this incarnation's or a later one's [net-place]
+        // ORDERING: Acquire, pairs with the Release in announce: the words below are this incarnation's or a later one's
+        // [net-place]
         let load = |at| self.word(slot, at).load(Ordering::Acquire);
         if inc == 0 || load(ANNOUNCED) != u64::from(inc) {
             return None;

@@ -57,8 +57,8 @@ impl Patience {
         self.changed = Clock::get().ticks();
     }
 
-    /// True if the sign of life of `node`, which has something to do, has been `sign` for longer than it may be, and for `more` than
-    /// that.
+    /// True if the sign of life of `node`, which has something to do, has been `sign` for longer than it may be, and for `more`
+    /// than that.
     pub(crate) fn is_over(&mut self, node: NodeId, sign: u64, more: Duration, now: u64) -> bool {
         self.calm_down(now);
         let seen = self.seen.entry(node).or_insert((sign, now));
