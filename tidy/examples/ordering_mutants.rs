@@ -22,12 +22,13 @@ use std::time::{Duration, Instant};
 use std::{fs, io, thread};
 
 /// Crates with models, by their folders, and the path to their door to atomics.
-const CRATES: [(&str, &str); 7] = [
+const CRATES: [(&str, &str); 8] = [
     ("base", "crate::sync"),
     ("lock", "corecast_base::sync"),
     ("channel", "corecast_base::sync"),
     ("collective", "corecast_base::sync"),
     ("replica", "corecast_base::sync"),
+    ("tm", "corecast_base::sync"),
     ("shims/omp", "corecast_base::sync"),
     ("shims/pthread", "corecast_base::sync"),
 ];

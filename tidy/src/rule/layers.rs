@@ -30,6 +30,10 @@ const ALLOWED: &[(&str, &[&str])] = &[
         ],
     ),
     (
+        "corecast-tm",
+        &["corecast-base", "corecast-machine", "corecast-plan", "corecast-channel", "corecast-lock"],
+    ),
+    (
         "corecast",
         &[
             "corecast-base",
@@ -39,6 +43,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "corecast-lock",
             "corecast-collective",
             "corecast-replica",
+            "corecast-tm",
         ],
     ),
     ("corecast-capi", &["corecast"]),
