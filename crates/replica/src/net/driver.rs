@@ -82,6 +82,8 @@ pub(super) struct Driver<S: StateMachine> {
     pub(super) resubmitted: u64,
     pub(super) resubmitting: Resubmitting,
     pub(super) suspected: HashMap<NodeId, u64>,
+    /// Since when too few voters live, in ticks.
+    pub(super) stuck_since: Option<u64>,
     /// The sign of life of each node, and since when it has not changed, in ticks.
     pub(super) signs: Vec<(u64, u64)>,
     /// Kept for its memory.
@@ -124,6 +126,7 @@ impl<S: StateMachine> Driver<S> {
             resubmitted: now,
             resubmitting: Resubmitting { after: LOST_AFTER, applied: 0 },
             suspected: HashMap::new(),
+            stuck_since: None,
             signs: vec![(0, now); config.slots],
             bytes: Vec::new(),
             inputs: Vec::new(),

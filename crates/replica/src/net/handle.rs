@@ -156,8 +156,8 @@ impl<S: StateMachine> Node<S> {
         self.0.checkpoint(to, limit)
     }
 
-    /// Hands over the roles of this node, leaves the group, and waits until the others know. Sessions of this node end. A
-    /// founder that has left has no vote on roles any more.
+    /// Hands over the roles of this node, leaves the group, and waits until the others know. Sessions of this node
+    /// end.
     ///
     /// # Errors
     /// [`ExecuteError::Unknown`] if the others did not take note in time: they will find the node dead.

@@ -41,7 +41,7 @@ pub(super) struct Inner<S: StateMachine> {
     pub(super) reads: Reads,
     pub(super) cuts: Cuts,
     pub(super) ending: Ending,
-    /// Set once too many founders are dead for a role to change hands, and one has to.
+    /// True while too many voters are dead for a role to change hands, and one has to.
     pub(super) has_no_majority: AtomicBool,
     /// Woken by this node's threads only: where its own thread sleeps while callers poll.
     pub(super) nap: WakeWord,

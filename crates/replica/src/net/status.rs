@@ -27,7 +27,9 @@ pub struct Status {
     pub prefix: u128,
     /// The members, as of the commands applied.
     pub members: Vec<NodeId>,
-    /// True while it is one of them.
+    /// The nodes that vote on the next configuration, as the newest one that this node knows says.
+    pub voters: Vec<NodeId>,
+    /// True while it is a member.
     pub is_member: bool,
     /// The reason why it does no more, if it does not.
     pub ended: Option<String>,
@@ -48,6 +50,7 @@ impl Status {
             stable: driver.core.stable(),
             prefix: driver.system.prefix(),
             members: driver.core.members().iter().collect(),
+            voters: driver.core.voters().to_vec(),
             is_member: driver.is_member(),
             ended: inner.execute_error().map(|error| error.to_string()),
             counters: driver.transport.counters,

@@ -56,7 +56,8 @@ impl<B: Clone + PartialEq> Node<B> {
     }
 
     pub(super) fn newest_entry(&self) -> Entry<B> {
-        Entry { configuration: self.configuration, chosen: self.chosen.clone() }
+        let (chosen, voters) = (self.chosen.clone(), self.voters.clone());
+        Entry { configuration: self.configuration, chosen, voters }
     }
 
     /// N2: all that it accepts is decided.
@@ -162,6 +163,7 @@ impl<B: Clone + PartialEq> Node<B> {
             Role::Leading if !has_moved => self.send_proposals_again(effects),
             _ => {}
         }
+        self.renew_voters(effects);
         self.ticks = self.ticks.wrapping_add(1);
         if !has_moved {
             self.ask_for_missing(effects);
@@ -175,7 +177,7 @@ impl<B: Clone + PartialEq> Node<B> {
     fn ask_for_missing(&mut self, effects: &mut Vec<Effect<B>>) {
         let me = self.settings.me;
         let mut asked = vec![self.configuration.acceptor];
-        let others = self.members.iter().chain(self.settings.founders.iter().copied());
+        let others = self.members.iter().chain(self.voters.iter().copied());
         let others = Vec::from_iter(others.filter(|&other| other != me));
         asked.extend(others.get(self.ticks as usize % others.len().max(1)));
         for to in asked {

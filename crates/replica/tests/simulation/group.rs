@@ -172,12 +172,16 @@ impl Group {
         }
     }
 
-    /// Messages: true if a majority of the founders is alive, without this process.
+    /// Messages: true if majorities of the voters on all configurations to come are alive, without this process. One that only a
+    /// dead node knew has to be found by those who voted on it.
     pub(crate) fn has_majority_without(&self, at: Option<usize>) -> bool {
         let me = at.map(|at| self.node(at).id());
-        let founders = &self.world.settings.founders;
-        let alive = founders.iter().filter(|&&founder| self.is_alive(founder) && me != Some(founder)).count();
-        alive * 2 > founders.len()
+        let votes = |&&voter: &&NodeId| self.is_alive(voter) && me != Some(voter);
+        let alive = self.alive().into_iter().filter(|&other| at != Some(other));
+        let known = alive.map(|at| self.node(at).configuration().epoch).max().unwrap_or(0);
+        let newest = self.world.processes.iter().filter(|process| process.node.configuration().epoch >= known);
+        let mut voters = newest.map(|process| process.node.voters());
+        voters.all(|voters| voters.iter().filter(votes).count() * 2 > voters.len())
     }
 
     /// True if a process is left that is up to date and that the group has not put out.
