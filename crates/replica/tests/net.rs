@@ -9,6 +9,8 @@ mod checkpoint;
 mod counter;
 #[path = "net/death.rs"]
 mod death;
+#[path = "net/durable.rs"]
+mod durable;
 #[path = "net/joining.rs"]
 mod joining;
 #[path = "net/linearizable.rs"]

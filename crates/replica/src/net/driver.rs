@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, VecDeque};
 use std::fmt;
+use std::io;
 use std::marker::PhantomData;
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,6 +18,7 @@ use super::transport::Transport;
 use super::watch::LOST_AFTER;
 use super::wire::{Body, StateMessage};
 use crate::one_paxos::{Effect, Input, Message, Node as OneNode};
+use crate::runtime::durable::Disk;
 use crate::runtime::{Admission, End, Errand, GroupState, Joiners, Mailbox, Patience, Submitted, admission};
 use crate::{Command, Index, LeaveReason, NodeId, Op, SessionId, StateMachine};
 
@@ -69,6 +71,8 @@ pub(super) struct Driver<S: StateMachine> {
     pub(super) barriers: Barriers,
     pub(super) patience: Patience,
     pub(super) joining: Joining,
+    /// The files of the replica, if it keeps any.
+    pub(super) disk: Option<Disk>,
     /// The command at which the state machine panicked.
     pub(super) panicked_at: Option<Index>,
     /// True once the node wants to be let go.
@@ -117,6 +121,7 @@ impl<S: StateMachine> Driver<S> {
             table,
             mailboxes: HashMap::new(),
             submitted: Submitted::default(),
+            disk: None,
             panicked_at: None,
             is_leaving: false,
             has_ended: false,
@@ -150,9 +155,33 @@ impl<S: StateMachine> Driver<S> {
             was_busy |= self.look(inner);
             self.ask_for_barrier(inner);
         }
+        was_busy |= self.flush_files(inner);
         self.housekeep(inner);
         self.transport.flush();
         was_busy
+    }
+
+    /// Hands out the results that waited for the write-ahead log.
+    fn flush_files(&mut self, inner: &Inner<S>) -> bool {
+        let Some(disk) = &mut self.disk else { return false };
+        let has_results = disk.flush().unwrap_or_else(|error| {
+            inner.ending.fail_files(&error);
+            false
+        });
+        if has_results {
+            // Those that were woken as their commands were applied have found nothing.
+            inner.callers.wake();
+        }
+        has_results
+    }
+
+    /// Takes a snapshot if it is time, so that the write-ahead log does not grow for ever.
+    pub(super) fn shorten_files(&mut self, inner: &Inner<S>) {
+        let Some(disk) = self.disk.as_mut().filter(|disk| disk.wants_snapshot()) else { return };
+        let state = inner.state.read();
+        if let Err(error) = disk.shorten(&state.machine, state.count) {
+            inner.ending.fail_files(&io::Error::other(error));
+        }
     }
 
     /// Takes the messages that have come to the protocol.

@@ -24,10 +24,11 @@ use super::{links, ring};
 use crate::crash_point;
 use crate::error::{ExecuteError, OpenError};
 use crate::one_paxos::{self, Message, Node as OneNode, Rules, Settings};
+use crate::runtime::durable::{self, Disk, FilesOrigin};
 use crate::runtime::{GroupState, boot_number};
 use crate::segment::Claim;
 use crate::system::Members;
-use crate::{Configuration, NodeId, RoleChange, StateMachine};
+use crate::{Configuration, Index, NodeId, RoleChange, StateMachine};
 
 /// The name of the table in the region, and what kind of contents it is: a number of this crate.
 const ENTRY: &str = "replica-net";
@@ -53,9 +54,13 @@ impl<S: StateMachine> Group<S> {
     /// [`OpenError`]; `Create` if there is no room for its memory.
     pub fn create(config: &Config) -> Result<Self, OpenError> {
         config.check()?;
-        let region = SharedRegion::memfd(&plan::<S>(config)?)?;
-        let group = Self { region, hosted: None, config: config.clone(), machine: PhantomData };
-        if let Spread::Tree(parents) = &config.spread {
+        let mut config = config.clone();
+        if let Some(durability) = &config.durability {
+            config.files = durable::set_origin_aside(durability)?;
+        }
+        let region = SharedRegion::memfd(&plan::<S>(&config)?)?;
+        let group = Self { region, hosted: None, config, machine: PhantomData };
+        if let Spread::Tree(parents) = &group.config.spread {
             group.table(&group.region)?.set_parents(parents);
         }
         Ok(group)
@@ -178,14 +183,33 @@ impl<S: StateMachine> Group<S> {
         table: NodeTable,
         initial: S,
     ) -> Result<Node<S>, OpenError> {
+        let machine = self.first_state(initial)?;
         let table = Arc::new(table);
         let peers = Peers::of_founder(region, &table, &self.config, me)?;
         let transport = Transport::open(region, Arc::clone(&table), &self.config, me, peers)?;
         let members = Members::founding((0..self.config.nodes).map(|slot| (founder(slot), FOUNDERS_BOOT)));
         let core = OneNode::new(self.settings(me), members.clone(), self.first_configuration());
         let system = GroupState::new(members);
-        let driver = Driver::new(core, system, transport, table, self.config.clone(), FOUNDERS_BOOT);
-        start(Inner::new(region, driver, Applied { machine: initial, count: 0 }))
+        let mut driver = Driver::new(core, system, transport, table, self.config.clone(), FOUNDERS_BOOT);
+        driver.disk = self.files(me, (&machine, 0), Instant::now() + self.config.joining)?;
+        start(Inner::new(region, driver, Applied { machine, count: 0 }))
+    }
+
+    /// The state that the nodes have with which the group begins: that of the files, if there are any.
+    fn first_state(&self, initial: S) -> Result<S, OpenError> {
+        let files = self.config.files;
+        match &self.config.durability {
+            Some(durability) => durable::read_origin(durability, files, initial),
+            None if files.base == 0 => Ok(initial),
+            None => Err(OpenError::Config("the group begins with what its files hold: name their folder".to_owned())),
+        }
+    }
+
+    /// The files of a node that begins with this state, if it keeps any.
+    fn files(&self, me: NodeId, state: (&S, Index), until: Instant) -> Result<Option<Disk>, OpenError> {
+        let FilesOrigin { group, base } = self.config.files;
+        let begin = |durability| Disk::begin_by(durability, group, me.slot, base, state, until);
+        self.config.durability.as_ref().map(begin).transpose()
     }
 
     /// Joins as another incarnation in this slot; `None` if another node has it. A log that ran away meanwhile makes it begin
@@ -227,7 +251,8 @@ impl<S: StateMachine> Group<S> {
         let members = system.members().clone();
         let core = OneNode::restored(self.settings(me), members, self.first_configuration(), count);
         transport.send(giver, &Message::Missing { epoch: 0, first: count });
-        let driver = Driver::new(core, system, transport, table, self.config.clone(), boot_number(&region, me));
+        let mut driver = Driver::new(core, system, transport, table, self.config.clone(), boot_number(&region, me));
+        driver.disk = self.files(me, (&machine, count), until)?;
         start(Inner::new(&region, driver, Applied { machine, count })).map(Some)
     }
 
@@ -322,37 +347,32 @@ fn encode(config: &Config, state: u64) -> [u64; 6] {
         Spread::Tree(_) => 1,
         Spread::Ring => 2,
     };
-    let wait = Wait::ALL.iter().position(|&each| each == config.wait).expect("ALL names every policy");
-    let (slots, largest) = (config.slots as u64, config.largest as u64);
-    [
-        config.nodes as u64 | config.window << 32,
-        config.link_bytes as u64,
-        spread | slots << 32,
-        wait as u64,
-        largest,
-        state,
-    ]
+    let wait = Wait::ALL.iter().position(|&each| each == config.wait).expect("ALL names every policy") as u64;
+    let sizes = config.nodes as u64 | (config.slots as u64) << 8 | spread << 16 | wait << 24 | config.window << 32;
+    let FilesOrigin { group, base } = config.files;
+    [sizes, config.link_bytes as u64, config.largest as u64, state, group, base]
 }
 
 /// The layout in the words, with the waiting times of `mine`.
 fn decode(words: [u64; 6], mine: &Config) -> Option<Config> {
-    let [sizes, link_bytes, spread, wait, largest, _] = words;
-    let nodes = (sizes & u64::from(u32::MAX)) as usize;
-    let slots = (spread >> 32) as usize;
+    let [sizes, link_bytes, largest, _, group, base] = words;
+    let byte = |at: u32| (sizes >> (8 * at) & 0xff) as usize;
+    let slots = byte(1);
     let config = Config {
-        nodes,
+        nodes: byte(0),
         slots,
         window: sizes >> 32,
         link_bytes: usize::try_from(link_bytes).ok()?,
-        spread: match spread & u64::from(u32::MAX) {
+        spread: match byte(2) {
             0 => Spread::Sequential,
             // The tree itself is in the table.
             1 => Spread::Tree((0..slots.min(super::MAX_NODES)).map(|node| node.checked_sub(1)).collect()),
             2 => Spread::Ring,
             _ => return None,
         },
-        wait: *Wait::ALL.get(usize::try_from(wait).ok()?)?,
+        wait: *Wait::ALL.get(byte(3))?,
         largest: usize::try_from(largest).ok()?,
+        files: FilesOrigin { group, base },
         ..mine.clone()
     };
     config.check().is_ok().then_some(config)

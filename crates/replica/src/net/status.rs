@@ -52,7 +52,7 @@ impl Status {
             members: driver.core.members().iter().collect(),
             voters: driver.core.voters().to_vec(),
             is_member: driver.is_member(),
-            ended: inner.execute_error().map(|error| error.to_string()),
+            ended: inner.ending.describe().or_else(|| inner.execute_error().map(|error| error.to_string())),
             counters: driver.transport.counters,
         }
     }

@@ -21,6 +21,9 @@ pub(super) fn run<S: StateMachine>(inner: &Arc<Inner<S>>) {
             serve(inner);
         }
         inner.turn();
+        if let Some(mut driver) = inner.try_driver() {
+            driver.shorten_files(inner);
+        }
     }
 }
 

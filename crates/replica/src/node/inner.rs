@@ -1,7 +1,6 @@
 //! The part of a node that its threads share.
 
 use std::fmt;
-use std::io;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -13,7 +12,7 @@ use corecast_lock::{RwLock, RwSpread};
 
 use super::cut::Wanted;
 use super::driver::Driver;
-use crate::runtime::{Callers, End, Ending, Errand, Errands, Waiters};
+use crate::runtime::{Callers, Ending, Errand, Errands, Waiters};
 use crate::segment::{Body, Control};
 use crate::{Index, NodeId, StateMachine};
 
@@ -54,8 +53,6 @@ pub(super) struct Inner<S: StateMachine> {
     pub(super) cuts: Mutex<Vec<Wanted>>,
     /// The memory of the last checkpoint, for the next.
     pub(super) spare: Mutex<Vec<u8>>,
-    /// The reason why the files cannot be written.
-    pub(super) files: Mutex<String>,
 }
 
 impl<S: StateMachine> Inner<S> {
@@ -86,7 +83,6 @@ impl<S: StateMachine> Inner<S> {
             next_cut: AtomicU32::new(1),
             cuts: Mutex::default(),
             spare: Mutex::default(),
-            files: Mutex::default(),
             largest_body,
         }
     }
@@ -100,17 +96,6 @@ impl<S: StateMachine> Inner<S> {
     /// The cuts that threads of this node wait for.
     pub(super) fn cuts(&self) -> MutexGuard<'_, Vec<Wanted>> {
         self.cuts.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// The files cannot be written: the node does no more.
-    pub(super) fn fail_files(&self, error: &io::Error) {
-        *self.files.lock().unwrap_or_else(PoisonError::into_inner) = error.to_string();
-        self.ending.set(End::Files);
-    }
-
-    /// The reason why the files cannot be written.
-    pub(super) fn file_error(&self) -> String {
-        self.files.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// A number for a cut that this node has not used before.

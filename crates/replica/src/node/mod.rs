@@ -7,14 +7,12 @@
 //! - [`Node`] (handle), [`Session`], [`Status`], [`Counters`]: what users have;
 //! - driver, apply, watch, giving, leaving, panicked: what the thread with the driver does;
 //! - [`Learning`]: who watches and wakes whom; role_moves: who leads and accepts, by plan;
-//! - durable: the files of a replica that survives power loss;
 //! - inner: what its threads share; `runtime/` has the parts that nodes over messages use, too.
 
 mod apply;
 mod config;
 mod cut;
 mod driver;
-mod durable;
 mod giving;
 mod handle;
 mod inner;

@@ -12,9 +12,8 @@ use corecast_base::region::{Liveness, ParticipantId, RegionPlan, SealedMemory, S
 use corecast_base::rendezvous::{self, HostedRegion, SocketDir};
 use corecast_machine::pin;
 
-use super::config::{Config, FilesOrigin, Placement};
+use super::config::{Config, Placement};
 use super::driver::Driver;
-use super::durable::{self, Disk};
 use super::handle::{Handle, Node};
 use super::inner::{Applied, Inner};
 use super::learning::Learning;
@@ -22,6 +21,7 @@ use super::{giving, thread as node_thread};
 use crate::crash_point;
 use crate::error::OpenError;
 use crate::one_paxos::{Node as OneNode, Rules, Settings, Transport};
+use crate::runtime::durable::{self, Disk, FilesOrigin};
 use crate::runtime::{GroupState, boot_number};
 use crate::segment::{
     Claim, ConfigurationWord, Control, NodeRecord, NodeState, SegmentLayout, SegmentWriter, create_segment,
@@ -138,12 +138,8 @@ fn found<S: StateMachine>(config: &Config, name: Option<(&SocketDir, &str)>, ini
 /// The state that the files of the group hold, if it keeps any, and the configuration that says so.
 fn start_from_files<S: StateMachine>(config: &Config, initial: S) -> Result<(Config, S), OpenError> {
     let Some(durability) = &config.durability else { return Ok((config.clone(), initial)) };
-    let mut hasher = DefaultHasher::new();
-    (std::process::id(), Instant::now(), std::time::SystemTime::now()).hash(&mut hasher);
-    let group = durable::group_number(&durability.folder, hasher.finish() >> 1)?;
-    let found = durable::recover(&durability.folder, group, initial)?;
-    let files = FilesOrigin { group, base: found.count };
-    Ok((Config { files, ..config.clone() }, found.machine))
+    let (files, machine) = durable::start_from_files(durability, initial)?;
+    Ok((Config { files, ..config.clone() }, machine))
 }
 
 fn join<S: StateMachine>(

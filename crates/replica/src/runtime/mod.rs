@@ -4,6 +4,7 @@
 //! - `Mailbox`, `Outstanding`, `Submitted`, `Admission`: requests on their way to a result;
 //! - `Ending`, `Patience`, `Joiners`: why a node does no more, when another counts as stuck, and for whom the log waits;
 //! - `Checkpoint`, `Level`: cuts through the group, and how fresh a read is;
+//! - `durable`: the files of a replica that survives power loss;
 //! - `state_bytes`, `boot_number`: a replica's whole state as bytes, and a number that no other process has had as its own.
 //!
 //! `node/` and `net/` build on it. The models of `tests/loom` run `Callers` and `Errands`.
@@ -15,6 +16,8 @@ mod boot;
 mod callers;
 #[cfg(not(loom))]
 mod checkpoint;
+#[cfg(not(loom))]
+pub(crate) mod durable;
 #[cfg(not(loom))]
 mod ending;
 mod errands;
