@@ -4,9 +4,9 @@ use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
+use super::barriers::CUT;
 use super::driver::Driver;
 use super::inner::{Applied, Inner};
-use super::reads::CUT;
 use crate::runtime::durable::Disk;
 use crate::runtime::{Content, End, Letter};
 use crate::system::Outcome;
@@ -145,12 +145,7 @@ impl<S: StateMachine> Driver<S> {
 }
 
 /// Runs the state machine. The reply begins with the index, so that a retry gets the same one.
-fn run<S: StateMachine>(
-    machine: &mut S,
-    index: Index,
-    bytes: &[u8],
-    reply: &mut Vec<u8>,
-) -> Result<Arc<[u8]>, Stop> {
+fn run<S: StateMachine>(machine: &mut S, index: Index, bytes: &[u8], reply: &mut Vec<u8>) -> Result<Arc<[u8]>, Stop> {
     let op = S::Op::decode(bytes).ok_or(Stop::Panicked)?;
     let out = catch_unwind(AssertUnwindSafe(|| machine.apply(index, &op))).map_err(|_| Stop::Panicked)?;
     reply.clear();

@@ -5,10 +5,10 @@ use std::io;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use super::barriers::CUT;
 use super::driver::Driver;
 use super::handle::Handle;
 use super::inner::Inner;
-use super::reads::CUT;
 use super::wire::StateMessage;
 use crate::error::ExecuteError;
 use crate::runtime::{CUT_ASKED_AGAIN, Checkpoint, CheckpointError, state_bytes};

@@ -9,9 +9,9 @@ use std::time::Duration;
 
 use corecast_base::Clock;
 
+use super::barriers::Barriers;
 use super::config::Config;
 use super::inner::Inner;
-use super::reads::Barriers;
 use super::states::Given;
 use super::table::NodeTable;
 use super::transport::Transport;

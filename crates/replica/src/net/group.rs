@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 use std::os::fd::OwnedFd;
 use std::sync::{Arc, Mutex};
 use std::thread;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use corecast_base::region::{RegionPlan, RegionPlanError, SharedRegion};
 use corecast_base::rendezvous::{self, HostedRegion, SocketDir};
@@ -33,6 +33,8 @@ use crate::{Configuration, Index, NodeId, RoleChange, StateMachine};
 /// The name of the table in the region, and what kind of contents it is: a number of this crate.
 const ENTRY: &str = "replica-net";
 const KIND: u32 = 7;
+/// The longest time that a node which was taken in waits until the group counts on its vote.
+const VOTING: Duration = Duration::from_secs(1);
 /// The number of the process of each founder; later ones have others.
 const FOUNDERS_BOOT: u64 = 1;
 
@@ -136,8 +138,9 @@ impl<S: StateMachine> Group<S> {
             return Err(taken());
         }
         if slot < self.config.nodes && before == Claim::NONE {
+            let state = self.first_state(initial)?;
             let me = table.claim(slot, before).ok_or_else(taken)?;
-            return self.start_founder(me, &region, table, initial);
+            return self.start_founder(me, &region, table, state);
         }
         drop((table, region));
         self.join_later(slot, &initial)?.ok_or_else(taken)
@@ -162,9 +165,9 @@ impl<S: StateMachine> Group<S> {
             }
             let region = self.attachment()?;
             let table = self.table(&region)?;
-            if let Some(me) = table.claim(slot, Claim::NONE) {
-                return self.start_founder(me, &region, table, initial);
-            }
+            let state = self.first_state(initial)?;
+            let Some(me) = table.claim(slot, Claim::NONE) else { return self.join_next(state) };
+            return self.start_founder(me, &region, table, state);
         }
         Err(OpenError::NoSlot(self.config.slots))
     }
@@ -181,9 +184,8 @@ impl<S: StateMachine> Group<S> {
         me: NodeId,
         region: &SharedRegion,
         table: NodeTable,
-        initial: S,
+        machine: S,
     ) -> Result<Node<S>, OpenError> {
-        let machine = self.first_state(initial)?;
         let table = Arc::new(table);
         let peers = Peers::of_founder(region, &table, &self.config, me)?;
         let transport = Transport::open(region, Arc::clone(&table), &self.config, me, peers)?;
@@ -219,6 +221,7 @@ impl<S: StateMachine> Group<S> {
         loop {
             let Some(node) = self.start_later(slot, initial, until)? else { return Ok(None) };
             if node.await_membership(until) {
+                node.await_votes(until.min(Instant::now() + VOTING));
                 return Ok(Some(node));
             }
             if let Some(ExecuteError::Poisoned { index }) = node.execute_error() {

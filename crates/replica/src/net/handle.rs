@@ -139,6 +139,15 @@ impl<S: StateMachine> Node<S> {
         inner.wait_for(Some(left), is_member).unwrap_or(false)
     }
 
+    /// Waits until then for the group to vote as it does with this node in it. Who restarts nodes one after another would else
+    /// take the next one away while the group counts on the vote of the one before.
+    pub(super) fn await_votes(&self, until: Instant) {
+        let inner = &self.0.inner;
+        let left = until.saturating_duration_since(Instant::now());
+        let is_settled = || (!inner.driver.lock().core.wants_other_voters()).then_some(());
+        let _ = inner.wait_for(Some(left), is_settled);
+    }
+
     /// How the node and its group are.
     #[must_use]
     pub fn status(&self) -> Status {
@@ -195,8 +204,8 @@ impl<S: StateMachine> Drop for Handle<S> {
         if inner.check_fork().is_err() {
             return;
         }
-        // ORDERING: Release, pairs with the Acquire in is_stopping [net-stopping]
-        inner.is_stopping.store(true, Ordering::Release);
+        // ORDERING: Relaxed, the flag says everything, and the wake-up behind it has a fence
+        inner.is_stopping.store(true, Ordering::Relaxed);
         inner.callers.word().notify();
         inner.nap.notify();
         let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();

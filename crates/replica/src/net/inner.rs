@@ -3,7 +3,6 @@
 use std::fmt;
 use std::time::Duration;
 
-use corecast_base::CacheLine;
 use corecast_base::region::SharedRegion;
 use corecast_base::sync::{AtomicBool, AtomicU64, Ordering};
 use corecast_base::wait::{Wait, WakeWord};
@@ -11,10 +10,9 @@ use corecast_lock::{RwLock, RwSpread};
 
 use super::cut::Cuts;
 use super::driver::Driver;
-use super::reads::Reads;
 use super::wire::Body;
 use crate::error::{ExecuteError, ForkedNode, ReadError};
-use crate::runtime::{Callers, End, Ending, Errand, Errands, Waiters};
+use crate::runtime::{AppliedCount, Callers, End, Ending, Errand, Errands, Reads, Waiters};
 use crate::{Index, NodeId, StateMachine};
 
 /// The state machine, and the count of commands it has applied.
@@ -32,8 +30,7 @@ pub(super) struct Inner<S: StateMachine> {
     pub(super) me: NodeId,
     pub(super) region: SharedRegion,
     pub(super) state: RwLock<Applied<S>, RwSpread>,
-    /// The count of applied commands, published behind the state. Written by the thread that has the driver, read by readers.
-    pub(super) applied: CacheLine<AtomicU64>,
+    pub(super) applied: AppliedCount,
     pub(super) driver: corecast_lock::Mutex<Driver<S>>,
     pub(super) errands: Errands<Errand<Body>>,
     /// The threads that wait. Other nodes wake their word, too.
@@ -58,7 +55,7 @@ impl<S: StateMachine> Inner<S> {
         Self {
             me: driver.core.id(),
             region: region.clone(),
-            applied: CacheLine::new(AtomicU64::new(state.count)),
+            applied: AppliedCount::new(state.count),
             state: RwLock::new(state),
             largest: driver.config.largest,
             callers: Callers::new(
@@ -121,19 +118,17 @@ impl<S: StateMachine> Inner<S> {
     /// The count of commands applied here.
     #[inline]
     pub(super) fn applied(&self) -> Index {
-        // ORDERING: Acquire, pairs with the Release in publish_applied [net-applied]
-        self.applied.load(Ordering::Acquire)
+        self.applied.get()
     }
 
     /// Publishes the count of commands applied here.
     pub(super) fn publish_applied(&self, count: Index) {
-        // ORDERING: Release, pairs with the Acquire in applied: the state is behind the lock [net-applied]
-        self.applied.store(count, Ordering::Release);
+        self.applied.publish(count);
     }
 
     pub(super) fn is_stopping(&self) -> bool {
-        // ORDERING: Acquire, pairs with the Release in the drop of the handle [net-stopping]
-        self.is_stopping.load(Ordering::Acquire)
+        // ORDERING: Relaxed, the flag says everything: the thread that set it waits for this one's end
+        self.is_stopping.load(Ordering::Relaxed)
     }
 
     /// This node does no more.

@@ -40,6 +40,7 @@
 //! ```
 
 mod apply;
+mod barriers;
 mod config;
 mod counters;
 mod cut;
@@ -50,7 +51,6 @@ mod inner;
 mod links;
 mod peers;
 mod pieces;
-mod reads;
 mod ring;
 mod routes;
 mod session;

@@ -164,7 +164,7 @@ impl<S: StateMachine> Driver<S> {
     fn wait_for_joiners(&mut self, inner: &Inner<S>, now: u64) {
         let mut found = Vec::new();
         if self.core.leads() {
-            let others = (0..self.table.slots()).filter_map(|slot| self.transport.peer(slot));
+            let others = (0..self.table.len()).filter_map(|slot| self.transport.peer(slot));
             let joiners = others.filter(|&node| !self.core.members().contains(node) && !self.has_been(node));
             let joiners = joiners.filter(|&node| self.table.has_come(node) && !self.table.is_gone(node));
             found.extend(joiners.map(|node| (node, self.table.applied(usize::from(node.slot)))));
@@ -182,7 +182,7 @@ impl<S: StateMachine> Driver<S> {
 
     /// Gives up messages for nodes that are gone, once the group has let them go.
     fn forget_gone(&mut self) {
-        for slot in 0..self.table.slots() {
+        for slot in 0..self.table.len() {
             let Some(node) = self.transport.peer(slot) else { continue };
             if !self.core.members().contains(node) && self.table.is_gone(node) {
                 self.transport.forget(node);
@@ -204,7 +204,7 @@ impl<S: StateMachine> Driver<S> {
             return inner.has_no_majority.store(false, Ordering::Relaxed);
         }
         let since = *self.stuck_since.get_or_insert(now);
-        let limit = NO_MAJORITY_AFTER.max(self.tick_after() * 2 * self.table.slots() as u32);
+        let limit = NO_MAJORITY_AFTER.max(self.tick_after() * 2 * self.table.len() as u32);
         if Clock::get().duration(now.saturating_sub(since)) > limit {
             // ORDERING: Relaxed, the word says everything
             inner.has_no_majority.store(true, Ordering::Relaxed);

@@ -217,8 +217,8 @@ impl<S: StateMachine> Drop for Handle<S> {
         }
         // Others find it dead if it cannot say goodbye.
         let _ = self.leave();
-        // ORDERING: Release, pairs with the Acquire in the thread's loop [stopping]
-        inner.is_stopping.store(true, Ordering::Release);
+        // ORDERING: Relaxed, the flag says everything, and the wake-up behind it has a fence
+        inner.is_stopping.store(true, Ordering::Relaxed);
         inner.callers.word().notify();
         inner.nap.notify();
         let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();

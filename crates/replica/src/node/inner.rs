@@ -4,7 +4,6 @@ use std::fmt;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use corecast_base::CacheLine;
 use corecast_base::region::{Forked, SharedRegion};
 use corecast_base::sync::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use corecast_base::wait::{Wait, WakeWord};
@@ -12,7 +11,7 @@ use corecast_lock::{RwLock, RwSpread};
 
 use super::cut::Wanted;
 use super::driver::Driver;
-use crate::runtime::{Callers, Ending, Errand, Errands, Waiters};
+use crate::runtime::{AppliedCount, Callers, Ending, Errand, Errands, Waiters};
 use crate::segment::{Body, Control};
 use crate::{Index, NodeId, StateMachine};
 
@@ -33,8 +32,7 @@ pub(super) struct Inner<S: StateMachine> {
     pub(super) region: SharedRegion,
     pub(super) control: Control,
     pub(super) state: RwLock<Applied<S>, RwSpread>,
-    /// The count of applied commands, published behind the state. Written by the thread that has the driver, read by readers.
-    pub(super) applied: CacheLine<AtomicU64>,
+    pub(super) applied: AppliedCount,
     pub(super) driver: corecast_lock::Mutex<Driver<S>>,
     /// True while the node's thread waits for the driver, which callers then leave to it.
     pub(super) is_wanted: AtomicBool,
@@ -70,7 +68,7 @@ impl<S: StateMachine> Inner<S> {
             region: region.clone(),
             callers: Callers::new(control.wake_word(usize::from(me.slot)).clone(), Waiters::new(wait, sharing.clone())),
             control,
-            applied: CacheLine::new(AtomicU64::new(state.count)),
+            applied: AppliedCount::new(state.count),
             state: RwLock::new(state),
             driver: corecast_lock::Mutex::new(driver),
             is_wanted: AtomicBool::new(false),
@@ -161,14 +159,12 @@ impl<S: StateMachine> Inner<S> {
     /// The count of commands applied here.
     #[inline]
     pub(super) fn applied(&self) -> Index {
-        // ORDERING: Acquire, pairs with the Release in publish_applied [applied]
-        self.applied.load(Ordering::Acquire)
+        self.applied.get()
     }
 
     /// Publishes the count of commands applied here.
     pub(super) fn publish_applied(&self, count: Index) {
-        // ORDERING: Release, pairs with the Acquire in applied: the state is behind the lock [applied]
-        self.applied.store(count, Ordering::Release);
+        self.applied.publish(count);
     }
 }
 

@@ -71,7 +71,7 @@ fn nap<S: StateMachine>(inner: &Arc<Inner<S>>, time: Duration) {
 
 impl<S: StateMachine> Inner<S> {
     pub(super) fn is_stopping(&self) -> bool {
-        // ORDERING: Acquire, pairs with the Release in stop [stopping]
-        self.is_stopping.load(Ordering::Acquire)
+        // ORDERING: Relaxed, the flag says everything: the thread that set it waits for this one's end
+        self.is_stopping.load(Ordering::Relaxed)
     }
 }

@@ -7,10 +7,13 @@
 //! - `durable`: the files of a replica that survives power loss;
 //! - `state_bytes`, `boot_number`: a replica's whole state as bytes, and a number that no other process has had as its own.
 //!
-//! `node/` and `net/` build on it. The models of `tests/loom` run `Callers` and `Errands`.
+//! - `AppliedCount`; and of `net/` alone, as models run them: `Slots`, `Reads`.
+//!
+//! `node/` and `net/` build on it. The models of `tests/loom` run `Callers`, `Errands`, and the parts in the last line.
 
 #[cfg(not(loom))]
 mod admission;
+mod applied;
 #[cfg(not(loom))]
 mod boot;
 mod callers;
@@ -31,14 +34,19 @@ mod mailbox;
 mod outstanding;
 #[cfg(not(loom))]
 mod patience;
+mod reads;
+mod slots;
 #[cfg(not(loom))]
 pub(crate) mod state_bytes;
 #[cfg(not(loom))]
 mod submitted;
 mod waiters;
 
+pub use applied::AppliedCount;
 pub use callers::Callers;
 pub use errands::Errands;
+pub use reads::Reads;
+pub use slots::{ChannelPlace, Slots};
 pub use waiters::Waiters;
 
 #[cfg(not(loom))]

@@ -1,12 +1,12 @@
 //! Nodes that go, are gone, or panic.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use corecast_replica::net::{Config, Group, Node, Spread};
-use corecast_replica::{ExecuteError, Level, NodeId, ReadError};
+use corecast_replica::{ExecuteError, Level, ReadError};
 
 use crate::counter::{Counter, PANIC};
-use crate::{CALM, PATIENCE, group, spreads};
+use crate::{CALM, PATIENCE, await_voters, group, spreads};
 
 const SHORT: Duration = Duration::from_millis(50);
 
@@ -97,18 +97,6 @@ fn without_a_majority_roles_cannot_change_hands() {
         return assert_eq!(nodes[0].read(Level::Local, &()).expect("never waits").0, (1, 1));
     }
     panic!("the last node was quicker twenty times");
-}
-
-/// Waits until all nodes know that living ones vote, as many as this.
-fn await_voters(nodes: &[Node<Counter>], count: usize) {
-    let until = Instant::now() + PATIENCE;
-    let is_living = |voter: &NodeId| nodes.iter().any(|node| node.id() == *voter);
-    for node in nodes {
-        while node.status().voters.len() != count || !node.status().voters.iter().all(is_living) {
-            assert!(Instant::now() < until, "{:?}", node.status());
-            std::thread::yield_now();
-        }
-    }
 }
 
 #[test]

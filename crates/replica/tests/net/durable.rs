@@ -7,7 +7,7 @@ use corecast_replica::wal::Fsync;
 use corecast_replica::{Level, OpenError};
 
 use crate::counter::Counter;
-use crate::{CALM, PATIENCE, spreads};
+use crate::{CALM, PATIENCE, await_voters, spreads};
 
 fn config(folder: &Path, spread: Spread) -> Config {
     Config::new(3).slots(3).patience(CALM).spread(spread).durable(folder, Fsync::Always)
@@ -61,7 +61,9 @@ fn the_files_of_the_replica_that_got_furthest_count() {
             assert_eq!(usize::from(gone.id().slot), (slot + 1) % 3);
             drop(gone);
             add(&nodes, &mut sum);
+            await_voters(&nodes, 1);
             nodes.push(group.join((slot + 1) % 3, Counter::default()).expect("it is free"));
+            await_voters(&nodes, 3);
             add(&nodes, &mut sum);
         }
         // The last ones that are left have more than the others.
@@ -85,7 +87,8 @@ fn files_have_one_group_and_a_group_knows_its_files() {
     assert!(error.to_string().contains("in use"), "{error}");
     drop(nodes);
     let group = Group::<Counter>::create(&config).expect("nobody has the files");
-    let other = Group::<Counter>::attach_fd(&Config::new(1), group.share().expect("a descriptor")).expect("it is there");
+    let other =
+        Group::<Counter>::attach_fd(&Config::new(1), group.share().expect("a descriptor")).expect("it is there");
     let error = other.join(0, Counter::default()).expect_err("it begins with files");
     assert!(matches!(error, OpenError::Config(_)), "{error}");
     let node = group.join(0, Counter::default()).expect("it is free");

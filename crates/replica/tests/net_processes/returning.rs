@@ -57,7 +57,8 @@ pub(crate) fn return_once(group: &Group<Counter>, slot: usize, node: Node<Counte
 #[test]
 fn killed_nodes_come_back_and_are_killed_again() {
     let seed = 0x5EED_000B;
-    for (count, spread) in [3, 5].into_iter().flat_map(|count| spreads(count).into_iter().map(move |how| (count, how))) {
+    for (count, spread) in [3, 5].into_iter().flat_map(|count| spreads(count).into_iter().map(move |how| (count, how)))
+    {
         let mut rng = Rng::with_seed(seed);
         let mut crew = Crew::start_patient(count, spread.clone(), CALM);
         crew.add(20);
@@ -73,7 +74,10 @@ fn killed_nodes_come_back_and_are_killed_again() {
             crew.replace(slot);
             let now = crew.member(slot).expect("it joined");
             assert!(now.inc > before.inc, "seed {seed:#x}, {spread:?}: {now} after {before}");
-            crew.add_until(|node| node.status().voters.len() == count);
+            crew.add_until(|node| {
+                let status = node.status();
+                status.voters.len() == count && status.voters.iter().all(|voter| status.members.contains(voter))
+            });
         }
         assert_eq!(crew.node.status().members.len(), count, "{spread:?}");
     }
