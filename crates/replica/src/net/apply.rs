@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use super::barriers::CUT;
 use super::driver::Driver;
-use super::inner::{Applied, Inner};
+use super::inner::Inner;
 use crate::runtime::durable::Disk;
-use crate::runtime::{Content, End, Letter};
+use crate::runtime::{Applied, Content, End, Letter};
 use crate::system::Outcome;
 use crate::{Index, LeaveReason, NodeId, SessionId, StateMachine, Wire};
 
@@ -36,7 +36,7 @@ impl<S: StateMachine> Driver<S> {
                 Some(Stop::Files(error)) => inner.ending.fail_files(&error),
             }
         }
-        inner.callers.wake();
+        inner.callers.wake_others(self.is_with_caller);
     }
 
     /// Applies commands under the lock of the state. The count reached, and why it went no further.

@@ -19,7 +19,7 @@ use super::watch::LOST_AFTER;
 use super::wire::{Body, StateMessage};
 use crate::one_paxos::{Effect, Input, Message, Node as OneNode};
 use crate::runtime::durable::Disk;
-use crate::runtime::{Admission, End, Errand, GroupState, Joiners, Mailbox, Patience, Submitted, admission};
+use crate::runtime::{Admission, End, Errand, GroupState, Joiners, Mailbox, Member, Patience, Submitted, admission};
 use crate::{Command, Index, LeaveReason, NodeId, Op, SessionId, StateMachine};
 
 /// The shortest time between two looks at who lives, and at what has no answer.
@@ -46,6 +46,8 @@ pub(super) struct Joining {
     boot: u64,
     /// When it asked to be taken in last, in ticks.
     asked: u64,
+    /// The slot of the node that it asked last for what it lacks.
+    turn: usize,
 }
 
 /// When the protocol was told last that time has passed.
@@ -75,6 +77,8 @@ pub(super) struct Driver<S: StateMachine> {
     pub(super) disk: Option<Disk>,
     /// The command at which the state machine panicked.
     pub(super) panicked_at: Option<Index>,
+    /// True while a thread drives that is counted among those that wait.
+    pub(super) is_with_caller: bool,
     /// True once the node wants to be let go.
     pub(super) is_leaving: bool,
     /// True once it takes part no more.
@@ -113,7 +117,7 @@ impl<S: StateMachine> Driver<S> {
         let now = Clock::get().ticks();
         Self {
             patience: Patience::new(config.patience, system.members().len(), cpus),
-            joining: Joining { joiners: Joiners::default(), given: Given::default(), boot, asked: 0 },
+            joining: Joining { joiners: Joiners::default(), given: Given::default(), boot, asked: 0, turn: 0 },
             barriers: Barriers::new(core.id()),
             core,
             system,
@@ -123,6 +127,7 @@ impl<S: StateMachine> Driver<S> {
             submitted: Submitted::default(),
             disk: None,
             panicked_at: None,
+            is_with_caller: false,
             is_leaving: false,
             has_ended: false,
             began: now,
@@ -170,7 +175,7 @@ impl<S: StateMachine> Driver<S> {
         });
         if has_results {
             // Those that were woken as their commands were applied have found nothing.
-            inner.callers.wake();
+            inner.callers.wake_others(self.is_with_caller);
         }
         has_results
     }
@@ -354,11 +359,26 @@ impl<S: StateMachine> Driver<S> {
             return;
         }
         self.joining.asked = now;
+        self.ask_for_newest();
         let (node, boot, applied) = (inner.me, self.joining.boot, self.core.applied_count());
         let op = Op::Join { node, boot, applied };
         let command = Command { session: SessionId::SYSTEM, rid: node.to_bits(), op };
         self.step(inner, Input::Requests(vec![command]));
         self.transport.flush();
+    }
+
+    /// Asks one of the nodes that it reaches, each in its turn, for what it lacks. Others do not know yet that it is there, and all that
+    /// its state and the first configuration name may be dead.
+    fn ask_for_newest(&mut self) {
+        let slots = self.table.len();
+        let turn = self.joining.turn;
+        let next = (1..=slots).map(|step| (turn + step) % slots).find(|&slot| self.transport.reaches(slot));
+        let Some(slot) = next else { return };
+        self.joining.turn = slot;
+        let message = Message::Missing { epoch: self.core.configuration().epoch, first: self.core.learned_end() };
+        if let Some(node) = self.transport.peer(slot) {
+            self.transport.send(node, &message);
+        }
     }
 
     /// True once this node has gone as it wanted to.

@@ -3,8 +3,7 @@
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::marker::PhantomData;
 use std::os::fd::OwnedFd;
-use std::sync::{Arc, Mutex};
-use std::thread;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use corecast_base::region::{RegionPlan, RegionPlanError, SharedRegion};
@@ -13,19 +12,18 @@ use corecast_base::wait::{Wait, Waiter};
 
 use super::config::{Config, Spread};
 use super::driver::Driver;
-use super::handle::{Handle, Node};
-use super::inner::{Applied, Inner};
+use super::inner::Inner;
 use super::peers::{Peers, founder};
 use super::states::Taker;
 use super::table::NodeTable;
 use super::thread as node_thread;
 use super::transport::Transport;
-use super::{links, ring};
+use super::{Node, links, ring};
 use crate::crash_point;
 use crate::error::{ExecuteError, OpenError};
 use crate::one_paxos::{self, Message, Node as OneNode, Rules, Settings};
 use crate::runtime::durable::{self, Disk, FilesOrigin};
-use crate::runtime::{GroupState, boot_number};
+use crate::runtime::{Applied, GroupState, Member, boot_number};
 use crate::segment::Claim;
 use crate::system::Members;
 use crate::{Configuration, Index, NodeId, RoleChange, StateMachine};
@@ -224,7 +222,7 @@ impl<S: StateMachine> Group<S> {
                 node.await_votes(until.min(Instant::now() + VOTING));
                 return Ok(Some(node));
             }
-            if let Some(ExecuteError::Poisoned { index }) = node.execute_error() {
+            if let Some(ExecuteError::Poisoned { index }) = node.inner().execute_error() {
                 return Err(OpenError::Poisoned(index));
             }
             if Instant::now() >= until {
@@ -319,12 +317,8 @@ impl<S> std::fmt::Debug for Group<S> {
 
 /// Starts the thread of a node.
 fn start<S: StateMachine>(inner: Inner<S>) -> Result<Node<S>, OpenError> {
-    let inner = Arc::new(inner);
-    let theirs = Arc::clone(&inner);
     let name = format!("replica-net-{}", inner.me.slot);
-    let thread = thread::Builder::new().name(name).spawn(move || node_thread::run(&theirs));
-    let thread = Mutex::new(Some(thread.map_err(OpenError::Thread)?));
-    Ok(Node::new(Handle { inner, thread }))
+    Node::start(inner, name, node_thread::run)
 }
 
 /// The contents of a group's region. Groups of other state machines, by type or by kind, have others.

@@ -1,7 +1,6 @@
 //! The part of a node that its threads share.
 
 use std::fmt;
-use std::time::Duration;
 
 use corecast_base::region::SharedRegion;
 use corecast_base::sync::{AtomicBool, AtomicU64, Ordering};
@@ -11,22 +10,14 @@ use corecast_lock::{RwLock, RwSpread};
 use super::cut::Cuts;
 use super::driver::Driver;
 use super::wire::Body;
-use crate::error::{ExecuteError, ForkedNode, ReadError};
-use crate::runtime::{AppliedCount, Callers, End, Ending, Errand, Errands, Reads, Waiters};
+use crate::runtime::{Applied, AppliedCount, Callers, End, Ending, Errand, Errands, Member, Reads, Waiters};
 use crate::{Index, NodeId, StateMachine};
-
-/// The state machine, and the count of commands it has applied.
-#[derive(Debug)]
-pub(super) struct Applied<S> {
-    pub(super) machine: S,
-    pub(super) count: Index,
-}
 
 /// The driver, held by one thread.
 pub(super) type DriverGuard<'a, S> = corecast_lock::MutexGuard<'a, Driver<S>>;
 
 /// The part of a node that its threads share.
-pub(super) struct Inner<S: StateMachine> {
+pub struct Inner<S: StateMachine> {
     pub(super) me: NodeId,
     pub(super) region: SharedRegion,
     pub(super) state: RwLock<Applied<S>, RwSpread>,
@@ -75,25 +66,10 @@ impl<S: StateMachine> Inner<S> {
         }
     }
 
-    /// The error of an operation that this node does not order any more.
-    pub(super) fn execute_error(&self) -> Option<ExecuteError> {
+    /// True while a role cannot change hands, and has to.
+    pub(super) fn has_no_majority(&self) -> bool {
         // ORDERING: Relaxed, the word says everything
-        let is_stuck = self.has_no_majority.load(Ordering::Relaxed);
-        self.ending.get().map(|end| end.of_execute(self.me)).or(is_stuck.then_some(ExecuteError::NoMajority))
-    }
-
-    /// The error of a read that this node does not answer any more.
-    pub(super) fn read_error(&self) -> Option<ReadError> {
-        // ORDERING: Relaxed, the word says everything
-        let is_stuck = self.has_no_majority.load(Ordering::Relaxed);
-        self.ending.get().map(|end| end.of_read(self.me)).or(is_stuck.then_some(ReadError::NoMajority))
-    }
-
-    /// # Errors
-    /// [`ForkedNode`] in a forked child.
-    #[inline(always)]
-    pub(super) fn check_fork(&self) -> Result<(), ForkedNode> {
-        self.region.check_fork().map_err(|_| ForkedNode)
+        self.has_no_majority.load(Ordering::Relaxed)
     }
 
     /// The driver, unless another thread has it.
@@ -107,18 +83,6 @@ impl<S: StateMachine> Inner<S> {
             Some(mut driver) => driver.turn(self),
             None => false,
         }
-    }
-
-    /// Waits until `found` says something, and drives the node meanwhile. `None` when the time is up.
-    #[inline]
-    pub(super) fn wait_for<T>(&self, limit: Option<Duration>, found: impl FnMut() -> Option<T>) -> Option<T> {
-        self.callers.wait_for(limit, found, || self.turn())
-    }
-
-    /// The count of commands applied here.
-    #[inline]
-    pub(super) fn applied(&self) -> Index {
-        self.applied.get()
     }
 
     /// Publishes the count of commands applied here.

@@ -53,7 +53,6 @@ mod peers;
 mod pieces;
 mod ring;
 mod routes;
-mod session;
 mod states;
 mod status;
 mod table;
@@ -65,6 +64,14 @@ mod wire;
 pub use config::{Config, MAX_NODES, Spread};
 pub use counters::Counters;
 pub use group::Group;
-pub use handle::Node;
-pub use session::Session;
 pub use status::Status;
+
+/// The nodes send each other messages.
+#[derive(Debug, Clone, Copy)]
+pub enum Messages {}
+
+/// A node over messages.
+pub type Node<S> = crate::Node<S, Messages>;
+
+/// A session of a node over messages.
+pub type Session<S> = crate::Session<S, Messages>;

@@ -3,6 +3,7 @@
 use super::counters::Counters;
 use super::driver::Driver;
 use super::inner::Inner;
+use crate::runtime::Member;
 use crate::{Epoch, Index, NodeId, StateMachine};
 
 /// How a node and its group are.

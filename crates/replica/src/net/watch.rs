@@ -8,7 +8,7 @@ use corecast_base::sync::Ordering;
 use super::driver::Driver;
 use super::inner::Inner;
 use crate::one_paxos::Input;
-use crate::runtime::SHORTEST_HOLD;
+use crate::runtime::{Member, SHORTEST_HOLD};
 use crate::{NodeId, StateMachine};
 
 /// The time between two looks at nodes from which nothing is expected.

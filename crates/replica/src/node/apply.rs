@@ -5,10 +5,10 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use super::driver::Driver;
-use super::inner::{Applied, Inner};
+use super::inner::Inner;
 use crate::crash_point;
 use crate::runtime::durable::Disk;
-use crate::runtime::{Content, End, Letter};
+use crate::runtime::{Applied, Content, End, Letter};
 use crate::segment::{Body, NodeState};
 use crate::shm::Damaged;
 use crate::system::Outcome;

@@ -2,31 +2,26 @@
 
 use std::fmt;
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
 
-use corecast_base::region::{Forked, SharedRegion};
+use corecast_base::region::SharedRegion;
+use corecast_base::rendezvous::HostedRegion;
 use corecast_base::sync::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use corecast_base::wait::{Wait, WakeWord};
 use corecast_lock::{RwLock, RwSpread};
 
 use super::cut::Wanted;
 use super::driver::Driver;
-use crate::runtime::{AppliedCount, Callers, Ending, Errand, Errands, Waiters};
+use crate::runtime::{Applied, AppliedCount, Callers, Ending, Errand, Errands, Member, Waiters};
 use crate::segment::{Body, Control};
 use crate::{Index, NodeId, StateMachine};
-
-/// The state machine, and the count of commands it has applied.
-#[derive(Debug)]
-pub(super) struct Applied<S> {
-    pub(super) machine: S,
-    pub(super) count: Index,
-}
 
 /// The driver, held by one thread.
 pub(super) type DriverGuard<'a, S> = corecast_lock::MutexGuard<'a, Driver<S>>;
 
 /// The part of a node that its threads share.
-pub(super) struct Inner<S: StateMachine> {
+pub struct Inner<S: StateMachine> {
+    /// Keeps the group's name as long as the node.
+    _hosted: Option<HostedRegion>,
     /// This incarnation, as bits. Written by the node's thread when it comes back.
     pub(super) me: AtomicU32,
     pub(super) region: SharedRegion,
@@ -61,6 +56,7 @@ impl<S: StateMachine> Inner<S> {
         driver: Driver<S>,
         state: Applied<S>,
         largest_body: usize,
+        hosted: Option<HostedRegion>,
     ) -> Self {
         let (me, wait, sharing) = (driver.shm.me, control.wait(), region.cpu_sharing(2));
         Self {
@@ -82,13 +78,8 @@ impl<S: StateMachine> Inner<S> {
             cuts: Mutex::default(),
             spare: Mutex::default(),
             largest_body,
+            _hosted: hosted,
         }
-    }
-
-    /// This incarnation.
-    pub(super) fn me(&self) -> NodeId {
-        // ORDERING: Relaxed, the word says everything
-        NodeId::from_bits(self.me.load(Ordering::Relaxed)).expect("it was made of a node")
     }
 
     /// The cuts that threads of this node wait for.
@@ -108,13 +99,6 @@ impl<S: StateMachine> Inner<S> {
         self.publish_applied(count);
         // ORDERING: Relaxed, the word says everything
         self.me.store(me.to_bits(), Ordering::Relaxed);
-    }
-
-    /// # Errors
-    /// [`Forked`] in a forked child.
-    #[inline(always)]
-    pub(super) fn check_fork(&self) -> Result<(), Forked> {
-        self.region.check_fork()
     }
 
     /// The driver, unless another thread has it or the node's thread waits for it.
@@ -139,27 +123,6 @@ impl<S: StateMachine> Inner<S> {
             Some(mut driver) => driver.turn(self),
             None => false,
         }
-    }
-
-    /// Waits until `found` says something, and drives the node meanwhile. `None` when the time is up.
-    #[inline]
-    pub(super) fn wait_for<T>(&self, limit: Option<Duration>, found: impl FnMut() -> Option<T>) -> Option<T> {
-        self.callers.wait_for(limit, found, || self.turn_of_caller())
-    }
-
-    /// As [`turn`](Self::turn), by a thread that is counted as waiting.
-    fn turn_of_caller(&self) -> bool {
-        let Some(mut driver) = self.try_driver() else { return false };
-        driver.is_with_caller = true;
-        let was_busy = driver.turn(self);
-        driver.is_with_caller = false;
-        was_busy
-    }
-
-    /// The count of commands applied here.
-    #[inline]
-    pub(super) fn applied(&self) -> Index {
-        self.applied.get()
     }
 
     /// Publishes the count of commands applied here.

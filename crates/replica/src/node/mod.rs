@@ -4,7 +4,7 @@
 //! do; the thread of the node does so when no caller waits.
 //!
 //! - [`Replicated`] (open): making and joining; [`Config`], [`Placement`];
-//! - [`Node`] (handle), [`Session`], [`Status`], [`Counters`]: what users have;
+//! - handle, [`Status`], [`Counters`]: what users have, beside `Node` and `Session` of `runtime/`;
 //! - driver, apply, watch, giving, leaving, panicked: what the thread with the driver does;
 //! - [`Learning`]: who watches and wakes whom; role_moves: who leads and accepts, by plan;
 //! - inner: what its threads share; `runtime/` has the parts that nodes over messages use, too.
@@ -21,14 +21,11 @@ mod leaving;
 mod open;
 mod panicked;
 mod role_moves;
-mod session;
 mod status;
 mod thread;
 mod watch;
 
 pub use config::{Config, Placement};
-pub use handle::Node;
 pub use learning::Learning;
 pub use open::Replicated;
-pub use session::Session;
 pub use status::{Counters, Status};

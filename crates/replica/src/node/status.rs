@@ -3,6 +3,7 @@
 use super::driver::Driver;
 use super::inner::Inner;
 use crate::one_paxos::Effect;
+use crate::runtime::Member;
 use crate::segment::Body;
 use crate::{Epoch, Index, NodeId, StateMachine};
 

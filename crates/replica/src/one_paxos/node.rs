@@ -22,7 +22,8 @@ pub struct Settings {
     /// The number of commands that the log holds from the first that not all members have applied. The same in all nodes; at
     /// least 8, and four times the nodes: a quarter is kept for the `Leave`s of dead ones.
     pub window: u64,
-    /// The nodes that the group began with: with messages, they vote on the first configuration after that.
+    /// The nodes that the group began with: with messages, the first of them, an odd number, vote on the next
+    /// configuration.
     pub founders: Vec<NodeId>,
     /// [`Rules::ALL`] but in models.
     pub rules: Rules,
@@ -133,7 +134,7 @@ impl<B: Clone + PartialEq> Node<B> {
         let mut node = Self {
             members,
             chosen: Arc::default(),
-            voters: settings.founders.as_slice().into(),
+            voters: Self::first_voters(&settings.founders),
             learned: Log::new(applied),
             learned_end: applied,
             applied,

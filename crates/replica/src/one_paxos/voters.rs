@@ -1,5 +1,5 @@
 //! Messages: the nodes that agree on the next configuration. Each entry of the configuration log names those of the entry
-//! after it; the founders are those of the first.
+//! after it; the first founders, an odd number, are those of the first.
 //!
 //! All that propose at a position know the entry before it, so they ask the same voters, and any two majorities of these have
 //! one in common, whatever the voters of other positions are. So a proposer may name any nodes. A proposer names others than
@@ -29,6 +29,11 @@ impl<B: Clone + PartialEq> Node<B> {
         self.voters.iter().any(is_out) || self.voters.len() < self.number_of_voters()
     }
 
+    /// The voters on the first configuration after that of these founders.
+    pub(super) fn first_voters(founders: &[NodeId]) -> Arc<[NodeId]> {
+        founders[..odd(founders.len())].into()
+    }
+
     fn may_vote(&self, node: NodeId) -> bool {
         self.members.contains(node) && !self.dead.contains(&node)
     }
@@ -36,8 +41,7 @@ impl<B: Clone + PartialEq> Node<B> {
     /// The number of voters among the members that live: at most as many as the group began with, and odd.
     fn number_of_voters(&self) -> usize {
         let living = self.members.iter().filter(|&node| self.may_vote(node)).count();
-        let most = living.min(self.settings.founders.len());
-        most - usize::from(most > 0 && most % 2 == 0)
+        odd(living.min(self.settings.founders.len()))
     }
 
     /// The voters that an entry proposed by this node names.
@@ -75,4 +79,9 @@ impl<B: Clone + PartialEq> Node<B> {
     pub(super) fn asked_voters(&self) -> Arc<[NodeId]> {
         if self.rules().voters_of_entry { Arc::clone(&self.voters) } else { self.next_voters() }
     }
+}
+
+/// The largest odd number up to this one; 0 for 0.
+fn odd(count: usize) -> usize {
+    count - usize::from(count > 0 && count % 2 == 0)
 }

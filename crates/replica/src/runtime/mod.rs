@@ -1,5 +1,6 @@
 //! The parts that a node needs whether it shares memory with the others or sends them messages.
 //!
+//! - `Node`, `Session`: what users have, for each `Medium`; `Member`: what they need of a node;
 //! - `Callers`, `Waiters`, `Errands`: how the threads of a node wait, and what they want of the thread that drives it;
 //! - `Mailbox`, `Outstanding`, `Submitted`, `Admission`: requests on their way to a result;
 //! - `Ending`, `Patience`, `Joiners`: why a node does no more, when another counts as stuck, and for whom the log waits;
@@ -25,16 +26,22 @@ pub(crate) mod durable;
 mod ending;
 mod errands;
 #[cfg(not(loom))]
+mod handle;
+#[cfg(not(loom))]
 mod joiners;
 #[cfg(not(loom))]
 mod level;
 #[cfg(not(loom))]
 mod mailbox;
 #[cfg(not(loom))]
+mod member;
+#[cfg(not(loom))]
 mod outstanding;
 #[cfg(not(loom))]
 mod patience;
 mod reads;
+#[cfg(not(loom))]
+mod session;
 mod slots;
 #[cfg(not(loom))]
 pub(crate) mod state_bytes;
@@ -60,17 +67,23 @@ pub use checkpoint::{Checkpoint, CheckpointError};
 #[cfg(not(loom))]
 pub(crate) use ending::{End, Ending};
 #[cfg(not(loom))]
+pub use handle::Node;
+#[cfg(not(loom))]
 pub(crate) use joiners::{Joiners, SHORTEST_HOLD};
 #[cfg(not(loom))]
 pub use level::Level;
 #[cfg(not(loom))]
 pub(crate) use mailbox::{Content, Letter, Mailbox};
 #[cfg(not(loom))]
+pub(crate) use member::{Applied, Member};
+#[cfg(not(loom))]
+pub use member::{Medium, SharedMemory};
+#[cfg(not(loom))]
 pub use outstanding::Rid;
 #[cfg(not(loom))]
-pub(crate) use outstanding::{Outstanding, decode};
-#[cfg(not(loom))]
 pub(crate) use patience::Patience;
+#[cfg(not(loom))]
+pub use session::Session;
 #[cfg(not(loom))]
 pub(crate) use state_bytes::GroupState;
 #[cfg(not(loom))]

@@ -34,7 +34,7 @@ impl Crew {
 }
 
 /// Waits until all threads of a process are gone: before that its place may still be taken.
-fn wait_until_dead(actor: &Actor) {
+pub(crate) fn wait_until_dead(actor: &Actor) {
     let how = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
     waitid(WaitId::Pid(actor.pid()), how).expect("it is our child and was not waited for");
 }

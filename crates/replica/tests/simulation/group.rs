@@ -136,8 +136,18 @@ impl Group {
         } else if !self.has_left(at) {
             let (boot, applied) = (self.clients[at].boot, self.node(at).applied_count());
             let op = Op::Join { node, boot, applied };
+            self.ask_for_newest(at);
             self.hand_in(at, vec![Command { session: SessionId::SYSTEM, rid: 0, op }]);
         }
+    }
+
+    /// Messages: a runtime that is about to join asks any node for what it lacks.
+    fn ask_for_newest(&mut self, at: usize) {
+        let others = self.alive().into_iter().filter(|&other| other != at && !self.world.is_shared());
+        let Some(other) = self.rng.choice(Vec::from_iter(others)) else { return };
+        let (node, to) = (self.node(at), self.node(other).id());
+        let message = Message::Missing { epoch: node.configuration().epoch, first: node.learned_end() };
+        self.world.links.send(node.id(), to, message);
     }
 
     /// True if the group has put this incarnation out.
