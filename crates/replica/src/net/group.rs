@@ -118,7 +118,7 @@ impl<S: StateMachine> Group<S> {
     /// A node that the group begins with starts from `initial`; operations are done as soon as leader and acceptor are
     /// there, which are nodes 0 and 1 in the beginning. One that comes later, or comes back, is another incarnation: it
     /// takes the state of a member, for which `initial` is [asked](StateMachine::restore_anew), and waits until the group
-    /// has taken it in. It has no vote when roles change hands.
+    /// has taken it in. Then it may get any role, and vote.
     ///
     /// # Errors
     /// [`OpenError`]; `Config` if there is no such place, or another process is that node; for a later one `Lost` if

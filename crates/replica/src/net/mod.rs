@@ -49,6 +49,7 @@ mod group;
 mod handle;
 mod inner;
 mod links;
+mod membership;
 mod peers;
 mod pieces;
 mod ring;
