@@ -29,10 +29,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "corecast-lock",
         ],
     ),
-    (
-        "corecast-tm",
-        &["corecast-base", "corecast-machine", "corecast-plan", "corecast-channel", "corecast-lock"],
-    ),
+    ("corecast-tm", &["corecast-base", "corecast-machine", "corecast-plan", "corecast-channel", "corecast-lock"]),
     (
         "corecast",
         &[
