@@ -15,7 +15,7 @@ const FIRST_BACK_OFF_NS: u64 = 500;
 /// Retries after which the bound of random waits does not double.
 const LAST_DOUBLING: u32 = 10;
 
-/// What a participant knows about its own transactions.
+/// The state of one participant: its own transactions, as its manager weighs them.
 #[derive(Debug, Clone)]
 pub struct Contention {
     manager: Manager,

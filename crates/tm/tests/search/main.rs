@@ -111,7 +111,7 @@ fn two_transactions_beside_two_are_safe() {
     let longer = pairs().flat_map(|(first, second)| {
         pairs().map(move |(third, fourth)| Protocol { aborts: 1, ..with(&[first, second], &[third, fourth]) })
     });
-    if is_long() { all_are_safe(longer) } else { all_are_safe(all.step_by(14)) }
+    if is_long() { all_are_safe(longer.step_by(5)) } else { all_are_safe(all.step_by(14)) }
 }
 
 #[test]
