@@ -1,7 +1,7 @@
 // What becomes of a transaction whose process is killed?
 //
-// Two tellers, each a process, move money between accounts. One is killed at some moment. This process counts all money meanwhile,
-// again and again, and finds what was there at the beginning.
+// Two tellers, each a process, move money between accounts. One is killed at some moment. This process counts all money
+// meanwhile, again and again, and always finds as much as at the beginning.
 #define _DEFAULT_SOURCE
 
 #include <pthread.h>

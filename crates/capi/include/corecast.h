@@ -2104,8 +2104,8 @@ corecast_status corecast_tx_read_for_update(corecast_tx *tx, uint32_t word, uint
 // Writes a word when the transaction commits; later reads of this transaction see it at once.
 corecast_status corecast_tx_write(corecast_tx *tx, uint32_t word, uint64_t value);
 
-// Gives the read lock of a word back before the end: others may write it from now on, and this transaction is not aborted for
-// that.
+// Gives the read lock of a word back before the end: others may write it from now on, and this transaction is not aborted
+// for that.
 corecast_status corecast_tx_release(corecast_tx *tx,
                                     uint32_t word);
 

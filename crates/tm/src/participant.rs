@@ -9,7 +9,9 @@ use crate::attempt::{Attempt, Counts, Failure};
 use crate::error::RunError;
 use crate::region::Memory;
 use crate::status::ClientId;
+use crate::tvar::TVar;
 use crate::tx::{Abort, Tx};
+use crate::value::Value;
 
 /// A participant that runs transactions, for one thread. Dropped, it leaves the instance.
 pub struct Participant {
@@ -79,6 +81,17 @@ impl Participant {
     #[must_use]
     pub fn effective_ns(&self) -> u64 {
         self.attempt.contention.effective_ns()
+    }
+
+    /// The value of one variable as the last commit left it, outside transactions: a round trip where values are with the
+    /// servers.
+    ///
+    /// # Errors
+    /// [`RunError`].
+    pub fn load<T: Value>(&mut self, var: TVar<T>) -> Result<T, RunError> {
+        self.attempt.memory.check_usable()?;
+        self.attempt.memory.check(var.index(), var.instance(), 1)?;
+        Ok(T::from_word(self.attempt.look(var.index())?))
     }
 
     /// A round trip to a server that does nothing; servers are numbered from 0. In the shared form it does nothing at all.

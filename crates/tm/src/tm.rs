@@ -238,7 +238,8 @@ impl Tm {
     /// The value of one variable as the last commit left it, outside transactions. Several such values need not belong together.
     ///
     /// # Errors
-    /// [`RunError::Foreign`], [`RunError::Beyond`], and [`RunError::AtServers`] where values are with the servers.
+    /// [`RunError::Foreign`], [`RunError::Beyond`], and [`RunError::AtServers`] where values are with the servers: there a
+    /// participant can [load](Participant::load) them.
     pub fn load<T: Value>(&self, var: TVar<T>) -> Result<T, RunError> {
         let memory = &self.inner.memory;
         memory.region.check_fork()?;

@@ -129,8 +129,8 @@ c_functions! {
         tx.access(word, |tx, var| tx.write(var, value))?
     }
 
-    /// Gives the read lock of a word back before the end: others may write it from now on, and this transaction is not aborted for
-    /// that.
+    /// Gives the read lock of a word back before the end: others may write it from now on, and this transaction is not aborted
+    /// for that.
     safe fn corecast_tx_release(tx: &mut Transaction<'_, '_>, word: u32) {
         tx.access(word, |tx, var| tx.release(var))?
     }

@@ -3,6 +3,7 @@
 use super::state::{Attempt, Failed, Failure, Mode, WINDOW, Write};
 use crate::access::Access;
 use crate::config::{Values, Writes};
+use crate::error::RunError;
 use crate::status::Why;
 
 impl Attempt {
@@ -72,10 +73,13 @@ impl Attempt {
     }
 
     fn peek(&mut self, word: u32) -> Result<u64, Failed> {
+        self.look(word).map_err(|error| self.fail(Failure::Fatal(error)))
+    }
+
+    /// A value without a lock, as the last commit left it.
+    pub(crate) fn look(&mut self, word: u32) -> Result<u64, RunError> {
         match &mut self.access {
-            Access::Messages(client) if self.memory.config.values == Values::AtServers => {
-                client.peek(self.epoch, word).map_err(|error| self.fail(Failure::Fatal(error)))
-            }
+            Access::Messages(client) if self.memory.config.values == Values::AtServers => client.peek(self.epoch, word),
             _ => Ok(self.memory.load(word)),
         }
     }
