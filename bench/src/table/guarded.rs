@@ -15,7 +15,7 @@ pub(super) type Stored = Option<Box<Payload>>;
 
 /// Buckets that closures are let at.
 pub(super) trait Guarded: Sync {
-    /// What lies before the words of a node: nothing, unless nodes shall not begin on a line.
+    /// The words before those of a node: none, unless nodes shall not begin on a line.
     type Front: Default;
 
     /// Calls `change` on the key's bucket, alone.

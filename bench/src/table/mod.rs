@@ -66,14 +66,15 @@ pub struct TableOptions {
     /// CPUs, contenders, the program that processes run, how channels wait, pace, seed, and how to stop it. The rest is not
     /// looked at.
     pub options: Options,
-    /// The numbers of threads; by default 1, 2, 4, .. up to the number of CPUs, and four times that number; only 1, 2 and the number
-    /// of CPUs if quick.
+    /// The numbers of threads; by default 1, 2, 4, .. up to the number of CPUs, and four times that number; only 1, 2 and the
+    /// number of CPUs if quick.
     pub threads: Vec<usize>,
     /// The numbers of buckets; 12 and 512 by default.
     pub buckets: Vec<usize>,
     /// The mean numbers of elements in a bucket; 12 and 48 by default.
     pub means: Vec<usize>,
-    /// One of each of these numbers of participants is a server, where there are servers; every third by default, as in the paper.
+    /// One of each of these numbers of participants is a server, where there are servers; every third by default, as in the
+    /// paper.
     pub every: Vec<usize>,
     /// How many operations the client of a batch has under way, up to [`MAX_BATCH`]; that many by default.
     pub batch: Option<usize>,
@@ -118,7 +119,7 @@ impl TableOptions {
 const EVERY: usize = 3;
 /// The most operations of a batch.
 pub const MAX_BATCH: usize = batched::MOST;
-/// So many times more threads than CPUs are raced, too, if that is not more than [`MOST_THREADS`].
+/// This many times as many threads as CPUs are raced, too, up to [`MOST_THREADS`].
 const CROWD: usize = 4;
 /// Every client has two rings to every server.
 const MOST_THREADS: usize = 256;
@@ -133,8 +134,8 @@ const QUICK_BLOCK: Duration = Duration::from_millis(5);
 /// A [`BenchError`] if the options do not fit the machine, or the run is cancelled.
 ///
 /// # Panics
-/// If a number of threads, buckets, elements or operations of a batch is 0, a batch has more than [`MAX_BATCH`], or all participants
-/// are servers.
+/// If a number of threads, buckets, elements or operations of a batch is 0, a batch has more than [`MAX_BATCH`], or all
+/// participants are servers.
 pub fn table(
     machine: &Machine,
     options: &TableOptions,

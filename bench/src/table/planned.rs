@@ -1,5 +1,5 @@
-//! Runs another contender with its servers where the machine's model puts them: each cluster has its share of them, and none shares
-//! a core with a client where that can be.
+//! Runs another contender with its servers where the machine's model puts them: each cluster has its share of them, and none
+//! shares a core with a client where that can be.
 
 use std::borrow::Cow;
 

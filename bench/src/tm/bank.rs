@@ -13,7 +13,7 @@ use corecast_race::failure::Failure;
 
 /// The number of accounts, as in the paper.
 pub(super) const ACCOUNTS: usize = 1024;
-/// What is in each at the start.
+/// The balance of each at the start.
 pub(super) const BALANCE: i32 = 1000;
 /// Transactions of each client in the check.
 const CHECKED: usize = 200;

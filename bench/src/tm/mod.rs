@@ -1,9 +1,9 @@
-//! `corecast bench tm`: corecast's transactional memory, by messages and in shared memory, under every contention manager, against
-//! locks, the transactional memories of crates, and GCC's.
+//! `corecast bench tm`: corecast's transactional memory, by messages and in shared memory, under every contention manager,
+//! against locks, the transactional memories of crates, and GCC's.
 //!
-//! The experiments of TM2C (Gramoli, Guerraoui, Trigonakis, EuroSys 2012): a bank, a hash table and a sorted list, a map-reduce over
-//! a file, and bare round trips. Every contender is checked in every situation before it is timed there. They run in turns, in an
-//! order drawn anew for each round, each round over a new memory.
+//! The experiments of TM2C (Gramoli, Guerraoui, Trigonakis, EuroSys 2012): a bank, a hash table and a sorted list, a
+//! map-reduce over a file, and bare round trips. Every contender is checked in every situation before it is timed there. They
+//! run in turns, in an order drawn anew for each round, each round over a new memory.
 //!
 //! - `workload`: the kinds of work, with their numbers; `situations`: those of a run; `preset`: those that were published;
 //! - `bank`, `set`, `histogram`, `steps`: the work of a client, written once for all memories;
@@ -63,11 +63,11 @@ pub struct TmOptions {
     pub preset: Option<TmPreset>,
     /// The kinds of work; all by default.
     pub workloads: Vec<TmWorkload>,
-    /// The numbers of participants, servers among them; by default 1, 2, 4, .. up to the number of CPUs, 6 if it is below, and twice
-    /// the CPUs; only 1, 2 and the number of CPUs if quick.
+    /// The numbers of participants, servers among them; by default 1, 2, 4, .. up to the number of CPUs, 6 if it is below, and
+    /// twice the CPUs; only 1, 2 and the number of CPUs if quick.
     pub participants: Vec<usize>,
-    /// One of each of these numbers of participants is a server, where there are servers: every third by default, as in the paper,
-    /// and of fewer participants the last.
+    /// One of each of these numbers of participants is a server, where there are servers: every third by default, as in the
+    /// paper, and of fewer participants the last.
     pub every: Vec<usize>,
     /// The contention managers; all by default.
     pub managers: Vec<Manager>,
@@ -128,8 +128,8 @@ impl TmOptions {
 /// Races all memories.
 ///
 /// # Errors
-/// A [`BenchError`] if the options do not fit the machine, the file cannot be read, the run is cancelled, or one of our memories was
-/// wrong.
+/// A [`BenchError`] if the options do not fit the machine, the file cannot be read, the run is cancelled, or one of our memories
+/// was wrong.
 ///
 /// # Panics
 /// If all participants are servers, none takes part, or more than 100 % of the transactions check.

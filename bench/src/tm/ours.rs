@@ -64,7 +64,8 @@ impl Room<'_> {
         (!cpus.is_empty()).then(|| cpus[id % cpus.len()])
     }
 
-    /// Starts the servers, lets the applications work, and waits for the servers' end, which comes when all applications have left.
+    /// Starts the servers, lets the applications work, and waits for the servers' end, which comes when all applications have
+    /// left.
     fn hold<'a, P: Player + 'a>(
         &self,
         session: Session<'_>,

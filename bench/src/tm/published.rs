@@ -1,4 +1,4 @@
-//! What was published of TM2C, to be shown beside what is found here.
+//! Published figures of TM2C, to be shown beside those found here.
 
 use super::report::TmCell;
 use super::workload::TmWorkload;

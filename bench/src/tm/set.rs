@@ -1,7 +1,8 @@
 //! Sets of keys: a sorted list, or a hash table of them.
 //!
-//! A part of the operations changes the set: a client that has put a key in takes the same out next, and one that was there already
-//! changes nothing, so updates are drawn more often until the part is as asked (*effective* updates). So the set keeps its size.
+//! A part of the operations changes the set: a client that has put a key in takes the same out next, and one that was there
+//! already changes nothing, so updates are drawn more often until the part is as asked (*effective* updates). So the set
+//! keeps its size.
 
 use corecast::base::Clock;
 use fastrand::Rng;

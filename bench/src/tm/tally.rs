@@ -44,7 +44,7 @@ impl Turn {
         self.sum(of) as f64 / self.seconds
     }
 
-    /// What clients have of something, of those that do the same.
+    /// The same count of every client.
     pub(super) fn of_clients(&self, of: fn(&Tally) -> u64) -> Vec<u64> {
         self.tallies.iter().map(of).collect()
     }

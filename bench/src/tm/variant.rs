@@ -18,7 +18,7 @@ pub(super) struct Variant {
     pub(super) writes: Writes,
     /// Whether a commit claims many variables by one message.
     pub(super) is_batched: bool,
-    /// What searches of sets lock on their way.
+    /// The locks that searches of sets take on their way.
     pub(super) search: Search,
 }
 

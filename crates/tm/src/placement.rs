@@ -1,11 +1,11 @@
-//! The CPU of each participant, planned from a machine's model: which of them serve is given by their numbers, so the plan says where
-//! those sit.
+//! The CPU of each participant, planned from a machine's model: which of them serve is given by their numbers, so the plan
+//! says where those sit.
 //!
-//! Every application asks every server, as variables are dealt to servers by a hash. With as many requests between each two of them
-//! the sum of all distances is least if every cluster has its share of the servers, and no application is then far from all of them.
-//! A server never shares a core with an application if another server can be there or the other half can be left free: it polls,
-//! and would take half of the core from a client that it keeps waiting. With more participants than CPUs servers are dealt to
-//! different CPUs as long as there are some.
+//! Every application asks every server, as variables are dealt to servers by a hash. With as many requests between each two
+//! of them the sum of all distances is least if every cluster has its share of the servers, and no application is then far
+//! from all of them. A server never shares a core with an application if another server can be there or the other half can be
+//! left free: it polls, and would take half of the core from a client that it keeps waiting. With more participants than CPUs
+//! servers are dealt to different CPUs as long as there are some.
 //!
 //! ```
 //! use corecast_machine::source::{DiscoveryRequest, discover};

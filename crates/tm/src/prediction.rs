@@ -1,10 +1,11 @@
 //! Which form of transactional memory a machine's model prefers, and why: the first half of [`Form::Auto`](crate::Form::Auto).
 //!
-//! An access of a variable takes a round trip to its server and the transfer of its value's line, by messages; and two transfers,
-//! of the line with its locks and of that of its value, in shared memory. So many clients get done what the time of an access lets
-//! them, by messages as much as the servers can answer at most. Of one variable that all want, accesses follow one another: a server
-//! takes a message and sends one for each, and in shared memory both lines move. The form that is faster on balance, by the
-//! geometric mean of both, is preferred. The model knows nothing of the transactions: a race of the real ones says more.
+//! An access of a variable takes a round trip to its server and the transfer of its value's line, by messages; and two
+//! transfers, of the line with its locks and of that of its value, in shared memory. The clients together get done what the
+//! time of an access lets them, by messages as much as the servers can answer at most. Of one variable that all want,
+//! accesses follow one another: a server takes a message and sends one for each, and in shared memory both lines move. The
+//! form that is faster on balance, by the geometric mean of both, is preferred. The model knows nothing of the transactions:
+//! a race of the real ones says more.
 
 use crate::config::Form;
 use crate::placement::Placement;

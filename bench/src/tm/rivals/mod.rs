@@ -1,4 +1,4 @@
-//! What people have in the place of corecast's transactional memory, one file each: locks, and other memories.
+//! Rivals of corecast's transactional memory, one file each: locks, and other memories.
 
 pub(super) mod itm;
 pub(super) mod object_locks;

@@ -153,7 +153,7 @@ impl<M: Stm> Bank for Attempts<'_, M, M::Var<Account>> {
     }
 }
 
-/// What follows in a list.
+/// The next node of a list.
 type Link<M> = Option<Arc<Node<M>>>;
 
 /// A node of a sorted list.

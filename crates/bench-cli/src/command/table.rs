@@ -47,8 +47,8 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "3", value_parser = share())]
     every: Vec<usize>,
     /// How many operations a client of messages-batched has under way.
-    #[arg(long, value_name = "OPS", default_value_t = MAX_BATCH as u64, value_parser = clap::value_parser!(u64).range(1..=MAX_BATCH as u64))]
-    batch: u64,
+    #[arg(long, value_name = "OPS", default_value_t = MAX_BATCH, value_parser = count(MAX_BATCH as u64))]
+    batch: usize,
     /// Race locks over nodes that do not begin on a cache line, too.
     #[arg(long)]
     misaligned: bool,
@@ -91,7 +91,7 @@ impl Arguments {
         let options = Options { quick, seed, contenders: self.contenders.clone(), place, ..options };
         let (threads, buckets, means) = (self.threads.clone(), self.buckets.clone(), self.elements.clone());
         let block = self.block.map(Duration::from_millis);
-        let (every, batch) = (self.every.clone(), Some(self.batch as usize));
+        let (every, batch) = (self.every.clone(), Some(self.batch));
         let Self { zipf, unpinned, misaligned, write_payload: writes_payload, no_fence: without_fence, .. } = *self;
         let options = TableOptions {
             options,

@@ -1,7 +1,7 @@
 //! The HTML pages that benchmarks write about their results: each is one file that needs no other.
 //!
-//! - `locks_page` with `flips_section` and `readers_section`, `table_page`, `tm_page`, `replica_page`, `atomics_page`, `messages_page`,
-//!   `channels_page`, `coherence_page` with `coherence_map`: a page for each benchmark;
+//! - `locks_page` with `flips_section` and `readers_section`, `table_page`, `tm_page`, `replica_page`, `atomics_page`,
+//!   `messages_page`, `channels_page`, `coherence_page` with `coherence_map`: a page for each benchmark;
 //! - `column_table`: the tables of the terminal; `throughput`: curves against the number of participants or a length;
 //!   `published`: figures that others have published.
 

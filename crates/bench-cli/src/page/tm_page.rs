@@ -17,23 +17,27 @@ use corecast_cli::table::many;
 pub(crate) fn render_tm(report: &TmReport, created_at: &str, version: &str, command: &str) -> String {
     let heading = "Transactional memories, raced";
     let frame = Frame { kind: "corecast bench tm", heading, machine: &report.machine, created_at, version };
+    let situations: Vec<_> = report.cells.iter().map(situation).collect();
     let main = html! {
         section {
             h2 { "Transactions" }
             p {
-                "Clients run transactions on a memory that they share. Further up is better. `messages-` and the name of a contention "
-                "manager: servers decide conflicts, and fewer participants are clients. `shared-`: the clients decide themselves."
+                "Clients run transactions on a memory that they share. Further up is better. `messages-` and the name of a "
+                "contention manager: servers decide conflicts, and fewer participants are clients. `shared-`: the clients "
+                "decide themselves."
             }
-            (pictures(("millions of transactions", "participants"), &report.cells.iter().map(situation).collect::<Vec<_>>()))
-            @for cell in &report.cells {
-                (folded_contenders(&format!("{}, {}", tm_work(cell), many(cell.participants, "participant")), CELL, &cell.rows))
-            }
+            (pictures(("millions of transactions", "participants"), &situations))
+            @for cell in &report.cells { (folded_contenders(&title(cell), CELL, &cell.rows)) }
         }
         (published::section(&report.published))
         (gates::section(&report.gates))
         section { h2 { "Make it again" } pre { code { (command) } } }
     };
     frame.around(&frame.header(&html! {}), &main)
+}
+
+fn title(cell: &TmCell) -> String {
+    format!("{}, {}", tm_work(cell), many(cell.participants, "participant"))
 }
 
 fn situation(cell: &TmCell) -> Situation<'_> {

@@ -1,4 +1,5 @@
-//! `corecast explain tm`: which participants of a transactional memory serve, where they sit and why, and which form is preferred.
+//! `corecast explain tm`: which participants of a transactional memory serve, where they sit and why, and which form is
+//! preferred.
 
 use corecast::machine::Unit;
 use corecast::tm::placement::{Placement, ServerSeat};
