@@ -64,13 +64,13 @@ mod choice;
 pub mod client_set;
 #[cfg(not(loom))]
 mod config;
+mod conflicts;
 pub mod contention;
 pub mod crash_point;
 pub mod entry;
 #[cfg(not(loom))]
 mod error;
 pub mod lock_table;
-mod manager;
 #[cfg(not(loom))]
 mod messages;
 #[cfg(not(loom))]
@@ -115,9 +115,9 @@ pub use choice::Choice;
 pub use client_set::MAX_PARTICIPANTS;
 #[cfg(not(loom))]
 pub use config::{Form, NoSuchForm, Values, Writes};
+pub use conflicts::{Manager, NoSuchManager};
 #[cfg(not(loom))]
 pub use error::{OpenError, RunError};
-pub use manager::{Manager, NoSuchManager};
 #[cfg(not(loom))]
 pub use messages::{Server, ServerCounts};
 #[cfg(not(loom))]
