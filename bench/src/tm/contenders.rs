@@ -10,6 +10,9 @@ use super::variant::Variant;
 use super::workload::{TmWorkload, Work};
 use corecast_race::failure::Failure;
 
+/// Whether a memory is raced at a work.
+type IsFor = fn(Work) -> bool;
+
 /// One of them.
 pub(super) struct Contender {
     /// A name that no other has, such as `messages-fair-cm`.
@@ -17,7 +20,7 @@ pub(super) struct Contender {
     /// `None` of what others offer.
     pub(super) variant: Option<Variant>,
     /// Where the sizes of the run say nothing: the workloads that it is raced at.
-    pub(super) is_for: fn(Work) -> bool,
+    pub(super) is_for: IsFor,
     /// Whether it is raced where many managers are.
     pub(super) is_manager_of_many: bool,
     pub(super) with: With,
@@ -57,7 +60,7 @@ pub(super) fn contenders(every: &[usize]) -> Vec<Contender> {
     for form in [Form::Messages, Form::Shared] {
         for manager in Manager::ALL {
             let many = manager != USUAL;
-            let is_for: fn(Work) -> bool = match (form, many) {
+            let is_for: IsFor = match (form, many) {
                 (_, true) => |work| work.workload() == TmWorkload::Bank,
                 (Form::Shared, _) => |work| work.workload() != TmWorkload::Mp,
                 _ => |_| true,
@@ -65,18 +68,18 @@ pub(super) fn contenders(every: &[usize]) -> Vec<Contender> {
             push(&mut all, every, &format!("{form}-{manager}"), Variant::of(form, manager), (is_for, many));
         }
         let usual = Variant::of(form, USUAL);
-        let is_list: fn(Work) -> bool = |work| work.workload() == TmWorkload::List;
+        let is_list: IsFor = |work| work.workload() == TmWorkload::List;
         for search in [Search::EarlyRelease, Search::ReadValidation] {
             let name = format!("{form}-{}", search.name());
             push(&mut all, every, &name, Variant { search, ..usual }, (is_list, false));
         }
         let eager = Variant { writes: Writes::Eager, ..usual };
-        let writes: fn(Work) -> bool = |work| work.workload() == TmWorkload::Writes;
+        let writes: IsFor = |work| work.workload() == TmWorkload::Writes;
         push(&mut all, every, &format!("{form}-eager"), eager, (writes, false));
         if form == Form::Messages {
             push(&mut all, every, "messages-single", Variant { is_batched: false, ..usual }, (writes, false));
             let at_servers = Variant { values: Values::AtServers, ..usual };
-            let bank: fn(Work) -> bool = |work| work.workload() == TmWorkload::Bank;
+            let bank: IsFor = |work| work.workload() == TmWorkload::Bank;
             push(&mut all, every, "messages-at-servers", at_servers, (bank, false));
         }
     }
@@ -84,13 +87,7 @@ pub(super) fn contenders(every: &[usize]) -> Vec<Contender> {
     all
 }
 
-fn push(
-    all: &mut Vec<Contender>,
-    every: &[usize],
-    name: &str,
-    variant: Variant,
-    (is_for, many): (fn(Work) -> bool, bool),
-) {
+fn push(all: &mut Vec<Contender>, every: &[usize], name: &str, variant: Variant, (is_for, many): (IsFor, bool)) {
     let further = every.iter().skip(1).filter(|_| variant.form == Form::Messages).map(|&every| Some(every));
     for every in [None].into_iter().chain(further) {
         let with = Box::new(move |setting: &Setting<'_>, session: Session<'_>| ours::with(variant, setting, session));
@@ -103,14 +100,14 @@ fn push(
 type Rival = fn(&Setting<'_>, Session<'_>) -> Result<(), Failure>;
 
 fn rivals() -> impl Iterator<Item = Contender> {
-    let not_mp: fn(Work) -> bool = |work| work.workload() != TmWorkload::Mp;
-    let bank: fn(Work) -> bool = |work| work.workload() == TmWorkload::Bank;
-    let objects: fn(Work) -> bool = |work| matches!(work, Work::Bank(_) | Work::Table(_));
-    let alone: fn(Work) -> bool = |work| {
+    let not_mp: IsFor = |work| work.workload() != TmWorkload::Mp;
+    let bank: IsFor = |work| work.workload() == TmWorkload::Bank;
+    let objects: IsFor = |work| matches!(work, Work::Bank(_) | Work::Table(_));
+    let alone: IsFor = |work| {
         let is_read = work.bank().is_some_and(|bank| bank.readers > 0);
         work.workload() != TmWorkload::Mp && !is_read
     };
-    let all: [(&str, Rival, fn(Work) -> bool); 6] = [
+    let all: [(&str, Rival, IsFor); 6] = [
         ("one-lock", one_lock::with, not_mp),
         ("object-locks", object_locks::with, objects),
         ("sequential", sequential::with, alone),

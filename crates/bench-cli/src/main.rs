@@ -3,8 +3,8 @@
 //!
 //! - `command`: what the user can ask for, one file per benchmark;
 //! - `channel_text`, `coherence_text` with `coherence_grid`, `flips_text`, `readers_text`, `published_text`,
-//!   `lock_situation`: results in a terminal; `columns`: the tables of terminal and pages; `page`: results as pages, which
-//!   `html_arg` writes; `tell`: results as text or as JSON;
+//!   `lock_situation`, `tm_situation`: results in a terminal; `columns`: the tables of terminal and pages; `page`: results as
+//!   pages, which `html_arg` writes; `tell`: results as text or as JSON;
 //! - what it shares with `corecast` (output, errors, interruption, tables, drawing) is in the library of that program.
 
 mod channel_text;
@@ -19,6 +19,7 @@ mod page;
 mod published_text;
 mod readers_text;
 mod tell;
+mod tm_situation;
 
 use std::process::ExitCode;
 

@@ -156,6 +156,9 @@ impl<M: Stm> Bank for Attempts<'_, M, M::Var<Account>> {
 /// The next node of a list.
 type Link<M> = Option<Arc<Node<M>>>;
 
+/// A link, and the node behind it.
+type Found<M> = (<M as Stm>::Var<Next<M>>, Link<M>);
+
 /// A node of a sorted list.
 struct Node<M: Stm> {
     key: u64,
@@ -183,7 +186,7 @@ fn lists<M: Stm>(work: SetWork, seed: u64) -> Vec<M::Var<Next<M>>> {
 }
 
 /// The link before the first node that is not smaller, and that node.
-fn find<M: Stm>(tx: &mut M::Tx, first: &M::Var<Next<M>>, key: u64) -> Result<(M::Var<Next<M>>, Link<M>), M::Retry> {
+fn find<M: Stm>(tx: &mut M::Tx, first: &M::Var<Next<M>>, key: u64) -> Result<Found<M>, M::Retry> {
     let mut link = first.clone();
     loop {
         match M::read(tx, &link)?.0 {

@@ -36,7 +36,6 @@ use corecast_cli::interrupt::Interrupt;
 use corecast_cli::machine_args::{MachineArgs, Model};
 use corecast_cli::manual::ManualArgs;
 use corecast_cli::output::Output;
-pub(crate) use tm::work as tm_work;
 
 /// The options of the benchmark.
 #[derive(Clone, Debug, clap::Subcommand)]

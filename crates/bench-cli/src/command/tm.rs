@@ -13,12 +13,12 @@ use crate::columns::memories::CELL;
 use crate::html_arg::HtmlArg;
 use crate::page::render_tm;
 use crate::published_text;
+use crate::tm_situation::title;
 use corecast_cli::failure::Failure;
 use corecast_cli::gate_text;
 use corecast_cli::meter::Meter;
 use corecast_cli::output::Output;
 use corecast_cli::row_outcome::OwnFailures;
-use corecast_cli::table::many;
 
 use super::{Shared, count};
 
@@ -156,22 +156,6 @@ fn describe_cell(cell: &TmCell) -> String {
     format!("{}\n{}", title(cell), columns::contenders(CELL, &cell.rows))
 }
 
-fn title(cell: &TmCell) -> String {
-    let shared = if cell.oversubscribed { ", more participants than CPUs" } else { "" };
-    format!("{}, {}{shared}", work(cell), many(cell.participants, "participant"))
-}
-
-/// The workload of a cell and its numbers, in words.
-pub(crate) fn work(cell: &TmCell) -> String {
-    let checks = cell.checks_percent.map(|percent| format!("{percent} % check"));
-    let readers = cell.readers.filter(|readers| *readers > 0).map(|readers| format!("{readers} only sum all accounts"));
-    let initial = cell.initial.map(|initial| format!("{initial} keys of twice as many"));
-    let load = cell.load.map(|load| format!("{load} in a bucket"));
-    let updates = cell.updates_percent.map(|percent| format!("{percent} % updates"));
-    let numbers = [checks, readers, initial, load, updates].into_iter().flatten();
-    numbers.fold(cell.workload.to_owned(), |words, number| format!("{words}, {number}"))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -180,7 +164,7 @@ mod tests {
     use corecast_race::gate::Gate;
 
     #[test]
-    fn every_field_is_documented_and_situations_have_their_numbers() {
+    fn every_field_is_documented() {
         let bank = TmCell {
             workload: "bank",
             checks_percent: Some(50),
@@ -190,12 +174,6 @@ mod tests {
             rows: vec![TmRow::default()],
             ..TmCell::default()
         };
-        assert_eq!(
-            title(&bank),
-            "bank, 50 % check, 1 only sum all accounts, 3 participants, more participants than CPUs"
-        );
-        let list = TmCell { workload: "list", initial: Some(128), updates_percent: Some(10), ..TmCell::default() };
-        assert_eq!(work(&list), "list, 128 keys of twice as many, 10 % updates");
         let figure =
             PublishedFigure { figure: "bank", machine: "Opteron", least: 2.5, most: 2.5, source: "TM2C", here: None };
         let report = TmReport {

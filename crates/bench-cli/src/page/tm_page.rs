@@ -7,10 +7,9 @@ use super::column_table::folded_contenders;
 use super::published;
 use super::throughput::{Rate, Situation, pictures};
 use crate::columns::memories::CELL;
-use crate::command::tm_work;
+use crate::tm_situation::{title, work};
 use corecast_cli::report::frame::Frame;
 use corecast_cli::report::gates;
-use corecast_cli::table::many;
 
 /// The result as an HTML document in UTF-8, which loads and runs nothing. `created_at` is any text, and `command` what makes it
 /// again.
@@ -36,14 +35,10 @@ pub(crate) fn render_tm(report: &TmReport, created_at: &str, version: &str, comm
     frame.around(&frame.header(&html! {}), &main)
 }
 
-fn title(cell: &TmCell) -> String {
-    format!("{}, {}", tm_work(cell), many(cell.participants, "participant"))
-}
-
 fn situation(cell: &TmCell) -> Situation<'_> {
     let rates = cell.rows.iter().map(|row| Rate { contender: &row.contender, is_ours: row.ours, rate: row.mtps });
     Situation {
-        words: tm_work(cell),
+        words: work(cell),
         participants: cell.participants,
         is_oversubscribed: cell.oversubscribed,
         rates: rates.collect(),
