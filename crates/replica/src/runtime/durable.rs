@@ -414,7 +414,7 @@ mod tests {
             let files = set_origin_aside(&durability).expect("nobody has them");
             assert_eq!(files, FilesOrigin { group: GROUP_NUMBER, base: 5 });
             let state = read_origin(&durability, files, store()).expect("whole");
-            assert_eq!((state.get([4; 8]), state.get([5; 8])), (Some([4; 16]), None));
+            assert_eq!((state.query(&[4; 8]), state.query(&[5; 8])), (Some([4; 16]), None));
         }
         let error = Disk::begin(&durability, GROUP_NUMBER, 2, 0, (&store(), 3)).expect_err("the slot holds four");
         assert!(matches!(error, OpenError::Behind { kept: 4, taken: 3 }), "{error}");
