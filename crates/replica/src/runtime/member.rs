@@ -112,6 +112,7 @@ pub trait Member<S>: fmt::Debug + Send + Sync + Sized {
     }
 
     /// Waits until this many commands are applied here.
+    #[cold]
     fn catch_up_with(&self, wanted: Index, limit: Duration) -> Result<(), ReadError> {
         let found = self
             .wait_for(Some(limit), || if self.applied() >= wanted { Some(Ok(())) } else { self.read_error().map(Err) });
