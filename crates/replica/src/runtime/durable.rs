@@ -84,8 +84,8 @@ pub(crate) struct Disk {
 }
 
 impl Disk {
-    /// The files of the replica in `slot`, whose state now shows `applied` commands of the group: no fewer than the files that a node
-    /// before it has left there.
+    /// The files of the replica in `slot`, whose state now shows `applied` commands of the group: no fewer than the files that a
+    /// node before it has left there.
     pub(crate) fn begin<S: StateMachine>(
         durability: &Durability,
         group: u64,
