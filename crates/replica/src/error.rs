@@ -51,6 +51,15 @@ pub enum OpenError {
     /// The log or the snapshots in the folder could not be used.
     #[error("the files of the group could not be used: {0}")]
     Files(io::Error),
+    /// The state that a member gave is older than the files that an earlier node has left in this slot, in which a result may be
+    /// that no other files hold. Members that run catch up: join again.
+    #[error("the state that was taken shows {taken} commands, and the files of its slot hold {kept}")]
+    Behind {
+        /// The count of commands in the files.
+        kept: Index,
+        /// The count that the state shows.
+        taken: Index,
+    },
     /// The write-ahead log could not be used.
     #[error(transparent)]
     Wal(#[from] WalError),

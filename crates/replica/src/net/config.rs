@@ -136,8 +136,8 @@ impl Config {
     }
 
     /// Keeps every command and snapshots in files below `folder`, which all nodes of the group share and no other group uses.
-    /// A result is handed out when it is as durable as `fsync` says. A group that is made anew begins with what the files hold, and
-    /// with the initial state only if there are none. All nodes that it begins with have to name the folder then.
+    /// A result is handed out when it is as durable as `fsync` says. A group that is made anew begins with what the files hold,
+    /// and with the initial state only if there are none. All nodes that it begins with have to name the folder then.
     #[must_use]
     pub fn durable(mut self, folder: impl Into<PathBuf>, fsync: Fsync) -> Self {
         self.durability = Some(Durability { folder: folder.into(), fsync });

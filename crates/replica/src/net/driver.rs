@@ -56,6 +56,16 @@ pub(super) struct Ticking {
     pub(super) put_off: u32,
 }
 
+/// The signs by which this node takes others for dead or stuck.
+pub(super) struct Suspicions {
+    /// When it suspected each node last, in ticks.
+    pub(super) last: HashMap<NodeId, u64>,
+    /// Since when too few voters live, in ticks.
+    pub(super) stuck_since: Option<u64>,
+    /// The sign of life of each node, and since when it has not changed, in ticks.
+    pub(super) signs: Vec<(u64, u64)>,
+}
+
 /// All that the thread which drives a node has to itself.
 pub(super) struct Driver<S: StateMachine> {
     pub(super) core: OneNode<Body>,
@@ -80,17 +90,13 @@ pub(super) struct Driver<S: StateMachine> {
     pub(super) is_leaving: bool,
     /// True once it takes part no more.
     has_ended: bool,
-    /// When it began, looked at nodes from which it expects nothing, and when it suspected each node, in ticks.
+    /// When it began, and looked at nodes from which it expects nothing, in ticks.
     pub(super) began: u64,
     pub(super) looked: u64,
     pub(super) ticking: Ticking,
     pub(super) resubmitted: u64,
     pub(super) resubmitting: Resubmitting,
-    pub(super) suspected: HashMap<NodeId, u64>,
-    /// Since when too few voters live, in ticks.
-    pub(super) stuck_since: Option<u64>,
-    /// The sign of life of each node, and since when it has not changed, in ticks.
-    pub(super) signs: Vec<(u64, u64)>,
+    pub(super) suspicions: Suspicions,
     /// Kept for its memory.
     pub(super) bytes: Vec<u8>,
     inputs: Vec<Input<Body>>,
@@ -110,10 +116,9 @@ impl<S: StateMachine> Driver<S> {
         config: Config,
         boot: u64,
     ) -> Self {
-        let cpus = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
         let now = Clock::get().ticks();
         Self {
-            patience: Patience::new(config.patience, system.members().len(), cpus),
+            patience: patience_of(&config, system.members().len()),
             joining: Joining { joiners: Joiners::default(), given: Given::default(), boot, asked: 0, turn: 0 },
             barriers: Barriers::new(core.id()),
             core,
@@ -132,9 +137,7 @@ impl<S: StateMachine> Driver<S> {
             ticking: Ticking { at: now, progressed: 0, put_off: 0 },
             resubmitted: now,
             resubmitting: Resubmitting { after: LOST_AFTER, applied: 0 },
-            suspected: HashMap::new(),
-            stuck_since: None,
-            signs: vec![(0, now); config.slots],
+            suspicions: Suspicions { last: HashMap::new(), stuck_since: None, signs: vec![(0, now); config.slots] },
             bytes: Vec::new(),
             inputs: Vec::new(),
             effects: Vec::new(),
@@ -261,7 +264,7 @@ impl<S: StateMachine> Driver<S> {
     fn has_reconfigured(&mut self, inner: &Inner<S>, former: NodeId) {
         self.transport.counters.role_changes += 1;
         self.patience.reconfigured();
-        self.suspected.clear();
+        self.suspicions.last.clear();
         if former != self.core.configuration().leader && !self.table.is_gone(former) {
             self.patience.doubted();
         }
@@ -353,6 +356,12 @@ impl<S: StateMachine> Driver<S> {
         self.transport.flush();
         inner.callers.wake();
     }
+}
+
+/// How long a node of this many waits for others at first.
+fn patience_of(config: &Config, nodes: usize) -> Patience {
+    let cpus = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    Patience::new(config.patience, nodes, cpus)
 }
 
 /// The request for a barrier.

@@ -217,7 +217,13 @@ impl<S: StateMachine> Group<S> {
     fn join_later(&self, slot: usize, initial: &S) -> Result<Option<Node<S>>, OpenError> {
         let until = Instant::now() + self.config.joining;
         loop {
-            let Some(node) = self.start_later(slot, initial, until)? else { return Ok(None) };
+            let node = match self.start_later(slot, initial, until) {
+                Ok(Some(node)) => node,
+                Ok(None) => return Ok(None),
+                // The member that gave its state catches up.
+                Err(OpenError::Behind { .. }) if Instant::now() < until => continue,
+                Err(error) => return Err(error),
+            };
             if node.await_membership(until) {
                 node.await_votes(until.min(Instant::now() + VOTING));
                 return Ok(Some(node));

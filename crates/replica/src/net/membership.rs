@@ -46,8 +46,8 @@ impl<S: StateMachine> Driver<S> {
         self.transport.flush();
     }
 
-    /// Asks one of the nodes that it reaches, each in its turn, for what it lacks. Others do not know yet that it is there, and all that
-    /// its state and the first configuration name may be dead.
+    /// Asks one of the nodes that it reaches, each in its turn, for what it lacks. Others do not know yet that it is there, and
+    /// all that its state and the first configuration name may be dead.
     fn ask_for_newest(&mut self) {
         let slots = self.table.len();
         let turn = self.joining.turn;

@@ -38,7 +38,7 @@ pub(super) struct NodeTable {
     region: SharedRegion,
     nodes: usize,
     words: PlaceSlice<AtomicU64>,
-    /// Who has which slot.
+    /// The node that has each slot.
     pub(super) slots: Slots,
     wake_words: Vec<WakeWord>,
 }

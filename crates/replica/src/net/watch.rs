@@ -92,7 +92,7 @@ impl<S: StateMachine> Driver<S> {
     fn pass_over_silent(&mut self, now: u64) {
         let limit = Clock::get().ticks_in(self.patience.least() + IDLE_LOOK);
         let Some(routes) = self.transport.routes() else { return };
-        for (slot, (sign, since)) in self.signs.iter_mut().enumerate() {
+        for (slot, (sign, since)) in self.suspicions.signs.iter_mut().enumerate() {
             let found = self.table.sign(slot);
             if std::mem::replace(sign, found) != found {
                 *since = now;
@@ -125,9 +125,9 @@ impl<S: StateMachine> Driver<S> {
     fn may_suspect(&mut self, node: NodeId, now: u64) -> bool {
         let clock = Clock::get();
         let again = clock.ticks_in(self.tick_after() * 2);
-        let is_due = self.suspected.get(&node).is_none_or(|&last| now.saturating_sub(last) > again);
+        let is_due = self.suspicions.last.get(&node).is_none_or(|&last| now.saturating_sub(last) > again);
         if is_due {
-            self.suspected.insert(node, now);
+            self.suspicions.last.insert(node, now);
         }
         is_due
     }
@@ -192,8 +192,8 @@ impl<S: StateMachine> Driver<S> {
         }
     }
 
-    /// Roles cannot change hands any more, and one has to: too many of those who vote on that are dead, and none of them returns as
-    /// a voter. Where others know of newer voters, this node has asked all of them before it says so.
+    /// Roles cannot change hands any more, and one has to: too many of those who vote on that are dead, and none of them returns
+    /// as a voter. Where others know of newer voters, this node has asked all of them before it says so.
     fn look_for_majority(&mut self, inner: &Inner<S>, now: u64) {
         let configuration = self.core.configuration();
         let is_dead = |node: NodeId| node != inner.me && self.table.is_dead(node);
@@ -201,11 +201,11 @@ impl<S: StateMachine> Driver<S> {
         let voters = self.core.voters();
         let living = voters.iter().filter(|&&voter| !is_dead(voter)).count();
         if !is_needed || living * 2 > voters.len() || !self.is_member() {
-            self.stuck_since = None;
+            self.suspicions.stuck_since = None;
             // ORDERING: Relaxed, the word says everything
             return inner.has_no_majority.store(false, Ordering::Relaxed);
         }
-        let since = *self.stuck_since.get_or_insert(now);
+        let since = *self.suspicions.stuck_since.get_or_insert(now);
         let limit = NO_MAJORITY_AFTER.max(self.tick_after() * 2 * self.table.len() as u32);
         if Clock::get().duration(now.saturating_sub(since)) > limit {
             // ORDERING: Relaxed, the word says everything

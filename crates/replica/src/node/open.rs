@@ -156,10 +156,7 @@ fn join<S: StateMachine>(
     let me = claim(&region, &control)?;
     crash_point::here("slot-claimed");
     let mut place = Place::take(config, region, control, me)?;
-    let taken = giving::take(&mut place.shm, until, &mut place.asked, &S::restore);
-    let (system, machine) = taken.map_err(|error| {
-        if error.kind() == std::io::ErrorKind::TimedOut { OpenError::Lost } else { OpenError::State(error) }
-    })?;
+    let (system, machine) = take_state(config, &mut place, until)?;
     crash_point::here("state-taken");
     place.shm.writer.set_applied(system.applied(), Some(system.prefix()));
     place.shm.writer.ask(place.asked, None);
@@ -167,6 +164,25 @@ fn join<S: StateMachine>(
     let node = place.start(config, core, system, machine, hosted)?;
     node.await_membership(until, config.joining)?;
     Ok(node)
+}
+
+/// The state of a member, which shows no fewer commands than the files that an earlier node has left in the slot.
+fn take_state<S: StateMachine>(
+    config: &Config,
+    place: &mut Place,
+    until: Instant,
+) -> Result<(GroupState, S), OpenError> {
+    loop {
+        let taken = giving::take(&mut place.shm, until, &mut place.asked, &S::restore);
+        let taken = taken.map_err(|error| {
+            if error.kind() == std::io::ErrorKind::TimedOut { OpenError::Lost } else { OpenError::State(error) }
+        })?;
+        match durable::check_kept(config.durability.as_ref(), config.files, place.shm.me.slot, taken.0.applied()) {
+            // The member that gave its state catches up.
+            Err(OpenError::Behind { .. }) if Instant::now() < until => thread::sleep(LOOK_AGAIN),
+            checked => return checked.map(|()| taken),
+        }
+    }
 }
 
 /// The core of a node that begins with a state.

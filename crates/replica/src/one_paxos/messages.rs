@@ -113,8 +113,8 @@ impl<B: Clone + PartialEq> Node<B> {
         }
     }
 
-    /// A learner lacks what is decided from `first` on. If it knows a newer configuration it is asked for that: it may be the only
-    /// one, and a node that joined later is none that this one would ask by itself.
+    /// A learner lacks what is decided from `first` on. If it knows a newer configuration it is asked for that: it may be the
+    /// only one, and a node that joined later is none that this one would ask by itself.
     fn send_missing(&mut self, from: NodeId, epoch: Epoch, first: Index, effects: &mut Vec<Effect<B>>) {
         if epoch < self.configuration.epoch {
             self.send(from, Message::Chosen(self.newest_entry()), effects);

@@ -68,8 +68,8 @@ impl<B: Clone + PartialEq> Node<B> {
     }
 
     /// The leader has its role anew. It has led the epoch before, so it has all that the acceptor may have accepted: nothing is
-    /// to be adopted, which could block if the acceptor has died meanwhile. The acceptor has to obey the new epoch, or another one
-    /// is chosen.
+    /// to be adopted, which could block if the acceptor has died meanwhile. The acceptor has to obey the new epoch, or another
+    /// one is chosen.
     pub(super) fn go_on_leading(&mut self, effects: &mut Vec<Effect<B>>) {
         self.role = Role::Installing;
         self.prepare(effects);

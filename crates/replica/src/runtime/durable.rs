@@ -84,7 +84,8 @@ pub(crate) struct Disk {
 }
 
 impl Disk {
-    /// The files of the replica in `slot`, whose state now shows `applied` commands of the group.
+    /// The files of the replica in `slot`, whose state now shows `applied` commands of the group: no fewer than the files that a
+    /// node before it has left there.
     pub(crate) fn begin<S: StateMachine>(
         durability: &Durability,
         group: u64,
@@ -92,7 +93,8 @@ impl Disk {
         base: Index,
         (machine, applied): (&S, Index),
     ) -> Result<Self, OpenError> {
-        let (wal, snapshots) = open(&replica_folder(&durability.folder, slot), group, durability.fsync)?;
+        let (wal, mut snapshots) = open(&replica_folder(&durability.folder, slot), group, durability.fsync)?;
+        check_count(&wal, &mut snapshots, base + applied)?;
         let (held, record, written) = (Vec::new(), Vec::new(), Instant::now());
         let mut disk = Self { wal, snapshots, base, held, grown: 0, written, record };
         disk.restart(machine, applied)?;
@@ -195,8 +197,13 @@ pub(crate) fn start_from_files<S: StateMachine>(
 pub(crate) fn set_origin_aside(durability: &Durability) -> Result<FilesOrigin, OpenError> {
     let folder = &durability.folder;
     let group = group_number(folder, new_number())?;
-    let Some((base, replica)) = furthest(folder, group)? else { return Ok(FilesOrigin { group, base: 0 }) };
+    let Some((base, replica)) = furthest(folder, group)?.filter(|&(base, _)| base > 0) else {
+        return Ok(FilesOrigin { group, base: 0 });
+    };
     let (origin, replaced) = (folder.join(ORIGIN), folder.join("replaced"));
+    if replaced.exists() {
+        fs::remove_dir_all(&replaced).map_err(OpenError::Files)?;
+    }
     if replica != origin {
         // Where this ends early, the replica's files are still there, and further than those.
         if origin.exists() {
@@ -272,6 +279,31 @@ fn furthest(folder: &Path, group: u64) -> Result<Option<(Index, PathBuf)>, OpenE
 /// The count of commands that a replica's files show.
 fn count_of(replica: &Path, group: u64) -> Result<Index, OpenError> {
     let (wal, mut snapshots) = open(replica, group, Fsync::Never)?;
+    count_in(&wal, &mut snapshots)
+}
+
+/// Checks that a state that shows `applied` commands of the group may take the place of what the files of a slot hold.
+///
+/// # Errors
+/// [`OpenError::Behind`] if it may not.
+pub(crate) fn check_kept(
+    durability: Option<&Durability>,
+    files: FilesOrigin,
+    slot: u16,
+    applied: Index,
+) -> Result<(), OpenError> {
+    let Some(durability) = durability else { return Ok(()) };
+    let (wal, mut snapshots) = open(&replica_folder(&durability.folder, slot), files.group, Fsync::Never)?;
+    check_count(&wal, &mut snapshots, files.base + applied)
+}
+
+/// A result may have been handed out that only these files hold. Damaged ones hold nothing.
+fn check_count(wal: &Wal, snapshots: &mut SnapshotStore, taken: Index) -> Result<(), OpenError> {
+    let kept = count_in(wal, snapshots).unwrap_or(0);
+    if taken < kept { Err(OpenError::Behind { kept, taken }) } else { Ok(()) }
+}
+
+fn count_in(wal: &Wal, snapshots: &mut SnapshotStore) -> Result<Index, OpenError> {
     let newest = snapshots.newest()?.map_or(0, |newest| newest.reader.manifest().index);
     Ok(if wal.first() <= newest { wal.next().max(newest) } else { newest })
 }
@@ -345,4 +377,47 @@ fn is_in_use(error: &OpenError) -> bool {
 
 fn invalid(what: String) -> OpenError {
     OpenError::Files(io::Error::new(io::ErrorKind::InvalidData, what))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kv::{Compact, CompactSet};
+
+    const GROUP_NUMBER: u64 = 7;
+
+    fn store() -> Compact {
+        Compact::with_capacity(10).expect("small")
+    }
+
+    /// Files of a slot that hold this many commands.
+    fn write(durability: &Durability, slot: u16, count: u8) {
+        let mut disk = Disk::begin(durability, GROUP_NUMBER, slot, 0, (&store(), 0)).expect("nobody has them");
+        for at in 0..count {
+            let mut operation = Vec::new();
+            CompactSet { key: [at; 8], value: [at; 16] }.encode(&mut operation);
+            disk.keep(at.into(), Some(&operation)).expect("room");
+        }
+        disk.wal.sync().expect("room");
+    }
+
+    #[test]
+    fn files_of_the_furthest_are_set_aside_and_never_overwritten_by_an_older_state() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let durability = Durability { folder: folder.path().to_owned(), fsync: Fsync::Never };
+        fs::write(folder.path().join(GROUP), GROUP_NUMBER.to_string()).expect("room");
+        assert_eq!(set_origin_aside(&durability).expect("no files").base, 0);
+        [(0, 3), (1, 5), (2, 4)].into_iter().for_each(|(slot, count)| write(&durability, slot, count));
+        // An earlier attempt ended in the middle.
+        fs::create_dir_all(folder.path().join("replaced/log")).expect("room");
+        for _ in 0..2 {
+            let files = set_origin_aside(&durability).expect("nobody has them");
+            assert_eq!(files, FilesOrigin { group: GROUP_NUMBER, base: 5 });
+            let state = read_origin(&durability, files, store()).expect("whole");
+            assert_eq!((state.query(&[4; 8]), state.query(&[5; 8])), (Some([4; 16]), None));
+        }
+        let error = Disk::begin(&durability, GROUP_NUMBER, 2, 0, (&store(), 3)).expect_err("the slot holds four");
+        assert!(matches!(error, OpenError::Behind { kept: 4, taken: 3 }), "{error}");
+        Disk::begin(&durability, GROUP_NUMBER, 2, 5, (&store(), 0)).expect("five are more");
+    }
 }

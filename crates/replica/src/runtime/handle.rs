@@ -42,7 +42,7 @@ impl<S: StateMachine, M: Medium> Node<S, M> {
         Ok(Self(Arc::new(Handle { inner, thread: Mutex::new(Some(thread)) })))
     }
 
-    /// What its threads share.
+    /// The part that its threads share.
     pub(crate) fn inner(&self) -> &Arc<M::Member<S>> {
         &self.0.inner
     }
@@ -65,8 +65,8 @@ impl<S: StateMachine, M: Medium> Node<S, M> {
     /// Asks the state of this replica, as fresh as `level` says. Returns the answer, and the count of commands that it shows.
     ///
     /// In shared memory `Linearizable` needs no message and no clock: one load of the count that all nodes raise before an effect
-    /// can be seen, and waiting only if this replica has not applied as many. Over messages it waits for a barrier in the log, which
-    /// costs as many messages as an operation; one barrier serves all reads of this node that began before it was asked for.
+    /// can be seen, and waiting only if this replica has not applied as many. Over messages it waits for a barrier in the log,
+    /// which costs as many messages as an operation; one barrier serves all reads of this node that began before it was asked for.
     ///
     /// # Errors
     /// [`ReadError`]; `Lagging`, or `Unconfirmed` over messages, after 5 s.

@@ -14,12 +14,12 @@ use super::errands::Errands;
 use crate::error::{ExecuteError, ForkedNode, ReadError};
 use crate::{Command, Index, NodeId, StateMachine};
 
-/// The way in which the nodes of a group reach each other: [`SharedMemory`] or `net::Messages`. It is a part of the types of nodes
-/// and sessions.
+/// The way in which the nodes of a group reach each other: [`SharedMemory`] or `net::Messages`. It is a part of the types of
+/// nodes and sessions.
 pub trait Medium: Sized + 'static {
     /// How a node and its group are.
     type Status;
-    /// What the threads of a node share.
+    /// The part of a node that its threads share.
     #[doc(hidden)]
     type Member<S: StateMachine>: Member<S, Status = Self::Status>;
 }
@@ -59,7 +59,7 @@ pub trait Member<S>: fmt::Debug + Send + Sync + Sized {
     /// The threads that wait.
     fn callers(&self) -> &Callers;
 
-    /// What the node's threads want of the one that drives it.
+    /// Errands of the node's threads for the one that drives it.
     fn errands(&self) -> &Errands<Errand<Self::Body>>;
 
     /// The number of the next session.
@@ -112,6 +112,7 @@ pub trait Member<S>: fmt::Debug + Send + Sync + Sized {
     }
 
     /// Waits until this many commands are applied here.
+    #[cold]
     fn catch_up_with(&self, wanted: Index, limit: Duration) -> Result<(), ReadError> {
         let found = self
             .wait_for(Some(limit), || if self.applied() >= wanted { Some(Ok(())) } else { self.read_error().map(Err) });

@@ -66,8 +66,8 @@ impl Slots {
         Claim::from_bits(self.word(slot, CLAIM).load(Ordering::Acquire))
     }
 
-    /// Makes a participant the next incarnation in a slot, after the one of `before`; `None` if another was first, or the slot has
-    /// had all its incarnations.
+    /// Makes a participant the next incarnation in a slot, after the one of `before`; `None` if another was first, or the slot
+    /// has had all its incarnations.
     #[must_use]
     pub fn claim(&self, slot: usize, before: Claim, participant: u64) -> Option<NodeId> {
         let claim = before.next(participant)?;
@@ -98,8 +98,8 @@ impl Slots {
         let place = u64::from(at.pid) << 32 | u64::from(at.fd as u32);
         for (word, value) in [(SERIAL, at.serial), (PLACE, place), (REGION, at.region), (ANNOUNCED, at.node.inc.into())]
         {
-            // ORDERING: Release, pairs with the Acquire in announcement: a reader of ANNOUNCED has the words before it, and a reader
-            // of any word sees the claim of its incarnation [slot-place]
+            // ORDERING: Release, pairs with the Acquire in announcement: a reader of ANNOUNCED has the words before it, and a
+            // reader of any word sees the claim of its incarnation [slot-place]
             self.word(slot, word).store(value, Ordering::Release);
         }
         // ORDERING: Release, pairs with the Acquire in announcements [slot-announced]
@@ -111,7 +111,7 @@ impl Slots {
     #[must_use]
     pub fn announcement(&self, slot: usize) -> Option<ChannelPlace> {
         let inc = self.claim_of(slot).inc;
-        // ORDERING: Acquire, pairs with the Release in announce: the words below are this incarnation's or a later one's [slot-place]
+        // ORDERING: Acquire, pairs with the Release in announce: the words below are of this incarnation or a later one [slot-place]
         let load = |at| self.word(slot, at).load(Ordering::Acquire);
         if inc == 0 || load(ANNOUNCED) != u64::from(inc) {
             return None;

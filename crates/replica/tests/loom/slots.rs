@@ -7,13 +7,18 @@ use corecast_replica::runtime::{ChannelPlace, Slots};
 use corecast_replica::segment::Claim;
 use loom::thread;
 
+/// The one that claims all slots.
+const PARTICIPANT: u64 = 5;
+
 fn slots(count: usize) -> Slots {
     Slots::new(PlaceSlice::new((0..Slots::words(count)).map(|_| AtomicU64::new(0)).collect()))
 }
 
-/// Claims a slot after the last one that had it.
-fn claim(slots: &Slots, slot: usize) -> NodeId {
-    slots.claim(slot, slots.claim_of(slot), 5).expect("nobody else claims it")
+/// Becomes incarnation `inc` of a slot, without a look at it: the checker remembers the last access to a word only, and would not
+/// let another thread's look come between that and the claim.
+fn claim(slots: &Slots, slot: usize, inc: u16) -> NodeId {
+    let before = if inc == 1 { Claim::NONE } else { Claim { inc: inc - 1, participant: PARTICIPANT } };
+    slots.claim(slot, before, PARTICIPANT).expect("nobody else claims it")
 }
 
 /// A place all of whose numbers are this one.
@@ -31,7 +36,7 @@ fn a_claim_brings_the_record_of_its_process() {
         let claiming = thread::spawn(move || {
             // ORDERING: Relaxed, the claim releases it: that is what this model is about
             their_record.store(1, Ordering::Relaxed);
-            claim(&theirs, 0);
+            claim(&theirs, 0, 1);
         });
         if slots.claim_of(0) != Claim::NONE {
             // ORDERING: Relaxed, as above
@@ -46,7 +51,7 @@ fn one_of_two_has_a_slot() {
     loom::model(|| {
         let slots = slots(1);
         let theirs = slots.clone();
-        let claiming = thread::spawn(move || theirs.claim(0, Claim::NONE, 5).is_some());
+        let claiming = thread::spawn(move || theirs.claim(0, Claim::NONE, PARTICIPANT).is_some());
         let is_mine = slots.claim(0, Claim::NONE, 6).is_some();
         assert_ne!(is_mine, claiming.join().expect("the other ends"));
     });
@@ -58,7 +63,7 @@ fn of_two_that_come_the_later_sees_the_other() {
     loom::model(|| {
         let slots = slots(2);
         let come = |slots: &Slots, slot: usize| {
-            claim(slots, slot);
+            claim(slots, slot, 1);
             let serial = slots.next_serial();
             (serial, slots.claim_of(1 - slot) != Claim::NONE)
         };
@@ -75,7 +80,7 @@ fn what_is_counted_is_announced() {
     loom::model(|| {
         let slots = slots(1);
         let theirs = slots.clone();
-        let coming = thread::spawn(move || theirs.announce(&place(claim(&theirs, 0))));
+        let coming = thread::spawn(move || theirs.announce(&place(claim(&theirs, 0, 1))));
         if slots.announcements() == 1 {
             assert_eq!(slots.announcement(0), Some(place(NodeId::new(0, 1))));
         }
@@ -90,8 +95,8 @@ fn an_announcement_is_of_one_incarnation() {
         let slots = slots(1);
         let theirs = slots.clone();
         let coming = thread::spawn(move || {
-            for _ in 0..2 {
-                theirs.announce(&place(claim(&theirs, 0)));
+            for inc in 1..=2 {
+                theirs.announce(&place(claim(&theirs, 0, inc)));
             }
         });
         if let Some(found) = slots.announcement(0) {

@@ -196,7 +196,7 @@ fn f10() {
         Action::Request(at) => *at != 2,
         _ => false,
     };
-    let model = Protocol { epochs: 2, requests: 1, expulsions: 1, suspicions: 2, suspecting: &[0, 2], ..model };
+    let model = Protocol { epochs: 3, requests: 1, expulsions: 1, suspicions: 3, suspecting: &[0, 2], ..model };
     is_found(Protocol { trims: true, is_left_out, ..model });
 }
 
