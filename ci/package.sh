@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# The Debian package: both programs, manual pages, completions, and the C library with its header. `cargo deb` builds it if that is
-# installed, else dpkg-deb, from the same list in crates/cli/Cargo.toml; then it is unpacked into an empty folder and tried there.
-# With a folder as its argument the package is left in it. With PACKAGE_PROGRAMS=debug it holds the programs as tests build them:
+# The Debian package: both programs, the preload objects, manual pages, completions, and the C library with its header. `cargo deb`
+# builds it if that is installed, else dpkg-deb, from the same list in crates/cli/Cargo.toml; then it is unpacked into an empty
+# folder and tried there. With a folder as its argument the package is left in it. With PACKAGE_PROGRAMS=debug it holds the programs as tests build them:
 # all is tried in seconds instead of minutes, and the package is nothing to ship.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -38,11 +38,18 @@ release) options=(--release) compression=(-Zxz) ;;
 debug) options=() compression=(-Zgzip -z1) ;;
 *) echo "PACKAGE_PROGRAMS is '$programs', not release or debug" >&2 && exit 2 ;;
 esac
-cargo build "${options[@]}" --package corecast-cli --package corecast-bench-cli
+shims=(omp pthread mpi)
+cargo build "${options[@]}" --package corecast-cli --package corecast-bench-cli "${shims[@]/#/--package=corecast-shim-}"
 rm -rf "$made"
 install -d "$made"
 make --silent --directory crates/capi install CARGO_TARGET_DIR="$target" DESTDIR="$made/root" PREFIX=/usr LIBDIR="$library_folder"
-strip --strip-unneeded "$made/root$library_folder"/libcorecast.so.*.*
+# Where `corecast run --shim` looks for them.
+objects="$made/root/usr/lib/corecast"
+install -d "$objects"
+for shim in "${shims[@]}"; do
+    install -m 644 "$target/$programs/libcorecast_$shim.so" "$objects"
+done
+strip --strip-unneeded "$made/root$library_folder"/libcorecast.so.*.* "$objects"/*.so
 "$target/$programs/corecast" man --all "$made/manual"
 gzip -9n "$made/manual"/*.1
 cat LICENSE-MIT LICENSE-APACHE >"$made/copyright"
@@ -131,6 +138,11 @@ test -L "$lib/libcorecast.so"
 cc -std=c11 -Wall -Werror -pthread crates/capi/examples/region.c -o "$work/region" "-I$installed/usr/include" "-L$lib" -lcorecast
 LD_LIBRARY_PATH="$lib" timeout 60 "$work/region" | tail -n 1 | grep '^in the shop: 1, this process$'
 grep --quiet "^libdir=$library_folder$" "$lib/pkgconfig/corecast.pc"
+# `corecast run` finds the objects, and the loader takes them.
+LD_LIBRARY_PATH="$lib" timeout 60 "$installed/usr/bin/corecast" run --shim omp,barrier,lock,mpi --shim-stats -- "$work/region" \
+    >"$work/region.output" 2>"$work/region.statistics"
+tail -n 1 "$work/region.output" | grep '^in the shop: 1, this process$'
+grep --quiet '^corecast pthread: ' "$work/region.statistics"
 
 [ -z "$kept" ] || install -m 644 "$package" "$kept"
 echo "package: $(basename "$package"), $(du --apparent-size --block-size=1024 "$package" | cut --fields=1) KiB, passed"

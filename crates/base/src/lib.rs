@@ -8,6 +8,7 @@
 //! - [`Place`]: a value in memory that several threads or processes share; [`Arena`]: memory that all of them lay out in
 //!   the same way;
 //! - [`Plain`]: values that any bytes make;
+//! - [`prefetch_for_write`]: a hint that a line will be written;
 //! - [`region`]: shared memory with participants, for threads or processes;
 //! - [`rendezvous`]: how processes find such memory by a name;
 //! - [`small_file`]: text files of untrusted size;
@@ -47,6 +48,7 @@ mod cpu;
 mod liveness;
 pub mod place;
 mod plain;
+mod prefetch;
 #[cfg(not(loom))]
 pub mod region;
 #[cfg(not(loom))]
@@ -63,5 +65,6 @@ pub use clock::Clock;
 pub use cpu::{CpuId, CpuSet, CpuSetError, MAX_CPU_ID};
 pub use place::{Place, PlaceSlice, Shareable};
 pub use plain::{Plain, zeroed};
+pub use prefetch::prefetch_for_write;
 #[cfg(not(loom))]
 pub use thread_end::ThreadEnd;

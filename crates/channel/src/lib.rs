@@ -62,7 +62,6 @@ pub mod mcast;
 mod open;
 mod peer;
 mod policy;
-mod prefetch;
 pub mod select;
 mod selectable;
 mod slots;

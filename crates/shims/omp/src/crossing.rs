@@ -11,8 +11,23 @@ use crate::thread::{ThreadState, here};
 #[inline]
 pub(crate) fn seat_of(thread: &ThreadState, runtime: &Runtime) -> Option<Seat> {
     let seat = thread.seat.get();
-    let is_here = !seat.team.is_null() && std::ptr::eq(seat.runtime, runtime);
-    (is_here && seat.level == runtime.level()).then_some(seat)
+    let is_here = !seat.team.is_null() && std::ptr::eq(seat.runtime, runtime) && seat.level == runtime.level();
+    match seat.size {
+        _ if !is_here => None,
+        0 => ask(thread, seat, runtime),
+        _ => Some(seat),
+    }
+}
+
+/// Asks the runtime for the number of this thread in the region of its seat, and for the number of members.
+#[inline(never)]
+fn ask(thread: &ThreadState, seat: Seat, runtime: &Runtime) -> Option<Seat> {
+    // SAFETY: a seat that is served has a team, which lives until the process ends.
+    let team = unsafe { &*seat.team };
+    let number = |told: i32| usize::try_from(told).unwrap_or(0);
+    let seat = team.seat(number(runtime.thread_num()), number(runtime.num_threads()));
+    thread.seat.set(seat);
+    (!seat.team.is_null()).then_some(seat)
 }
 
 /// Ends the interval in which this thread is. The runtime's barrier runs tasks, for which the thread has no seat: a task that

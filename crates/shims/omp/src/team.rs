@@ -11,8 +11,8 @@ use crate::lines::{Crossing, Position, Shape, TeamLines};
 use crate::patience::{policy, waiter_for};
 use crate::runtime::{Body, Runtime};
 
-/// The words of the teams that one thread forks at one nesting depth, one region after the other. They live until the process ends:
-/// when the thread ends another one takes them.
+/// The words of the teams that one thread forks at one nesting depth, one region after the other. They live until the process
+/// ends: when the thread ends another one takes them.
 #[repr(C)]
 pub(crate) struct Team {
     /// The first word of the region's own data. The entry for task reductions reads it, and is handed a team in place of the
@@ -40,6 +40,7 @@ pub(crate) struct Seat {
     /// The answer of `omp_get_level` in the team's region.
     pub(crate) level: i32,
     pub(crate) tid: u32,
+    /// The number of members; 0 until the thread has asked for it, which it does at the region's first barrier.
     pub(crate) size: u32,
     /// The number of the interval between two barriers in which the thread is. It grows when the thread *leaves* a barrier: a
     /// task that it runs inside the barrier may create another task, which belongs to the interval that is ending.
@@ -139,6 +140,13 @@ impl Team {
         }
     }
 
+    /// A seat in the open region whose holder has not asked for its number yet. To ask takes a line of the runtime's team from
+    /// the master, which has just written it: a tenth of a microsecond and more, in vain where a region has no barrier.
+    pub(crate) fn unasked_seat(&self) -> Seat {
+        let Region { runtime, level, .. } = self.region();
+        Seat { team: self, runtime, level, ..Seat::NONE }
+    }
+
     /// The seat of a member in the open region; none if the team is too small to need barriers, or too large.
     pub(crate) fn seat(&self, tid: usize, size: usize) -> Seat {
         if size < 2 || size > self.capacity() || tid >= size {
@@ -146,9 +154,7 @@ impl Team {
         }
         let Region { runtime, level, .. } = self.region();
         self.prepare_waiter(tid, size, self.runtime());
-        // ORDERING: Relaxed, written by the master before the fork
-        let interval = self.base.load(Ordering::Relaxed) + 1;
-        Seat { team: self, runtime, level, tid: tid as u32, size: size as u32, interval }
+        Seat { team: self, runtime, level, tid: tid as u32, size: size as u32, interval: self.first_interval() }
     }
 
     /// The body of the open region, and its data.
@@ -163,10 +169,11 @@ impl Team {
         unsafe { &*self.region().runtime }
     }
 
-    /// Remembers the last interval that member 0 has ended. A thread without a seat in the region has ended none.
+    /// Remembers the last interval that member 0 has ended. A thread that has no seat in the region, or has not asked for its
+    /// number, has ended none.
     pub(crate) fn leave(seat: Seat) {
         // SAFETY: null, or a team, which lives until the process ends, and whose region lasts until all members have ended it.
-        let Some(team) = (unsafe { seat.team.as_ref() }).filter(|_| seat.tid == 0) else { return };
+        let Some(team) = (unsafe { seat.team.as_ref() }).filter(|_| seat.tid == 0 && seat.size != 0) else { return };
         let ended = seat.interval - 1;
         // ORDERING: Relaxed, read after the join
         if team.last.load(Ordering::Relaxed) != ended {
@@ -175,10 +182,14 @@ impl Team {
         }
     }
 
-    /// Announces a task that the member is about to create.
+    /// Announces a task that the member is about to create. One that has not asked for its number yet is in the region's first
+    /// interval.
     #[inline]
     pub(crate) fn announce_task(&self, seat: Seat) {
-        self.lines.announce_task(seat.interval, seat.size as usize);
+        match seat.size {
+            0 => self.lines.announce_task(self.first_interval(), self.capacity()),
+            size => self.lines.announce_task(seat.interval, size as usize),
+        }
     }
 
     /// Crosses the barrier at the end of the member's interval, or not.
@@ -205,6 +216,12 @@ impl Team {
     pub(crate) fn shown_copy(&self) -> *mut c_void {
         // ORDERING: Relaxed, the barrier before orders it
         self.copy.load(Ordering::Relaxed)
+    }
+
+    /// The first interval of the open region.
+    fn first_interval(&self) -> u64 {
+        // ORDERING: Relaxed, written by the master before the fork
+        self.base.load(Ordering::Relaxed) + 1
     }
 
     fn region(&self) -> Region {

@@ -7,10 +7,9 @@
 //! place: slot `s` owns block `s`, and sender `i` block `slots + i`.
 
 use corecast_base::sync::{AtomicU64, Ordering};
-use corecast_base::{LINE_BYTES, PlaceSlice};
+use corecast_base::{LINE_BYTES, PlaceSlice, prefetch_for_write};
 
 use crate::mcast::config::Config;
-use crate::prefetch::prefetch_for_write;
 
 const WORD_BYTES: usize = size_of::<u64>();
 const LINE_WORDS: usize = LINE_BYTES / WORD_BYTES;

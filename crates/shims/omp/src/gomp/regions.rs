@@ -1,8 +1,8 @@
 //! Regions with a team.
 //!
 //! The runtime is given a trampoline in place of the region's body, and the team in place of its data. Each member of the team
-//! that the runtime makes enters the trampoline, asks the runtime for its number, takes its seat and calls the body. The number
-//! of members is asked for inside, as the runtime may give fewer than were wanted.
+//! that the runtime makes enters the trampoline, takes a seat and calls the body. At its first barrier it asks the runtime for its
+//! number, and for the number of members, of which the runtime may give fewer than were wanted.
 
 use std::ffi::{c_long, c_uint, c_void};
 use std::ptr;
@@ -10,7 +10,7 @@ use std::ptr;
 use crate::pool;
 use crate::runtime::{Body, GOMP, Runtime};
 use crate::statistics::{self, REGIONS};
-use crate::team::{Seat, Team};
+use crate::team::Team;
 use crate::thread::here;
 
 /// Exports entries of which each takes a body, its data, the wanted number of threads and further numbers.
@@ -122,15 +122,9 @@ unsafe extern "C" fn enter(team: *mut c_void) {
     let (body, data) = team.body();
     let Some(body) = body else { return };
     here(|thread| {
-        let before = thread.seat.replace(seat_in(team));
+        let before = thread.seat.replace(team.unasked_seat());
         // SAFETY: the body and the data that the caller of the region has given.
         unsafe { body(data) };
         Team::leave(thread.seat.replace(before));
     });
-}
-
-fn seat_in(team: &Team) -> Seat {
-    let runtime = team.runtime();
-    let tid = usize::try_from(runtime.thread_num()).unwrap_or(usize::MAX);
-    team.seat(tid, usize::try_from(runtime.num_threads()).unwrap_or(0))
 }

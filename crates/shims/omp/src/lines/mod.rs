@@ -15,6 +15,10 @@
 //! A member that is still inside the runtime's barrier of b may run a task of b + 1, which another member has created after it
 //! left. If that task creates another, the announcement b must not replace b + 1: the word only grows.
 //!
+//! Each member writes two lines in turn, one for intervals of even numbers and one for odd ones. When it has crossed it asks for
+//! the line that it writes next, which nobody reads any more, so that the store at its next arrival need not wait for it. With two
+//! members on cores that are far from each other (0.5 us for a message and its answer) a barrier took 0.34 us without that.
+//!
 //! Arrivals are *assigned* the interval's number, not counted, so an arrival at a barrier that was diverted meanwhile does no
 //! harm. This excludes barriers that count tickets. Up to [`Shape::exchange_up_to`] members, each has one line, which all others
 //! read: the last to arrive need not wait, which matters most where members share CPUs. Above that, members form a tree of
@@ -31,7 +35,7 @@ use std::convert::Infallible;
 
 use corecast_base::sync::{AtomicU64, Ordering};
 use corecast_base::wait::{LONGEST_SLEEP, Wait, Waiter, WakeWord};
-use corecast_base::{CacheLine, LINE_BYTES};
+use corecast_base::{CacheLine, LINE_BYTES, prefetch_for_write};
 
 /// How a barrier among many members is put together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,8 +85,9 @@ pub struct TeamLines {
 
 #[derive(Debug)]
 struct MemberLines {
-    /// The last interval at the end of which this member has arrived. Written by the member, read by those that wait for it.
-    arrived: CacheLine<AtomicU64>,
+    /// The last interval of even number at the end of which this member has arrived, and the last of odd number. Written by the
+    /// member, read by those that wait for it.
+    arrived: [CacheLine<AtomicU64>; 2],
     inner: Option<InnerNode>,
 }
 
@@ -110,7 +115,7 @@ impl TeamLines {
                 || InnerNode { released: word(), collector: WakeWord::new(policy), followers: WakeWord::new(policy) };
             is_inner.then(node)
         };
-        let members = (0..capacity).map(|tid| MemberLines { arrived: word(), inner: inner(tid) }).collect();
+        let members = (0..capacity).map(|tid| MemberLines { arrived: [word(), word()], inner: inner(tid) }).collect();
         Self { task: word(), exchange: WakeWord::new(policy), shape, members }
     }
 
@@ -170,7 +175,7 @@ impl TeamLines {
     #[inline]
     fn exchange(&self, me: Position, interval: u64, waiter: &mut Waiter) -> Crossing {
         // ORDERING: Release, pairs with the Acquire in has_arrived [arrived]
-        self.members[me.tid].arrived.store(interval, Ordering::Release);
+        self.arrival(me.tid, interval).store(interval, Ordering::Release);
         let mut next = 0;
         let crossing = self.wait(&self.exchange, interval, waiter, || {
             while next < me.size && self.has_arrived(next, interval) {
@@ -178,6 +183,8 @@ impl TeamLines {
             }
             next == me.size
         });
+        // If all have come, nobody reads that line any more: it shows this member's arrival at the end of the last interval.
+        prefetch_for_write(self.arrival(me.tid, interval + 1));
         // Only now: the last to arrive wakes the others once, and not each of them a sleeper that has to wait for more. Two that
         // arrive last at once may both find the other missing, but then one of them finds all before it sleeps, and gets here.
         self.exchange.notify();
@@ -210,17 +217,23 @@ impl TeamLines {
     fn follow(&self, parent: usize, me: Position, interval: u64, waiter: &mut Waiter) -> Crossing {
         let node = self.members[parent].inner.as_ref().expect("a parent's number is a multiple of the radix");
         // ORDERING: Release, pairs with the Acquire in has_arrived [arrived]
-        self.members[me.tid].arrived.store(interval, Ordering::Release);
+        self.arrival(me.tid, interval).store(interval, Ordering::Release);
         node.collector.notify();
         // ORDERING: Acquire, pairs with the Release in climb [released]
         self.wait(&node.followers, interval, waiter, || node.released.load(Ordering::Acquire) >= interval)
     }
 
-    /// True if this member has arrived at the end of the interval. It may have gone on to the end of the next one.
+    /// Where this member shows that it has arrived at the end of the interval.
+    #[inline]
+    fn arrival(&self, tid: usize, interval: u64) -> &AtomicU64 {
+        &self.members[tid].arrived[(interval % 2) as usize]
+    }
+
+    /// True if this member has arrived at the end of the interval.
     #[inline]
     fn has_arrived(&self, tid: usize, interval: u64) -> bool {
         // ORDERING: Acquire, pairs with the Releases in exchange and follow [arrived]
-        self.members[tid].arrived.load(Ordering::Acquire) >= interval
+        self.arrival(tid, interval).load(Ordering::Acquire) >= interval
     }
 
     /// Waits until `has_come`. It is asked before the task word: a member that has seen all arrive sees every announcement.

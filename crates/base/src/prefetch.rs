@@ -3,12 +3,12 @@
 //! A hint: no memory is read or written, and a CPU that does not know it does nothing. For lines that no other CPU still
 //! reads, as it takes them away.
 
-use corecast_base::sync::AtomicU64;
+use crate::sync::AtomicU64;
 
 /// Asks for the line of `word`.
 #[cfg(all(target_arch = "x86_64", not(any(loom, miri))))]
 #[inline(always)]
-pub(crate) fn prefetch_for_write(word: &AtomicU64) {
+pub fn prefetch_for_write(word: &AtomicU64) {
     // Not `_mm_prefetch`: for a target without PRFCHW, as any x86-64 is by default, it reads the line instead.
     // SAFETY: PREFETCHW changes no register, flag or memory, and is ignored by CPUs that lack it.
     unsafe { std::arch::asm!("prefetchw [{}]", in(reg) std::ptr::from_ref(word), options(nostack, preserves_flags)) };
@@ -17,4 +17,4 @@ pub(crate) fn prefetch_for_write(word: &AtomicU64) {
 /// Nothing where there is no such hint.
 #[cfg(not(all(target_arch = "x86_64", not(any(loom, miri)))))]
 #[inline(always)]
-pub(crate) fn prefetch_for_write(_word: &AtomicU64) {}
+pub fn prefetch_for_write(_word: &AtomicU64) {}

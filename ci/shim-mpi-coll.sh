@@ -1,0 +1,70 @@
+#!/usr/bin/env bash
+# Runs MPICH's own tests of collectives (test/mpi/coll of its source) with the preload object and without, under each MPI that is
+# installed: verdicts must be equal. No part of `.ci/run`: it takes half an hour, and needs the source, such as that of
+# `apt-get source mpich`.
+#
+# Usage: ci/shim-mpi-coll.sh FOLDER     RANKS="2 3 4"; MPIS="openmpi mpich"; TESTS='^red': only tests whose names match
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+source="$(realpath "${1:?the folder of the source of MPICH}")/test/mpi"
+work="${WORK:-$(mktemp -d)}"
+[ -n "${WORK:-}" ] || trap 'rm -rf "$work"' EXIT
+cargo build --release --quiet --package corecast-shim-mpi
+object="$(realpath "${CARGO_TARGET_DIR:-target}/release/libcorecast_mpi.so")"
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
+
+# Builds the tests with the compiler of an MPI: build MPI.
+build() {
+    mkdir -p "$work/$1" && cd "$work/$1"
+    [ ! -e built ] || return 0
+    "$source/configure" "CC=mpicc.$1" --disable-cxx --disable-fortran --disable-spawn --disable-rma >log 2>&1
+    make -C dtpools >>log 2>&1
+    make -C util libmtest_single.la >>log 2>&1
+    # Some tests do not link with a library that lacks a function.
+    make --keep-going -C coll >>log 2>&1 || true
+    touch built
+}
+# The verdict of a test, and whether any call was served: run MPI RANKS TEST ARGUMENTS -- NAME=VALUE ..
+run() {
+    local mpi="$1" ranks="$2" command=("$3") status=0 verdict
+    shift 3
+    while [ "$1" != -- ]; do command+=("$1") && shift; done
+    shift
+    timeout --kill-after=5 120 "mpiexec.$mpi" -n "$ranks" env "$@" "${command[@]}" >"$work/output" 2>&1 </dev/null || status=$?
+    verdict="failed"
+    [ "$status" != 124 ] && [ "$status" != 137 ] || verdict="hangs"
+    if [ "$status" = 0 ] && grep --quiet --ignore-case 'no errors' "$work/output"; then verdict="passed"; fi
+    echo "$verdict"
+}
+
+failed=0
+for mpi in ${MPIS:-openmpi mpich}; do
+    if ! command -v "mpicc.$mpi" >/dev/null || ! command -v "mpiexec.$mpi" >/dev/null; then
+        echo "SKIPPED: MPICH's tests under $mpi: mpicc.$mpi or mpiexec.$mpi is missing"
+        continue
+    fi
+    (build "$mpi")
+    runs=0 served=0 differ=0
+    declare -A verdicts=()
+    while read -r test arguments; do
+        [ -x "$work/$mpi/coll/$test" ] && [[ "$test" =~ ${TESTS:-.} ]] || continue
+        read -r -a arguments <<<"$arguments"
+        for ranks in ${RANKS:-2 3 4}; do
+            command=("$mpi" "$ranks" "$work/$mpi/coll/$test" "${arguments[@]}" --)
+            without="$(run "${command[@]}" CORECAST_NONE=)"
+            with="$(run "${command[@]}" "LD_PRELOAD=$object" CORECAST_MPI_AFTER=0 CORECAST_SHIM_STATS=1)"
+            ! grep --quiet 'corecast mpi: .*: served [1-9]' "$work/output" || served=$((served + 1))
+            runs=$((runs + 1))
+            verdicts[$without]=$((${verdicts[$without]:-0} + 1))
+            [ "$without" != "$with" ] || continue
+            echo "$mpi, $ranks ranks, $test ${arguments[*]}: $without without the object, $with with it"
+            differ=$((differ + 1))
+        done
+    # Each test once with each list of arguments; what needs gigabytes is left out.
+    done < <(sed -n 's/^\([a-z][a-z0-9_]*\) [0-9]* *\(\(arg=[^ ]* *\)*\).*/\1 \2/p' "$source/coll/testlist.in" | sed 's/arg=//g' | sort --unique)
+    echo "$mpi: $runs runs; without the object ${verdicts[passed]:-0} passed, ${verdicts[failed]:-0} failed, ${verdicts[hangs]:-0} hung;" \
+        "with it $served were served in part, $differ had another verdict"
+    failed=$((failed + differ))
+done
+[ "$failed" = 0 ]
