@@ -1,7 +1,10 @@
 #!/usr/bin/env bash
-# Launches OpenMP programs with the preload object ten thousand times, or as often as the argument says: none may hang, and each
-# must compute what it computes without. Takes about a quarter of an hour; no part of `.ci/run`, which launches a hundred.
+# Launches OpenMP and pthread programs with the preload objects ten thousand times each, or as often as the argument says: none may
+# hang, and each must end as it does without. The OpenMP programs take about a quarter of an hour on two CPUs, the others some hours;
+# no part of `.ci/run`, which launches a hundred and fourteen.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-CORECAST_LAUNCHES="${1:-10000}" cargo test --release --package corecast-shim-omp --test shim -- many_launches
+export CORECAST_LAUNCHES="${1:-10000}"
+cargo test --release --package corecast-shim-omp --test shim -- many_launches
+cargo test --release --package corecast-shim-pthread --test preloaded -- many_launches

@@ -94,37 +94,39 @@ impl<S: State> ThreeStates<S> {
 
     /// Waits until the lock is free and takes it; false if the deadline has come before. A thread that `has_slept` already may
     /// have been woken in the place of others, so it holds the lock as one that is awaited.
+    ///
+    /// Each time it is woken it spins again before it says that a thread sleeps: the holder then need not wake anybody.
     #[cold]
-    pub(crate) fn wait_and_take(&self, deadline: Option<Instant>, has_slept: bool) -> bool {
+    pub(crate) fn wait_and_take(&self, deadline: Option<Instant>, mut has_slept: bool) -> bool {
         let is_over = || deadline.is_some_and(|deadline| time_until(deadline).is_none());
-        let mut spinner = Spinner::new();
         loop {
-            if self.looks_free() && if has_slept { self.take_awaited() } else { self.take() } {
+            // It looks once more before it gives up: it may have been woken in the place of another.
+            if self.spin_and_take(is_over, has_slept) || self.take_awaited() {
                 return true;
             }
             if is_over() {
                 return false;
             }
-            if IS_MODEL || spinner.is_spent() {
-                return self.sleep_and_take(deadline, is_over);
+            if self.state.sleep(deadline) {
+                return true;
             }
-            spinner.pause();
+            has_slept = true;
         }
     }
 
-    /// A thread that may have slept cannot know whether others do, so it holds the lock as one that is awaited. It looks
-    /// once more before it gives up: it may have been woken in the place of another.
+    /// Takes the lock if it becomes free before spinning is no longer worth it, or the time is over.
     #[inline]
-    fn sleep_and_take(&self, deadline: Option<Instant>, is_over: impl Fn() -> bool) -> bool {
-        while !self.take_awaited() {
-            if is_over() {
+    fn spin_and_take(&self, is_over: impl Fn() -> bool, has_slept: bool) -> bool {
+        let mut spinner = Spinner::new();
+        loop {
+            if self.looks_free() && if has_slept { self.take_awaited() } else { self.take() } {
+                return true;
+            }
+            if IS_MODEL || spinner.is_spent() || is_over() {
                 return false;
             }
-            if self.state.sleep(deadline) {
-                break;
-            }
+            spinner.back_off();
         }
-        true
     }
 }
 

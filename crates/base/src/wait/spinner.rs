@@ -14,6 +14,8 @@ use crate::sync::{spin_for, spin_hint, yield_now};
 
 /// Polls between two looks at the clock, about 1 us.
 const POLLS_PER_LOOK: u32 = 64;
+/// The most polls of a thread that backs off between two looks at what it waits for.
+const MOST_BETWEEN_LOOKS: u32 = 64;
 /// The time for which a CPU is believed to be shared.
 const BELIEF: Duration = Duration::from_millis(10);
 
@@ -61,6 +63,18 @@ impl Spinner {
         }
         self.polls += 1;
         spin_hint();
+    }
+
+    /// As [`pause`](Self::pause), but each time for as long as the wait has lasted, up to about 1 us: for a thread that competes
+    /// with others for a word, as each look takes the word's line from the thread that is about to write it.
+    #[inline]
+    pub fn back_off(&mut self) {
+        for _ in 0..self.polls.clamp(1, MOST_BETWEEN_LOOKS) {
+            self.pause();
+            if self.is_spent {
+                return;
+            }
+        }
     }
 
     /// As [`pause`](Self::pause), for about `duration` where it spins.

@@ -221,7 +221,7 @@ impl RwWord {
                 return false;
             }
             if !IS_MODEL && !spinner.is_spent() && word & AWAITED == 0 {
-                spinner.pause();
+                spinner.back_off();
                 continue;
             }
             if self.sleep_barred(access, word, deadline) {
@@ -271,7 +271,7 @@ impl RwWord {
             if IS_MODEL || spinner.is_spent() {
                 self.sleep_until_drained(word, deadline);
             } else {
-                spinner.pause();
+                spinner.back_off();
             }
         }
     }

@@ -1,4 +1,7 @@
 //! [`Mutex`] over a lock of one byte, [`Byte`].
+//!
+//! `corecast_lock::lock_api::Raw<Byte>` is nearly that. But its guards cannot be sent to other threads, which a feature of parking_lot
+//! asks for; it frees a lock where this one may hand it over; and a wrapper would pass on each of the calls that are left.
 
 use std::time::{Duration, Instant};
 
@@ -50,7 +53,7 @@ unsafe impl lock_api::RawMutex for RawMutex {
     #[inline]
     unsafe fn unlock(&self) {
         // SAFETY: the caller holds the lock.
-        unsafe { self.0.unlock_or_hand_over(is_hand_over_due) };
+        unsafe { self.0.unlock_or_hand_over(|| is_hand_over_due(self)) };
     }
 
     #[inline]

@@ -77,7 +77,7 @@ unsafe impl lock_api::RawRwLock for RawRwLock {
     #[inline]
     unsafe fn unlock_exclusive(&self) {
         // SAFETY: the caller writes.
-        unsafe { self.0.unlock_write_or_hand_over(is_hand_over_due) };
+        unsafe { self.0.unlock_write_or_hand_over(|| is_hand_over_due(self)) };
     }
 
     #[inline]
@@ -202,7 +202,7 @@ unsafe impl RawRwLockUpgrade for RawRwLock {
     #[inline]
     unsafe fn unlock_upgradable(&self) {
         // SAFETY: the caller is the upgradable reader.
-        unsafe { self.0.unlock_upgradable_or_hand_over(is_hand_over_due) };
+        unsafe { self.0.unlock_upgradable_or_hand_over(|| is_hand_over_due(self)) };
     }
 
     #[inline]

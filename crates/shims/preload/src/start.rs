@@ -8,7 +8,7 @@ use std::ptr;
 
 /// A text that ends with a zero byte.
 #[derive(Debug, Clone, Copy)]
-pub struct Text(*const c_char);
+pub struct Text(*const u8);
 
 impl Text {
     /// The text at this address.
@@ -17,7 +17,7 @@ impl Text {
     /// - A text is there, and stays.
     #[must_use]
     pub const unsafe fn at(address: *const c_char) -> Self {
-        Self(address)
+        Self(address.cast())
     }
 
     /// The byte at this place, which is not behind the end.
@@ -25,7 +25,7 @@ impl Text {
         // SAFETY: within the text.
         let at = unsafe { self.0.add(place) };
         // SAFETY: within the text.
-        unsafe { at.read_volatile() }.cast_unsigned()
+        unsafe { at.read_volatile() }
     }
 
     /// The rest behind `prefix`, if the text begins with that.

@@ -9,8 +9,12 @@ use std::time::Instant;
 use parking_lot::{Condvar, FairMutex, Mutex, RwLock};
 
 /// Prints the time of an operation that each of these threads does `rounds` times; all of them begin together. If there are several,
-/// each does some work of its own in between.
+/// each does some work of its own in between. An argument of the program picks the lines that have it in their names.
 fn laps(name: &str, threads: u64, rounds: u64, operation: impl Fn() + Sync) {
+    let line = format!("{name}, {threads} threads");
+    if std::env::args().nth(1).is_some_and(|only| !line.contains(&only)) {
+        return;
+    }
     let start = Barrier::new(threads as usize);
     let began = thread::scope(|scope| {
         let run = || {
@@ -27,7 +31,7 @@ fn laps(name: &str, threads: u64, rounds: u64, operation: impl Fn() + Sync) {
         let others: Vec<_> = (0..threads).map(|_| scope.spawn(run)).collect();
         others.into_iter().map(|other| other.join().expect("no operation panics")).min().expect("a thread")
     });
-    println!("{name}, {threads} threads: {:.1} ns", began.elapsed().as_nanos() as f64 / (rounds * threads) as f64);
+    println!("{line}: {:.1} ns", began.elapsed().as_nanos() as f64 / (rounds * threads) as f64);
 }
 
 fn main() {

@@ -2,6 +2,7 @@
 //!
 //! The programs in `tests/c` check themselves; each is also run without the object, so that they are right about the C library.
 
+mod launches;
 mod object;
 mod posix;
 mod programs;

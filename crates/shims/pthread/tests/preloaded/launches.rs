@@ -1,0 +1,38 @@
+//! Many launches: none hangs, and each ends as without the object.
+
+use std::path::PathBuf;
+use std::thread;
+
+use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
+
+use super::object::{LOCKS, output, preloaded, program};
+
+const PROGRAMS: [&str; 7] = ["barrier.c", "mutex.c", "cond.c", "rwlock.c", "fork.c", "heap.c", "standard.cpp"];
+
+/// As many as `CORECAST_LAUNCHES` says. Every lock meets every program, and every third launch has one CPU for all its threads.
+#[test]
+fn many_launches_end_and_give_the_same() {
+    let launches: usize = std::env::var("CORECAST_LAUNCHES").map_or(14, |count| count.parse().expect("a number"));
+    let built: Vec<PathBuf> = PROGRAMS.iter().filter_map(|source| program(source)).collect();
+    if built.len() < PROGRAMS.len() {
+        return;
+    }
+    for launch in 0..launches {
+        let program = &built[launch % PROGRAMS.len()];
+        let lock = LOCKS[launch / PROGRAMS.len() % LOCKS.len()];
+        let run = || output(&mut preloaded(program, lock));
+        let run = || if launch % 3 == 0 { with_one_cpu(run) } else { run() };
+        let end = thread::scope(|scope| scope.spawn(run).join());
+        assert!(end.is_ok(), "launch {launch} of {launches}: {} with {lock}", program.display());
+    }
+}
+
+/// Runs it on one of the CPUs of this thread, which its children inherit.
+fn with_one_cpu<R>(run: impl FnOnce() -> R) -> R {
+    let all = sched_getaffinity(None).expect("a thread has CPUs");
+    let first = (0..CpuSet::MAX_CPU).find(|&cpu| all.is_set(cpu)).expect("a thread has a CPU");
+    let mut one = CpuSet::new();
+    one.set(first);
+    sched_setaffinity(None, &one).expect("a CPU that it has already");
+    run()
+}
