@@ -21,7 +21,7 @@ build() {
     # Open MPI's header knows the functions that MPI 3.0 removed, and refuses their callers. These names are what follows them.
     [ "$1" != openmpi ] || flags="-DOMPI_OMIT_MPI1_COMPAT_DECLS=1 -DMPI_Type_hvector=MPI_Type_create_hvector \
         -DMPI_Type_hindexed=MPI_Type_create_hindexed -DMPI_Type_struct=MPI_Type_create_struct"
-    "$source/configure" "CC=mpicc.$1" "CPPFLAGS=${flags:-}" --disable-cxx --disable-fortran --disable-spawn --disable-rma >log 2>&1
+    "$source/configure" "MPICC=mpicc.$1" "CPPFLAGS=${flags:-}" --disable-cxx --disable-fortran --disable-spawn --disable-rma >log 2>&1
     make -C dtpools >>log 2>&1
     make -C util libmtest_single.la >>log 2>&1
     # Some tests do not link with a library that lacks a function.

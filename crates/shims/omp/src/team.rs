@@ -11,8 +11,8 @@ use crate::lines::{Crossing, Position, Shape, TeamLines};
 use crate::patience::{policy, waiter_for};
 use crate::runtime::{Body, Runtime};
 
-/// The words of the teams that one thread forks at one nesting depth, one region after the other. They live until the process ends:
-/// when the thread ends another one takes them.
+/// The words of the teams that one thread forks at one nesting depth, one region after the other. They live until the process
+/// ends: when the thread ends another one takes them.
 #[repr(C)]
 pub(crate) struct Team {
     /// The first word of the region's own data. The entry for task reductions reads it, and is handed a team in place of the
