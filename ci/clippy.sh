@@ -8,5 +8,5 @@ cargo clippy --package corecast-lock --all-targets --all-features -- -D warnings
 
 RUSTFLAGS="--cfg loom" cargo clippy --release --target-dir "${CARGO_TARGET_DIR:-target}/loom" \
     --package corecast-base --package corecast-channel --package corecast-lock --package corecast-collective \
-    --package corecast-replica --package corecast-shim-omp --package corecast-shim-pthread \
+    --package corecast-replica --package corecast-tm --package corecast-shim-omp --package corecast-shim-pthread \
     --features corecast-lock/hierarchical --lib --test loom -- -D warnings

@@ -7,5 +7,5 @@ cd "$(dirname "$0")/.."
 export LOOM_MAX_PREEMPTIONS="${LOOM_MAX_PREEMPTIONS:-2}"
 RUSTFLAGS="--cfg loom" cargo test --release --target-dir "${CARGO_TARGET_DIR:-target}/loom" \
     --package corecast-base --package corecast-channel --package corecast-lock --package corecast-collective \
-    --package corecast-replica --package corecast-shim-omp --package corecast-shim-pthread \
+    --package corecast-replica --package corecast-tm --package corecast-shim-omp --package corecast-shim-pthread \
     --features corecast-lock/hierarchical --test loom

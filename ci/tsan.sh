@@ -108,6 +108,6 @@ prove_it_sees
 # the sanitizer, and between processes it sees nothing. corecast-collective forbids unsafe code, so a race there is one of the
 # crates below it. Its tests run with --all only: they took 27 s here, and their build.
 packages=(--package corecast-base --package corecast-channel --package corecast-lock)
-[ "${1:-}" != --all ] || packages+=(--package corecast-collective)
+[ "${1:-}" != --all ] || packages+=(--package corecast-collective --package corecast-tm --test threads --test options)
 under_tsan "${packages[@]}" \
     --lib --test base --test channel --test locks --test faults -- --skip steps:: --skip wake_model:: --skip auto_states::

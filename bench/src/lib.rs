@@ -7,6 +7,7 @@
 //!   [`messages`](fn@messages): message channels;
 //! - [`locks`](fn@locks), [`table`](fn@table), [`atomics`](fn@atomics), [`coherence`](fn@coherence): locks, a hash table,
 //!   words and cache lines; [`coherence_cases`] names the cases of the last;
+//! - [`tm`](fn@tm): transactional memory;
 //! - [`replica`](fn@replica): replicated state; [`crash`](fn@crash): replicated state whose nodes are killed;
 //! - [`mpi`](fn@mpi): MPI libraries with and without corecast's preload object;
 //! - [`epcc`](fn@epcc): OpenMP constructs with and without the preload object;
@@ -37,6 +38,7 @@
 mod atomics;
 mod bound;
 mod busy;
+mod c_object;
 mod channel_demands;
 pub mod channels;
 mod coherence;
@@ -66,6 +68,7 @@ mod table;
 #[cfg(test)]
 #[path = "../../crates/race/src/this_machine.rs"]
 mod this_machine;
+mod tm;
 mod transfer;
 mod turns;
 
@@ -105,5 +108,6 @@ pub use stream::{StreamOptions, StreamReport, stream};
 pub use stream_cluster::{
     StreamClusterCell, StreamClusterOptions, StreamClusterReport, StreamClusterRow, StreamClusterSize, stream_cluster,
 };
-pub use table::{Point, Published, TableCell, TableOptions, TableReport, TableRow, table, table_member};
+pub use table::{MAX_BATCH, Point, Published, TableCell, TableOptions, TableReport, TableRow, table, table_member};
+pub use tm::{NoTmPreset, NoWorkload, TmCell, TmOptions, TmPreset, TmReport, TmRow, TmWorkload, tm};
 pub use transfer::LineTransfer;

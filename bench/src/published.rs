@@ -23,7 +23,7 @@ pub struct PublishedFigure {
     pub here: Option<f64>,
 }
 
-/// One line of a table of SSYNC's figures.
+/// One line of a table of published figures.
 pub(crate) struct Published<E: ?Sized> {
     pub(crate) figure: &'static str,
     pub(crate) machine: &'static str,
@@ -33,14 +33,19 @@ pub(crate) struct Published<E: ?Sized> {
     pub(crate) here: fn(&E) -> Option<f64>,
 }
 
-/// All figures of a table, beside what was found here.
+/// All figures of a table of SSYNC's, beside what was found here.
 pub(crate) fn beside<E: ?Sized>(table: &[Published<E>], evidence: &E) -> Vec<PublishedFigure> {
+    beside_of(SSYNC, table, evidence)
+}
+
+/// All figures of a table from this source, beside what was found here.
+pub(crate) fn beside_of<E: ?Sized>(source: &'static str, table: &[Published<E>], evidence: &E) -> Vec<PublishedFigure> {
     let row = |&Published { figure, machine, there: [least, most], here }: &Published<E>| PublishedFigure {
         figure,
         machine,
         least,
         most,
-        source: SSYNC,
+        source,
         here: here(evidence),
     };
     table.iter().map(row).collect()

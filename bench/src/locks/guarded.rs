@@ -106,17 +106,21 @@ impl Guarded for BareCas {
     }
 }
 
-/// The C library's mutex of a kind, in one place for as long as it lives, on a line of its own: many of them are raced at once.
-pub(crate) struct Pthread<const KIND: c_int> {
+/// Data behind the C library's mutex of a kind, which is in one place for as long as it lives, on a line of its own: many of
+/// them are raced at once.
+pub(crate) struct Pthread<const KIND: c_int, T = Line> {
     raw: Box<CacheLine<UnsafeCell<MaybeUninit<libc::pthread_mutex_t>>>>,
-    line: UnsafeCell<Line>,
+    data: UnsafeCell<T>,
 }
 
-// SAFETY: the mutex is made to be used by many threads, and lets one at a time reach the line.
-unsafe impl<const KIND: c_int> Sync for Pthread<KIND> {}
+// SAFETY: the mutex is made to be used by many threads, and lets one at a time reach the data.
+unsafe impl<const KIND: c_int, T: Send> Sync for Pthread<KIND, T> {}
+// SAFETY: no thread owns a mutex that nobody holds, and whoever has it by value knows of no holder.
+unsafe impl<const KIND: c_int, T: Send> Send for Pthread<KIND, T> {}
 
-impl<const KIND: c_int> Guarded for Pthread<KIND> {
-    fn new(_setup: &Setup) -> Self {
+impl<const KIND: c_int, T> Pthread<KIND, T> {
+    /// Free.
+    pub(crate) fn around(data: T) -> Self {
         let raw = Box::new(CacheLine(UnsafeCell::new(MaybeUninit::uninit())));
         let mut attributes = MaybeUninit::uninit();
         // SAFETY: they are not yet initialised.
@@ -128,22 +132,34 @@ impl<const KIND: c_int> Guarded for Pthread<KIND> {
         // SAFETY: initialised, and no mutex looks at them again.
         let ended = unsafe { libc::pthread_mutexattr_destroy(attributes.as_mut_ptr()) };
         assert_eq!([made, chosen, status, ended], [0; 4], "a mutex of a kind that the C library knows needs nothing");
-        Self { raw, line: UnsafeCell::new(Line::default()) }
+        Self { raw, data: UnsafeCell::new(data) }
     }
 
+    /// Calls `work` on the data while the mutex is held.
     #[inline(always)]
-    fn with<R: Send>(&self, work: impl FnOnce(&mut Line) -> R + Send) -> R {
+    pub(crate) fn holding<R>(&self, work: impl FnOnce(&mut T) -> R) -> R {
         // SAFETY: initialised; a thread that holds it never comes here.
         self.raw.with_mut(|raw| unsafe { libc::pthread_mutex_lock(raw.cast()) });
         // SAFETY: the mutex is held.
-        let result = self.line.with_mut(|line| work(unsafe { &mut *line }));
+        let result = self.data.with_mut(|data| work(unsafe { &mut *data }));
         // SAFETY: this thread holds it.
         self.raw.with_mut(|raw| unsafe { libc::pthread_mutex_unlock(raw.cast()) });
         result
     }
 }
 
-impl<const KIND: c_int> Drop for Pthread<KIND> {
+impl<const KIND: c_int> Guarded for Pthread<KIND> {
+    fn new(_setup: &Setup) -> Self {
+        Self::around(Line::default())
+    }
+
+    #[inline(always)]
+    fn with<R: Send>(&self, work: impl FnOnce(&mut Line) -> R + Send) -> R {
+        self.holding(work)
+    }
+}
+
+impl<const KIND: c_int, T> Drop for Pthread<KIND, T> {
     fn drop(&mut self) {
         // SAFETY: initialised, and nobody holds it or waits for it, as this is the only reference.
         self.raw.with_mut(|raw| unsafe { libc::pthread_mutex_destroy(raw.cast()) });

@@ -1,5 +1,7 @@
 //! Runs another contender with one thread on each CPU of one cluster, to show what the rest of a large machine adds.
 
+use std::borrow::Cow;
+
 use corecast::base::CpuId;
 use corecast::machine::Machine;
 
@@ -16,7 +18,7 @@ impl<H: Host> Host for Confined<H> {
             let reason = if setting.is_pinned { "all CPUs are of one cluster" } else { "threads are not bound" };
             return Err(Failure::Refused(format!("{reason}, so it is the same as not confined")));
         }
-        Ok(Setting { cpus: cluster, threads: setting.threads.min(cluster.len()), ..setting.clone() })
+        Ok(Setting { cpus: Cow::Borrowed(cluster), threads: setting.threads.min(cluster.len()), ..setting.clone() })
     }
 
     fn with(setting: &Setting<'_>, work: Work<'_>) -> Result<(), Failure> {
@@ -68,9 +70,9 @@ mod tests {
     #[test]
     fn threads_are_as_many_as_the_cluster_has_cpus_and_one_cluster_is_skipped() {
         let (cpus, cluster) = (ids(&[0, 1, 2]), ids(&[1, 2]));
-        let setting = Setting { cpus: &cpus, is_pinned: true, cluster: &cluster, threads: 3, ..SETTING };
+        let setting = Setting { cpus: Cow::Borrowed(&cpus), is_pinned: true, cluster: &cluster, threads: 3, ..SETTING };
         let adapted = Confined::<Locked<Tas>>::adapted(&setting).expect("there are two clusters");
-        assert_eq!((adapted.cpus, adapted.threads), (&*cluster, 2));
+        assert_eq!((&*adapted.cpus, adapted.threads), (&*cluster, 2));
         let reason =
             |setting: &Setting<'_>| Confined::<Locked<Tas>>::adapted(setting).expect_err("the same").to_string();
         assert!(reason(&Setting { cluster: &cpus, ..setting.clone() }).starts_with("all CPUs are of one cluster"));

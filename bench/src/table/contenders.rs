@@ -1,17 +1,19 @@
 //! The tables to race: SSYNC's with every lock of the registry, corecast's own, servers, and what people use today.
 
-use corecast::lock::{Algorithm, Auto, Clh, RwPhase, RwSpread, RwTtas, Tas, Ticket, for_each_lock};
+use corecast::lock::{Algorithm, Auto, Clh, Mcs, RwPhase, RwSpread, RwTtas, Tas, Ticket, for_each_lock};
 
+use super::batched::Batched;
 use super::combined::Combined;
 use super::confined::Confined;
-use super::deal;
 use super::delegated::Delegated;
 use super::host::{Host, Setting};
-use super::locked::Locked;
-use super::messages::Messages;
+use super::locked::{Locked, Misaligned};
+use super::messages::{Bare, Messages};
 use super::packed::Packed;
+use super::planned::Planned;
 use super::play::{Turn, check, turn};
 use super::processes;
+use super::pthread::PthreadLocked;
 use super::readers::Readers;
 use super::rivals::{Dashmap, Papaya, Rival, Scc, Std, StdSharded};
 use super::sequenced::Sequenced;
@@ -26,13 +28,25 @@ pub(super) enum Kind {
     Rival,
 }
 
+/// The races that have a contender which nobody named.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Races {
+    All,
+    /// Those that are not quick: it was not in the paper.
+    Unhurried,
+    /// Those that ask what it costs that nodes do not begin on a line.
+    Misaligned,
+}
+
 /// One of them.
 #[derive(Clone, Copy)]
 pub(super) struct Contender {
     pub(super) name: &'static str,
     pub(super) kind: Kind,
-    /// Whether it runs in a quick race where none is named.
-    pub(super) is_quick: bool,
+    /// Where it runs if none is named.
+    pub(super) races: Races,
+    /// One of this number of participants is a server, where the setting's number does not hold.
+    pub(super) every: Option<usize>,
     /// Threads that serve the others.
     pub(super) servers: fn(&Setting<'_>) -> usize,
     /// Whether it does what a table has to.
@@ -41,13 +55,41 @@ pub(super) struct Contender {
     pub(super) turn: fn(&Setting<'_>) -> Result<Turn, Failure>,
 }
 
+impl Contender {
+    /// The setting as it is for this one.
+    pub(super) fn adapted<'a>(&self, setting: &Setting<'a>) -> Setting<'a> {
+        Setting { every: self.every.unwrap_or(setting.every), ..setting.clone() }
+    }
+
+    /// The name, with the share of servers where it is not the first of those asked for.
+    pub(super) fn label(&self) -> String {
+        self.every.map_or_else(|| self.name.to_owned(), |every| format!("{}/{every}", self.name))
+    }
+}
+
 fn contender<H: Host>(name: &'static str, kind: Kind) -> Contender {
-    Contender { name, kind, is_quick: true, servers: H::servers, check: check::<H>, turn: turn::<H> }
+    Contender { name, kind, races: Races::All, every: None, servers: H::servers, check: check::<H>, turn: turn::<H> }
 }
 
 /// One that was not in the paper: only a race that is not quick has it, or one that names it.
 fn unhurried<H: Host>(name: &'static str, kind: Kind) -> Contender {
-    Contender { is_quick: false, ..contender::<H>(name, kind) }
+    Contender { races: Races::Unhurried, ..contender::<H>(name, kind) }
+}
+
+/// One whose nodes do not begin on a line.
+fn misaligned<H: Host>(name: &'static str) -> Contender {
+    Contender { races: Races::Misaligned, ..contender::<H>(name, Kind::Ours) }
+}
+
+/// Each of them, and those with servers once more for each further share of servers.
+pub(super) fn with_shares(contenders: Vec<Contender>, every: &[usize], usual: &Setting<'_>) -> Vec<Contender> {
+    let further = every.get(1..).unwrap_or_default();
+    let with_its_shares = |contender: Contender| {
+        let is_served = (contender.servers)(usual) > 0;
+        let shares = further.iter().filter(move |_| is_served);
+        [contender].into_iter().chain(shares.map(move |&every| Contender { every: Some(every), ..contender }))
+    };
+    contenders.into_iter().flat_map(with_its_shares).collect()
 }
 
 /// All of them.
@@ -59,6 +101,12 @@ pub(super) fn contenders() -> Vec<Contender> {
         };
     }
     for_each_lock!(ours);
+    all.push(contender::<PthreadLocked>("pthread", Kind::Rival));
+    all.push(misaligned::<Locked<Tas, Misaligned>>("misaligned-tas"));
+    all.push(misaligned::<Locked<Ticket, Misaligned>>("misaligned-ticket"));
+    all.push(misaligned::<Locked<Mcs, Misaligned>>("misaligned-mcs"));
+    all.push(misaligned::<Locked<Clh, Misaligned>>("misaligned-clh"));
+    all.push(misaligned::<Locked<Auto, Misaligned>>("misaligned-auto"));
     all.push(contender::<Packed<Tas>>("packed-tas", Kind::Ours));
     all.push(unhurried::<Packed<Ticket>>("packed-ticket", Kind::Ours));
     all.push(contender::<Packed<Auto>>("packed-auto", Kind::Ours));
@@ -72,8 +120,11 @@ pub(super) fn contenders() -> Vec<Contender> {
     all.push(unhurried::<Combined>("combined", Kind::Ours));
     all.push(unhurried::<Delegated>("delegated", Kind::Ours));
     all.push(contender::<Messages>("messages", Kind::Ours));
-    let (servers, check, turn) = (deal::servers as fn(&Setting<'_>) -> usize, processes::check, processes::turn);
-    all.push(Contender { name: "messages-processes", kind: Kind::Ours, is_quick: false, servers, check, turn });
+    all.push(contender::<Messages<Bare>>("msg-server", Kind::Ours));
+    all.push(unhurried::<Batched>("messages-batched", Kind::Ours));
+    all.push(unhurried::<Planned<Messages>>("messages-planned", Kind::Ours));
+    let (check, turn) = (processes::check, processes::turn);
+    all.push(Contender { check, turn, ..unhurried::<Messages>("messages-processes", Kind::Ours) });
     all.push(contender::<Rival<Dashmap>>("dashmap", Kind::Rival));
     all.push(contender::<Rival<Papaya>>("papaya", Kind::Rival));
     all.push(contender::<Rival<Scc>>("scc", Kind::Rival));

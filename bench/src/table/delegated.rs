@@ -22,6 +22,8 @@ pub(super) struct Delegated {
 }
 
 impl Guarded for Delegated {
+    type Front = ();
+
     #[inline]
     fn write<R: Send>(&self, key: u64, change: impl FnOnce(&mut Bucket<Stored>) -> R + Send) -> R {
         let Home { server, bucket } = self.homes[bucket_of(key, self.homes.len())];

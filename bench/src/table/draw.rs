@@ -20,6 +20,17 @@ pub(super) enum Kind {
     Remove,
 }
 
+impl Kind {
+    /// The one with this number; any other than those is the last.
+    pub(super) fn of(number: u32) -> Self {
+        match number {
+            0 => Self::Get,
+            1 => Self::Put,
+            _ => Self::Remove,
+        }
+    }
+}
+
 /// The next step of the experiment's mix.
 pub(super) struct Mix {
     random: Rng,

@@ -15,12 +15,15 @@ pub(super) type Stored = Option<Box<Payload>>;
 
 /// Buckets that closures are let at.
 pub(super) trait Guarded: Sync {
+    /// What lies before the words of a node: nothing, unless nodes shall not begin on a line.
+    type Front: Default;
+
     /// Calls `change` on the key's bucket, alone.
-    fn write<R: Send>(&self, key: u64, change: impl FnOnce(&mut Bucket<Stored>) -> R + Send) -> R;
+    fn write<R: Send>(&self, key: u64, change: impl FnOnce(&mut Bucket<Stored, Self::Front>) -> R + Send) -> R;
 
     /// Calls `look` on the key's bucket, alone unless others look, too.
     #[inline]
-    fn read<R: Send>(&self, key: u64, look: impl FnOnce(&Bucket<Stored>) -> R + Send) -> R {
+    fn read<R: Send>(&self, key: u64, look: impl FnOnce(&Bucket<Stored, Self::Front>) -> R + Send) -> R {
         self.write(key, |bucket| look(bucket))
     }
 }
@@ -58,7 +61,7 @@ impl<'a, G> Worker<'a, G> {
 impl<G: Guarded> Client for Worker<'_, G> {
     #[inline]
     fn get(&mut self, key: u64, into: &mut Words) -> bool {
-        let copy = |bucket: &Bucket<Stored>| {
+        let copy = |bucket: &Bucket<Stored, G::Front>| {
             bucket.get(key).and_then(Option::as_ref).map(|payload| *into = payload.0).is_some()
         };
         self.guarded.read(key, copy)

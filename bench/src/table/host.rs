@@ -1,10 +1,12 @@
 //! The trait of every contender of the table benchmarks: a table, and a client of it for each thread that uses it.
 
+use std::borrow::Cow;
 use std::time::Duration;
 
 use corecast::base::CpuId;
 use corecast::base::sync::AtomicU64;
 use corecast::base::wait::Wait;
+use corecast::machine::Machine;
 
 use super::draw::Mix;
 use super::play::{self, Tally};
@@ -24,13 +26,17 @@ pub(super) struct Setting<'a> {
     pub(super) mean: usize,
     pub(super) threads: usize,
     /// The CPUs that threads are bound to in turn.
-    pub(super) cpus: &'a [CpuId],
+    pub(super) cpus: Cow<'a, [CpuId]>,
+    /// The model of the machine, where something is planned.
+    pub(super) machine: Option<&'a Machine>,
     /// Whether they are bound to them.
     pub(super) is_pinned: bool,
     /// The most of them that share a cache.
     pub(super) cluster: &'a [CpuId],
     /// One of this number of participants is a server, where there are servers.
     pub(super) every: usize,
+    /// How many operations a client has under way, where it has several.
+    pub(super) batch: usize,
     /// The exponent of Zipf's law, if keys follow that.
     pub(super) zipf: Option<f64>,
     /// Whether a put writes its 64 bytes.

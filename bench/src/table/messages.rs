@@ -5,25 +5,30 @@
 //! client copies them once more.
 //!
 //! A server ends when all its clients are gone. The first client fills the table.
+//!
+//! `msg-server` is the same with a server that does nothing but look at its rings in turn: the bare round trip, with the same
+//! clients and the same work, which says what `Select` costs.
 
-use std::thread;
+use std::marker::PhantomData;
 
-use corecast::base::wait::{CpuSharing, Waiter};
+use corecast::base::wait::{CpuSharing, Spinner, Waiter};
+use corecast::channel::TryRecvError;
 use corecast::channel::select::{Select, SelectError};
 use corecast::channel::ump::{Config, Receiver, Sender, channel_with};
 use corecast::lock::table::Bucket;
 
-use super::deal::{self, Deal, Home, cpu_of, participants, serve_bound};
+use super::deal::{self, Deal, Home};
 use super::draw::Kind;
 use super::guarded::{Stored, bucket_of};
 use super::host::{Client, Host, Setting, Words, Work};
+use super::serving::{Serving, waiting, with_servers};
 use corecast_race::failure::Failure;
 
 /// A client waits for each reply, so there is never more than one message in a ring.
 const SLOTS: usize = 8;
 
 #[derive(Debug)]
-struct Request {
+pub(super) struct Request {
     kind: Kind,
     /// Among those of the server.
     bucket: u32,
@@ -33,77 +38,68 @@ struct Request {
 }
 
 #[derive(Debug)]
-struct Reply {
-    is_done: bool,
+pub(super) struct Reply {
+    pub(super) is_done: bool,
     /// The buffer that was removed, refused or lent.
-    buffer: Stored,
+    pub(super) buffer: Stored,
 }
 
 const _: () = assert!(size_of::<Request>() == 24 && size_of::<Reply>() == 16, "with the header they fit into one line");
 
 /// See the [module](self).
-pub(super) struct Messages;
+pub(super) struct Messages<S = Selecting>(PhantomData<S>);
 
-impl Host for Messages {
+impl<S: Serving<Line = Line>> Host for Messages<S> {
     fn servers(setting: &Setting<'_>) -> usize {
         deal::servers(setting)
     }
 
     fn with(setting: &Setting<'_>, work: Work<'_>) -> Result<(), Failure> {
         let deal = Deal::new(setting);
-        let mut sides: Vec<Server> = deal.owned().into_iter().map(|owned| Server::new(setting, owned)).collect();
-        let client = || {
-            let servers = sides.iter_mut().map(|server| server.connect(setting)).collect();
-            MessageClient { homes: &deal.homes, servers, lent: Some(Box::default()), free: Vec::new() }
-        };
-        let seats = deal.seats(setting, client);
-        thread::scope(|scope| {
-            let serve = |(server, &participant): (Server, &usize)| {
-                let cpu = cpu_of(setting, participant);
-                move || serve_bound(cpu, || server.serve())
-            };
-            let serves = sides.into_iter().zip(&deal.servers).map(serve);
-            let serving: Vec<_> = serves.map(|serve| scope.spawn(serve)).collect();
-            let result = work(seats);
-            for server in serving {
-                server.join().expect("no server panics").map_err(Failure::refused)?;
-            }
-            result
-        })
+        let client =
+            |servers| MessageClient { homes: &deal.homes, servers, lent: Some(Box::default()), free: Vec::new() };
+        with_servers::<S, _>(setting, &deal, work, client)
     }
 }
 
 /// The ends of a client at one server.
-struct Line {
-    requests: Sender<Request>,
-    replies: Receiver<Reply>,
+pub(super) struct Line<Q: Send = Request, R: Send = Reply> {
+    pub(super) requests: Sender<Q>,
+    pub(super) replies: Receiver<R>,
 }
 
-struct Server {
-    buckets: Vec<Bucket<Stored>>,
-    requests: Select<Receiver<Request>>,
+/// A ring for each way: the client's ends, and the server's.
+pub(super) fn rings<Q: Send, R: Send>(setting: &Setting<'_>) -> (Line<Q, R>, Receiver<Q>, Sender<R>) {
+    let config = || Config { slots: SLOTS, wait: setting.wait, ..Config::default() };
+    let (requests, asked) = channel_with(config());
+    let (replying, replies) = channel_with(config());
+    (Line { requests, replies }, asked, replying)
+}
+
+/// A server that receives through a `Select`, and sleeps while there is nothing to do.
+pub(super) struct Selecting<Q: Send = Request, R: Send = Reply> {
+    pub(super) buckets: Vec<Bucket<Stored>>,
+    requests: Select<Receiver<Q>>,
     /// By the number of the client.
-    replies: Vec<Sender<Reply>>,
+    replies: Vec<Sender<R>>,
 }
 
-impl Server {
-    fn new(setting: &Setting<'_>, owned: usize) -> Self {
+impl<Q: Send, R: Send> Selecting<Q, R> {
+    pub(super) fn of(setting: &Setting<'_>, owned: usize) -> Self {
         let buckets = (0..owned).map(|_| Bucket::default()).collect();
-        let waiter = Waiter::new(setting.wait, CpuSharing::unpinned(participants(setting)), None);
+        let waiter = Waiter::new(setting.wait, CpuSharing::unpinned(waiting(setting)), None);
         Self { buckets, requests: Select::with_waiter(waiter), replies: Vec::new() }
     }
 
-    fn connect(&mut self, setting: &Setting<'_>) -> Line {
-        let config = || Config { slots: SLOTS, wait: setting.wait, ..Config::default() };
-        let (asking, asked) = channel_with(config());
-        let (replying, replied) = channel_with(config());
+    pub(super) fn line(&mut self, setting: &Setting<'_>) -> Line<Q, R> {
+        let (line, asked, replying) = rings(setting);
         let token = self.requests.add(asked);
         assert_eq!(token.index(), self.replies.len(), "clients are numbered as they come");
         self.replies.push(replying);
-        Line { requests: asking, replies: replied }
+        line
     }
 
-    fn serve(mut self) {
+    pub(super) fn answer_all(mut self, answer: impl Fn(&mut [Bucket<Stored>], Q) -> R) {
         loop {
             let (client, request) = match self.requests.recv() {
                 Ok(received) => received,
@@ -111,15 +107,75 @@ impl Server {
                 Err(SelectError::Channel { .. }) => continue,
                 Err(_none_left) => return,
             };
-            let reply = answer(&mut self.buckets[request.bucket as usize], request);
+            let reply = answer(&mut self.buckets, request);
             // One that has gone without waiting for it needs it no more.
             let _gone = self.replies[client.index()].send(reply);
         }
     }
 }
 
-fn answer(bucket: &mut Bucket<Stored>, request: Request) -> Reply {
-    let Request { kind, key, mut buffer, .. } = request;
+impl Serving for Selecting {
+    type Line = Line;
+
+    fn new(setting: &Setting<'_>, owned: usize) -> Self {
+        Self::of(setting, owned)
+    }
+
+    fn connect(&mut self, setting: &Setting<'_>) -> Line {
+        self.line(setting)
+    }
+
+    fn serve(self) {
+        self.answer_all(answer);
+    }
+}
+
+/// A server that looks at its rings in turn, for as long as there are clients.
+pub(super) struct Bare {
+    buckets: Vec<Bucket<Stored>>,
+    clients: Vec<(Receiver<Request>, Sender<Reply>)>,
+}
+
+impl Serving for Bare {
+    type Line = Line;
+
+    fn new(_setting: &Setting<'_>, owned: usize) -> Self {
+        Self { buckets: (0..owned).map(|_| Bucket::default()).collect(), clients: Vec::new() }
+    }
+
+    fn connect(&mut self, setting: &Setting<'_>) -> Line {
+        let (line, asked, replying) = rings(setting);
+        self.clients.push((asked, replying));
+        line
+    }
+
+    fn serve(mut self) {
+        let mut spinner = Spinner::new();
+        while !self.clients.is_empty() {
+            let (mut is_idle, mut gone) = (true, None);
+            for (at, (requests, replies)) in self.clients.iter_mut().enumerate() {
+                match requests.try_recv() {
+                    Ok(request) => {
+                        let _gone = replies.send(answer(&mut self.buckets, request));
+                        is_idle = false;
+                    }
+                    Err(TryRecvError::Empty) => {}
+                    Err(_closed) => gone = Some(at),
+                }
+            }
+            gone.map(|at| self.clients.swap_remove(at));
+            if is_idle { spinner.pause() } else { spinner = Spinner::new() }
+        }
+    }
+}
+
+fn answer(buckets: &mut [Bucket<Stored>], request: Request) -> Reply {
+    let Request { kind, bucket, key, buffer } = request;
+    perform(&mut buckets[bucket as usize], kind, key, buffer)
+}
+
+/// One operation, with the buffer that came along.
+pub(super) fn perform(bucket: &mut Bucket<Stored>, kind: Kind, key: u64, mut buffer: Stored) -> Reply {
     match kind {
         Kind::Get => {
             let found = bucket.get(key).and_then(Option::as_ref).zip(buffer.as_mut());

@@ -6,6 +6,7 @@
 //! checked in every situation before it is timed there. They run in turns, in an order drawn anew for each round, each
 //! round over new tables.
 
+mod batched;
 mod combined;
 mod confined;
 mod contenders;
@@ -21,15 +22,20 @@ mod messages;
 #[cfg(test)]
 mod model;
 mod packed;
+mod planned;
 mod play;
 mod processes;
+mod pthread;
 mod published;
 mod readers;
 mod report;
 mod rivals;
 mod section;
 mod sequenced;
+mod serving;
 
+use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use corecast::base::{Clock, CpuId};
@@ -38,7 +44,7 @@ use corecast::machine::Machine;
 use crate::counts::{doubled_up_to, or_usual};
 use crate::stats::{jain, least, mean, median, median_of, most, most_to_fewest};
 use crate::turns::{Raced, Situation, TurnOrder};
-use contenders::{Contender, Kind, contenders};
+use contenders::{Contender, Kind, Races, contenders, with_shares};
 use corecast_race::error::BenchError;
 use corecast_race::failure::Failure;
 use corecast_race::harness::is_crowded;
@@ -60,14 +66,19 @@ pub struct TableOptions {
     /// CPUs, contenders, the program that processes run, how channels wait, pace, seed, and how to stop it. The rest is not
     /// looked at.
     pub options: Options,
-    /// The numbers of threads; 1, 2, 4, .. up to the number of CPUs by default, only 1, 2 and that number if quick.
+    /// The numbers of threads; by default 1, 2, 4, .. up to the number of CPUs, and four times that number; only 1, 2 and the number
+    /// of CPUs if quick.
     pub threads: Vec<usize>,
     /// The numbers of buckets; 12 and 512 by default.
     pub buckets: Vec<usize>,
     /// The mean numbers of elements in a bucket; 12 and 48 by default.
     pub means: Vec<usize>,
-    /// One of this number of participants is a server, where there are servers; every third by default, as in the paper.
-    pub every: Option<usize>,
+    /// One of each of these numbers of participants is a server, where there are servers; every third by default, as in the paper.
+    pub every: Vec<usize>,
+    /// How many operations the client of a batch has under way, up to [`MAX_BATCH`]; that many by default.
+    pub batch: Option<usize>,
+    /// Whether locks are raced over nodes that do not begin on a line, too, as the original's might not.
+    pub misaligned: bool,
     /// The exponent of Zipf's law, by which keys are drawn then; uniformly by default, as in the paper.
     pub zipf: Option<f64>,
     /// Whether threads run where the system puts them, and not on CPUs of their own.
@@ -81,8 +92,8 @@ pub struct TableOptions {
 }
 
 impl TableOptions {
-    fn every(&self) -> usize {
-        self.every.unwrap_or(EVERY)
+    fn every(&self) -> Vec<usize> {
+        or_usual(&self.every, || vec![EVERY])
     }
 
     /// From the paper's experiment, but for its sizes and servers.
@@ -94,13 +105,23 @@ impl TableOptions {
     fn checked(&self) -> &Options {
         let counts = self.threads.iter().chain(&self.buckets).chain(&self.means);
         assert!(counts.min() != Some(&0), "a table has threads, buckets and elements");
-        assert!(self.every.is_none_or(|every| every > 1), "not all participants are servers");
+        assert!(self.every.iter().all(|&every| every > 1), "not all participants are servers");
+        assert!(
+            self.batch.is_none_or(|batch| (1..=MAX_BATCH).contains(&batch)),
+            "a batch has 1 to {MAX_BATCH} operations"
+        );
         &self.options
     }
 }
 
 /// The best share of servers in the paper.
 const EVERY: usize = 3;
+/// The most operations of a batch.
+pub const MAX_BATCH: usize = batched::MOST;
+/// So many times more threads than CPUs are raced, too, if that is not more than [`MOST_THREADS`].
+const CROWD: usize = 4;
+/// Every client has two rings to every server.
+const MOST_THREADS: usize = 256;
 const ROUNDS: usize = 10;
 const QUICK_ROUNDS: usize = 5;
 const BLOCK: Duration = Duration::from_secs(1);
@@ -112,7 +133,8 @@ const QUICK_BLOCK: Duration = Duration::from_millis(5);
 /// A [`BenchError`] if the options do not fit the machine, or the run is cancelled.
 ///
 /// # Panics
-/// If a number of threads, buckets or elements is 0, or all participants are servers.
+/// If a number of threads, buckets, elements or operations of a batch is 0, a batch has more than [`MAX_BATCH`], or all participants
+/// are servers.
 pub fn table(
     machine: &Machine,
     options: &TableOptions,
@@ -124,8 +146,9 @@ pub fn table(
     let seed = shared.seed_or_draw();
     let mut order = TurnOrder::new(shared, seed);
     let rounds = if shared.quick { QUICK_ROUNDS } else { ROUNDS };
-    let (contenders, situations) = (chosen(shared)?, situations(options, cpus.len()));
-    let usual = Setting { seed, ..usual(options, (&cpus, &cluster)) };
+    let usual = Setting { seed, ..usual(options, machine, (&cpus, &cluster)) };
+    let contenders = with_shares(chosen(options)?, &options.every(), &usual);
+    let situations = situations(options, cpus.len());
     let mut cells = Vec::new();
     for &(buckets, mean, threads) in &situations {
         let setting = Setting { buckets, mean, threads, ..usual.clone() };
@@ -152,30 +175,43 @@ fn report(
         quick: options.options.quick,
         cpus: usual.cpus.iter().map(|cpu| cpu.get()).collect(),
         wait: usual.wait.to_string(),
-        every: usual.every,
+        every: options.every(),
+        batch: usual.batch,
         zipf: usual.zipf,
         unpinned: !usual.is_pinned,
         writes_payload: usual.writes_payload,
         fence: usual.section.is_fenced,
         block_ms: u64::try_from(usual.time.as_millis()).unwrap_or(u64::MAX),
         rounds,
-        gates: gates::judge(&cells, usual.cpus.len(), options.departs()),
+        gates: gates::judge(&cells, sizes(machine, &usual.cpus), options.departs()),
         cells,
         published: published::PUBLISHED,
     }
 }
 
+/// How large the part of the machine is that was used.
+fn sizes(machine: &Machine, cpus: &[CpuId]) -> gates::Sizes {
+    let packages = cpus.iter().filter_map(|&cpu| machine.cpus[machine.position(cpu)?].package);
+    gates::Sizes { cpus: cpus.len(), packages: packages.collect::<BTreeSet<_>>().len() }
+}
+
 /// The settings that all situations share, but for the seed.
-fn usual<'a>(options: &'a TableOptions, (cpus, cluster): (&'a [CpuId], &'a [CpuId])) -> Setting<'a> {
+fn usual<'a>(
+    options: &'a TableOptions,
+    machine: &'a Machine,
+    (cpus, cluster): (&'a [CpuId], &'a [CpuId]),
+) -> Setting<'a> {
     let &TableOptions { options: Options { ref place, wait, quick, .. }, zipf, writes_payload, unpinned, .. } = options;
     Setting {
         buckets: 1,
         mean: 1,
         threads: 1,
-        cpus,
+        cpus: Cow::Borrowed(cpus),
+        machine: Some(machine),
         is_pinned: !unpinned,
         cluster,
-        every: options.every(),
+        every: options.every()[0],
+        batch: options.batch.unwrap_or(MAX_BATCH),
         zipf,
         writes_payload,
         section: Section { is_fenced: !options.without_fence },
@@ -187,10 +223,18 @@ fn usual<'a>(options: &'a TableOptions, (cpus, cluster): (&'a [CpuId], &'a [CpuI
     }
 }
 
-/// Those that are named; of all, if none is, those that are quick in a quick race.
-fn chosen(options: &Options) -> Result<Vec<Contender>, BenchError> {
-    let mut chosen = options.chosen(contenders(), |contender| contender.name)?;
-    chosen.retain(|contender| contender.is_quick || !options.quick || !options.contenders.is_empty());
+/// Those that are named; of all, if none is, those that this race has.
+fn chosen(options: &TableOptions) -> Result<Vec<Contender>, BenchError> {
+    let mut chosen = options.options.chosen(contenders(), |contender| contender.name)?;
+    let are_named = !options.options.contenders.is_empty();
+    chosen.retain(|contender| {
+        let has_it = match contender.races {
+            Races::All => true,
+            Races::Unhurried => !options.options.quick,
+            Races::Misaligned => options.misaligned,
+        };
+        has_it || are_named
+    });
     Ok(chosen)
 }
 
@@ -198,6 +242,7 @@ fn chosen(options: &Options) -> Result<Vec<Contender>, BenchError> {
 fn situations(options: &TableOptions, cpus: usize) -> Vec<(usize, usize, usize)> {
     let mut usual = doubled_up_to(cpus);
     usual.retain(|&threads| !options.options.quick || threads <= 2 || threads == cpus);
+    usual.extend(Some(CROWD * cpus).filter(|&crowd| !options.options.quick && crowd <= MOST_THREADS));
     let (threads, buckets) = (or_usual(&options.threads, || usual), or_usual(&options.buckets, || vec![12, 512]));
     let means = or_usual(&options.means, || vec![12, 48]);
     let mut all = Vec::new();
@@ -221,7 +266,8 @@ impl Situation for Tables<'_> {
     type Block = Turn;
 
     fn prepare(&mut self, at: usize) -> Result<(), Failure> {
-        (self.contenders[at].check)(self.setting)
+        let contender = &self.contenders[at];
+        (contender.check)(&contender.adapted(self.setting))
     }
 
     fn wants_round(&mut self, rounds: usize) -> bool {
@@ -232,7 +278,8 @@ impl Situation for Tables<'_> {
     }
 
     fn block(&mut self, at: usize) -> Result<Turn, Failure> {
-        (self.contenders[at].turn)(self.setting)
+        let contender = &self.contenders[at];
+        (contender.turn)(&contender.adapted(self.setting))
     }
 
     fn trusted(&self, at: usize) -> Option<&str> {
@@ -260,10 +307,12 @@ fn row(contender: &Contender, setting: &Setting<'_>, raced: &Raced<Turn>) -> Tab
     let all_tries: u64 = turns.iter().map(tries).sum();
     let share =
         |of: fn(&Turn) -> u64| (all_tries > 0).then(|| turns.iter().map(of).sum::<u64>() as f64 / all_tries as f64);
+    let setting = &contender.adapted(setting);
     let servers = (contender.servers)(setting);
     let meant = setting.threads.max(servers + 1) - servers;
     TableRow {
-        contender: contender.name.to_owned(),
+        contender: contender.label(),
+        every: (servers > 0).then_some(setting.every),
         ours: contender.kind != Kind::Rival,
         clients: turns.first().map_or(meant, |turn| turn.tries.len()),
         servers,
@@ -311,6 +360,11 @@ mod tests {
                     assert!(row.skipped.as_ref().is_some_and(|reason| reason.contains("not confined")), "{row:?}");
                     continue;
                 }
+                if row.contender == "messages-planned"
+                    && row.skipped.as_ref().is_some_and(|why| why.contains("not planned"))
+                {
+                    continue;
+                }
                 if row.contender == "messages-processes" {
                     assert!(row.skipped.as_ref().is_some_and(|reason| reason.contains("no program")), "{row:?}");
                     continue;
@@ -321,8 +375,8 @@ mod tests {
                 if row.mops > Some(0.0) {
                     assert!(row.regret >= Some(1.0) && row.hits.is_some_and(|hits| hits <= 1.0), "{row:?}");
                 }
-                let serves =
-                    if ["messages", "delegated"].contains(&&*row.contender) { cell.threads.div_ceil(3) } else { 0 };
+                let are_served = ["messages", "msg-server", "messages-batched", "messages-planned", "delegated"];
+                let serves = if are_served.contains(&&*row.contender) { cell.threads.div_ceil(3) } else { 0 };
                 assert_eq!((row.servers, row.clients), (serves, cell.threads.max(serves + 1) - serves));
             }
             assert!(cell.rows.iter().any(|row| row.regret == Some(1.0)));
@@ -344,6 +398,40 @@ mod tests {
         assert!(["clh", "messages", "packed-auto", "scc"].iter().all(|name| quick.contains(&(*name).to_owned())));
         assert!(quick.len() < all.len() && all.contains(&"combined".to_owned()), "{quick:?}");
         assert!(!quick.contains(&"combined".to_owned()));
+    }
+
+    #[test]
+    fn servers_are_raced_in_every_share_and_nodes_off_the_lines_beside_those_on_them() {
+        let contenders = ["ticket", "misaligned-ticket", "messages", "delegated"].map(str::to_owned).to_vec();
+        let options = Options { quick: true, contenders, ..Options::default() };
+        let sizes = TableOptions { threads: vec![4], buckets: vec![12], means: vec![12], ..TableOptions::default() };
+        let options = TableOptions { options, every: vec![2, 4], batch: Some(3), ..sizes };
+        let report = table(&this_machine(), &options, &mut ()).expect("it runs");
+        assert_eq!((&*report.every, report.batch), (&[2, 4][..], 3));
+        let told = report.cells[0].rows.iter().map(|row| (row.contender.as_str(), row.every, row.servers, row.clients));
+        assert_eq!(
+            told.collect::<Vec<_>>(),
+            [
+                ("ticket", None, 0, 4),
+                ("misaligned-ticket", None, 0, 4),
+                ("delegated", Some(2), 2, 2),
+                ("delegated/4", Some(4), 1, 3),
+                ("messages", Some(2), 2, 2),
+                ("messages/4", Some(4), 1, 3),
+            ]
+        );
+        let named = |misaligned| {
+            let options = TableOptions { misaligned, ..TableOptions::default() };
+            chosen(&options).expect("all are known").iter().any(|contender| contender.name == "misaligned-clh")
+        };
+        assert_eq!((named(false), named(true)), (false, true));
+    }
+
+    #[test]
+    #[should_panic(expected = "a batch has 1 to 7 operations")]
+    fn a_batch_of_nothing_is_refused() {
+        let options = TableOptions { batch: Some(0), ..TableOptions::default() };
+        let _refused = table(&this_machine(), &options, &mut ());
     }
 
     #[test]
@@ -383,9 +471,11 @@ mod tests {
             let options = TableOptions { options, buckets: vec![12], means: vec![12], ..TableOptions::default() };
             situations(&options, cpus).into_iter().map(|(_, _, threads)| threads).collect::<Vec<_>>()
         };
-        assert_eq!((threads(false, 12), threads(true, 12)), (vec![1, 2, 4, 8, 12], vec![1, 2, 12]));
-        assert_eq!((threads(false, 2), threads(true, 2), threads(true, 1)), (vec![1, 2], vec![1, 2], vec![1]));
-        assert_eq!(situations(&TableOptions::default(), 1), [(12, 12, 1), (12, 48, 1), (512, 12, 1), (512, 48, 1)]);
+        assert_eq!((threads(false, 12), threads(true, 12)), (vec![1, 2, 4, 8, 12, 48], vec![1, 2, 12]));
+        assert_eq!((threads(false, 2), threads(true, 2), threads(true, 1)), (vec![1, 2, 8], vec![1, 2], vec![1]));
+        assert_eq!(threads(false, 100).last(), Some(&100), "400 are too many");
+        let quick = TableOptions { options: Options { quick: true, ..Options::default() }, ..TableOptions::default() };
+        assert_eq!(situations(&quick, 1), [(12, 12, 1), (12, 48, 1), (512, 12, 1), (512, 48, 1)]);
     }
 
     #[test]
@@ -400,6 +490,9 @@ mod tests {
         let options = Options { contenders: vec!["btree".to_owned()], ..Options::default() };
         let error = table(&this_machine(), &TableOptions { options, ..TableOptions::default() }, &mut ());
         let error = error.expect_err("there is none").to_string();
-        assert!(error.contains("'btree'") && error.contains("messages, messages-processes, dashmap"), "{error}");
+        assert!(
+            error.contains("'btree'") && error.contains("messages-planned, messages-processes, dashmap"),
+            "{error}"
+        );
     }
 }

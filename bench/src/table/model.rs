@@ -5,13 +5,15 @@ use std::collections::HashMap;
 use corecast::lock::{Auto, Mcs, RwPhase, RwSpread, RwTtas, Tas};
 use fastrand::Rng;
 
+use super::batched::Batched;
 use super::combined::Combined;
 use super::delegated::Delegated;
 use super::host::{Client, Host, Setting, Words};
-use super::locked::Locked;
-use super::messages::Messages;
+use super::locked::{Locked, Misaligned};
+use super::messages::{Bare, Messages};
 use super::packed::Packed;
 use super::play::tests::SETTING;
+use super::pthread::PthreadLocked;
 use super::readers::Readers;
 use super::rivals::{Dashmap, Papaya, Rival, Scc, Std};
 use super::sequenced::Sequenced;
@@ -57,6 +59,8 @@ fn is_a_map<H: Host>() {
 fn every_table_is_a_map() {
     is_a_map::<Locked<Tas>>();
     is_a_map::<Locked<Mcs>>();
+    is_a_map::<Locked<Mcs, Misaligned>>();
+    is_a_map::<PthreadLocked>();
     is_a_map::<Packed<Tas>>();
     is_a_map::<Packed<Auto>>();
     is_a_map::<Readers<RwTtas>>();
@@ -66,6 +70,8 @@ fn every_table_is_a_map() {
     is_a_map::<Combined>();
     is_a_map::<Delegated>();
     is_a_map::<Messages>();
+    is_a_map::<Messages<Bare>>();
+    is_a_map::<Batched>();
     is_a_map::<Rival<Dashmap>>();
     is_a_map::<Rival<Papaya>>();
     is_a_map::<Rival<Scc>>();

@@ -118,16 +118,44 @@ pub(super) struct Tally {
     latency: Latency,
 }
 
+impl Tally {
+    pub(super) fn starting(now: u64) -> Self {
+        Self { start: now, ..Self::default() }
+    }
+
+    /// Whether one of the next tries, this many, is timed.
+    #[inline]
+    pub(super) fn times_one_of(&self, next: usize) -> bool {
+        self.tries % TIMED < next as u64
+    }
+
+    /// A try that was timed.
+    pub(super) fn time(&mut self, ticks: u64) {
+        self.latency.add(ticks);
+    }
+
+    #[inline]
+    pub(super) fn count(&mut self, kind: Kind, succeeds: bool) {
+        self.tries += 1;
+        self.gets += u64::from(matches!(kind, Kind::Get));
+        self.hits += u64::from(succeeds);
+    }
+
+    pub(super) fn ending(self, now: u64) -> Self {
+        Self { end: now, ..self }
+    }
+}
+
 /// The experiment's loop; it ends when `over` is 1.
 pub(super) fn play<C: Client + ?Sized>(client: &mut C, writes_payload: bool, mut mix: Mix, over: &AtomicU64) -> Tally {
     let clock = Clock::get();
-    let (mut copy, mut tally) = ([0; 8], Tally { start: clock.ticks(), ..Tally::default() });
+    let (mut copy, mut tally) = ([0; 8], Tally::starting(clock.ticks()));
     let mut kind = mix.kind();
     // ORDERING: Relaxed, the flag publishes nothing but itself
     while over.load(Ordering::Relaxed) != 1 {
         let key = mix.key();
         let words = writes_payload.then(|| words_of(key));
-        let begin = (tally.tries % TIMED == 0).then(|| clock.ticks_in_order());
+        let begin = tally.times_one_of(1).then(|| clock.ticks_in_order());
         let succeeds = match kind {
             Kind::Get => client.get(key, &mut copy),
             Kind::Put => client.put(key, words.as_ref()),
@@ -135,17 +163,14 @@ pub(super) fn play<C: Client + ?Sized>(client: &mut C, writes_payload: bool, mut
         };
         std::hint::black_box(&copy);
         if let Some(begin) = begin {
-            tally.latency.add(clock.ticks_in_order().saturating_sub(begin));
+            tally.time(clock.ticks_in_order().saturating_sub(begin));
         }
-        tally.tries += 1;
-        tally.gets += u64::from(matches!(kind, Kind::Get));
+        tally.count(kind, succeeds);
         if succeeds {
-            tally.hits += 1;
             kind = mix.kind();
         }
     }
-    tally.end = clock.ticks();
-    tally
+    tally.ending(clock.ticks())
 }
 
 /// Makes a table and lets its clients work.
@@ -172,7 +197,7 @@ fn turn_over(setting: &Setting<'_>, with: With) -> Result<Turn, Failure> {
 }
 
 /// The words that belong to a key, where they are written.
-fn words_of(key: u64) -> Words {
+pub(super) fn words_of(key: u64) -> Words {
     [key; 8]
 }
 
@@ -281,10 +306,12 @@ pub(super) mod tests {
         buckets: 2,
         mean: 4,
         threads: 1,
-        cpus: &[],
+        cpus: std::borrow::Cow::Borrowed(&[]),
+        machine: None,
         is_pinned: false,
         cluster: &[],
         every: 3,
+        batch: 7,
         zipf: None,
         writes_payload: false,
         section: Section { is_fenced: true },

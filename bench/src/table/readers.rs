@@ -14,6 +14,8 @@ pub(super) struct Readers<L> {
 }
 
 impl<L: RawRwLock> Guarded for Readers<L> {
+    type Front = ();
+
     #[inline]
     fn write<R: Send>(&self, key: u64, change: impl FnOnce(&mut Bucket<Stored>) -> R + Send) -> R {
         self.buckets[bucket_of(key, self.buckets.len())].with_write(|bucket| self.section.ending(change(bucket)))

@@ -23,8 +23,10 @@ pub struct TableReport {
     pub cpus: Vec<u32>,
     /// How channels waited.
     pub wait: String,
-    /// One of this number of participants was a server, where there were servers.
-    pub every: usize,
+    /// One of each of these numbers of participants was a server, where there were servers.
+    pub every: Vec<usize>,
+    /// How many operations the clients of batches had under way.
+    pub batch: usize,
     /// The exponent of Zipf's law by which keys were drawn; `null` if uniformly.
     pub zipf: Option<f64>,
     /// True if threads were not bound to CPUs.
@@ -71,6 +73,8 @@ pub struct TableRow {
     pub clients: usize,
     /// Threads that served them.
     pub servers: usize,
+    /// One of this number of participants was a server; `null` if there were none.
+    pub every: Option<usize>,
     /// Millions of tries in a second, of all clients: the median over the rounds; `null` if it was skipped.
     pub mops: Option<f64>,
     /// Their arithmetic mean, as in the paper.

@@ -23,6 +23,7 @@
 //!   processes;
 //! - [`Mutex`], [`RwLock`], [`Condvar`], [`Once`]: locks; [`lock`] has more than a dozen, and what suits where;
 //! - [`replica`]: state kept identical in threads or processes, which survives the death of any of them;
+//! - [`tm`]: transactions over messages or shared memory;
 //! - [`channel`]: message channels; [`region`], [`rendezvous`]: the memory that processes share, and how they find it.
 
 pub mod machine;
@@ -42,6 +43,7 @@ pub use corecast_lock::{MappedRwLockReadGuard, MappedRwLockWriteGuard, RwLock, R
 pub use corecast_machine::Machine;
 pub use corecast_plan as plan;
 pub use corecast_replica as replica;
+pub use corecast_tm as tm;
 
 pub use probe::{UmpProbe, UmpReceiver, UmpSender};
 

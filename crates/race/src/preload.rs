@@ -1,4 +1,5 @@
-//! Where corecast's preload objects lie: in the folder that `CORECAST_SHIM_DIR` names, beside the program, or in `../lib/corecast`.
+//! Where corecast's preload objects lie: in the folder that `CORECAST_SHIM_DIR` names, beside the program, or in
+//! `../lib/corecast`.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};

@@ -95,8 +95,8 @@ pub enum ExecuteError {
         /// The largest size.
         most: usize,
     },
-    /// A role cannot be filled: too many founders are gone.
-    #[error("too few founders live to agree on who leads")]
+    /// Over messages: a role cannot be filled: too many of those who vote on that are gone.
+    #[error("too few voters live to agree on who leads")]
     NoMajority,
     /// All replicas panicked at this command.
     #[error("the group has stopped: all replicas panicked at command {index}")]
@@ -152,8 +152,8 @@ pub enum ReadError {
         /// The count of applied commands.
         applied: Index,
     },
-    /// Over messages: a role cannot be filled, as too many founders are gone. A `Local` read still works.
-    #[error("too few founders live to agree on who leads")]
+    /// Over messages: a role cannot be filled, as too many of those who vote on that are gone. A `Local` read still works.
+    #[error("too few voters live to agree on who leads")]
     NoMajority,
     /// All replicas panicked at this command.
     #[error("the group has stopped: all replicas panicked at command {index}")]

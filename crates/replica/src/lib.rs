@@ -2,7 +2,7 @@
 //!
 //! - [`Replicated`]: makes a group and joins one; [`Config`], [`Placement`], [`Learning`]: its layout;
 //! - [`Node`]: a member with its replica, [`Session`]: requests that are done exactly once, [`Level`]: how fresh a read is,
-//!   [`Status`];
+//!   [`Status`]; [`Medium`]: how nodes reach each other;
 //! - [`StateMachine`], [`Wire`]: the state, and how operations become bytes; [`Batched`]: several operations as one command;
 //! - [`OpenError`], [`ExecuteError`], [`ReadError`]: the errors;
 //! - [`NodeId`], [`Command`], [`Configuration`]: the words of the protocol;
@@ -54,10 +54,10 @@ pub use directory::FileError;
 #[cfg(not(loom))]
 pub use error::{ExecuteError, ForkedNode, OpenError, ReadError};
 #[cfg(not(loom))]
-pub use node::{Config, Counters, Learning, Node, Placement, Replicated, Session, Status};
+pub use node::{Config, Counters, Learning, Placement, Replicated, Status};
 pub use node_id::{MAX_SLOTS, NodeId};
 #[cfg(not(loom))]
-pub use runtime::{Checkpoint, CheckpointError, Level, Rid};
+pub use runtime::{Checkpoint, CheckpointError, Level, Medium, Node, Rid, Session, SharedMemory};
 pub use state_machine::{StateMachine, Wire};
 
 /// The place of a command in the log. The first is 0.

@@ -9,6 +9,8 @@ mod checkpoint;
 mod counter;
 #[path = "net/death.rs"]
 mod death;
+#[path = "net/durable.rs"]
+mod durable;
 #[path = "net/joining.rs"]
 mod joining;
 #[path = "net/linearizable.rs"]
@@ -18,10 +20,12 @@ mod messages;
 #[path = "net/threads.rs"]
 mod threads;
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use corecast_replica::StateMachine;
 use corecast_replica::net::{Config, Group, Node, Spread};
+use corecast_replica::{NodeId, StateMachine};
+
+use counter::Counter;
 
 /// Long enough for anything that happens at all.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -44,4 +48,16 @@ fn spreads(nodes: usize) -> Vec<Spread> {
 fn group<S: StateMachine + Default>(config: &Config, nodes: usize) -> Vec<Node<S>> {
     let group = Group::create(config).expect("there is memory");
     (0..nodes).map(|slot| group.join(slot, S::default()).expect("it is free")).collect()
+}
+
+/// Waits until all nodes know that living ones vote, as many as this.
+fn await_voters(nodes: &[Node<Counter>], count: usize) {
+    let until = Instant::now() + PATIENCE;
+    let is_living = |voter: &NodeId| nodes.iter().any(|node| node.id() == *voter);
+    for node in nodes {
+        while node.status().voters.len() != count || !node.status().voters.iter().all(is_living) {
+            assert!(Instant::now() < until, "{:?}", node.status());
+            std::thread::yield_now();
+        }
+    }
 }

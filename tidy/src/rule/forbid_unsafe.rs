@@ -8,7 +8,7 @@ use crate::workspace::Workspace;
 pub(super) const NAME: &str = "forbid-unsafe";
 
 /// The crates that carry the promise on their crate page.
-const SAFE: &[&str] = &["corecast-plan", "corecast-collective", "corecast-replica"];
+const SAFE: &[&str] = &["corecast-plan", "corecast-collective", "corecast-replica", "corecast-tm"];
 
 pub(super) fn check(workspace: &Workspace, report: &mut Report) {
     for package in workspace.packages.iter().filter(|package| SAFE.contains(&package.name.as_str())) {

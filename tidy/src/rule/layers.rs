@@ -29,6 +29,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "corecast-lock",
         ],
     ),
+    ("corecast-tm", &["corecast-base", "corecast-machine", "corecast-plan", "corecast-channel", "corecast-lock"]),
     (
         "corecast",
         &[
@@ -39,6 +40,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "corecast-lock",
             "corecast-collective",
             "corecast-replica",
+            "corecast-tm",
         ],
     ),
     ("corecast-capi", &["corecast"]),

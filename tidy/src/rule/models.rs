@@ -14,6 +14,7 @@ const MODELLED: &[&str] = &[
     "corecast-lock",
     "corecast-collective",
     "corecast-replica",
+    "corecast-tm",
     "corecast-shim-omp",
     "corecast-shim-pthread",
 ];

@@ -16,6 +16,7 @@ const RIVALS: &[&str] = &[
     "crossfire",
     "dashmap",
     "disruptor",
+    "fast-stm",
     "flume",
     "hurdles",
     "iceoryx2",
@@ -30,6 +31,7 @@ const RIVALS: &[&str] = &[
     "rtrb",
     "scc",
     "spin",
+    "stm-core",
     "thingbuf",
 ];
 

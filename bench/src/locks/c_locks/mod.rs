@@ -5,9 +5,8 @@
 //! all others. Each lock and each unlock is a call, as of the C library's mutex, in which the lock's own code is inline. A
 //! library that is not installed has rows with the compiler's first error and the command that installs it.
 
-use std::ffi::{CStr, CString, c_void};
+use std::ffi::c_void;
 use std::mem::MaybeUninit;
-use std::process::Command;
 use std::sync::OnceLock;
 
 use corecast::base::CacheLine;
@@ -15,30 +14,33 @@ use corecast::base::sync::UnsafeCell;
 use corecast::lock::Setup;
 
 use super::guarded::{Guarded, Line};
+use crate::c_object::{Object, Source};
 use corecast_race::failure::Failure;
 
 /// A library with locks.
 struct Library {
-    source: &'static str,
-    file: &'static str,
-    compilers: &'static [&'static str],
-    /// The name by which `pkg-config` knows what to link.
-    package: &'static str,
+    source: Source,
     installs: &'static str,
 }
 
 const CK: Library = Library {
-    source: include_str!("ck.c"),
-    file: "ck.c",
-    compilers: &["cc", "gcc", "clang"],
-    package: "ck",
+    source: Source {
+        text: include_str!("ck.c"),
+        file: "ck.c",
+        compilers: &["cc", "gcc", "clang"],
+        flags: &[],
+        package: "ck",
+    },
     installs: "apt-get install libck-dev gcc pkg-config",
 };
 const ABSL: Library = Library {
-    source: include_str!("absl.cc"),
-    file: "absl.cc",
-    compilers: &["c++", "g++", "clang++"],
-    package: "absl_synchronization",
+    source: Source {
+        text: include_str!("absl.cc"),
+        file: "absl.cc",
+        compilers: &["c++", "g++", "clang++"],
+        flags: &[],
+        package: "absl_synchronization",
+    },
     installs: "apt-get install libabsl-dev g++ pkg-config",
 };
 
@@ -80,81 +82,18 @@ fn calls(kind: usize) -> &'static Result<Calls, String> {
     })
 }
 
-/// The handle that `dlopen` returned.
-#[derive(Clone, Copy)]
-struct Object(*mut c_void);
-
-// SAFETY: the system's functions may use it on any thread.
-unsafe impl Send for Object {}
-// SAFETY: as above.
-unsafe impl Sync for Object {}
-
 impl Library {
-    /// The object, built at the first call, and loaded for as long as the process lives.
+    /// The object, built at the first call.
     fn built(&self) -> Result<Object, String> {
         static BUILT: [OnceLock<Result<Object, String>>; 2] = [const { OnceLock::new() }; 2];
-        BUILT[usize::from(self.package != CK.package)].get_or_init(|| self.build()).clone()
+        BUILT[usize::from(self.source.package != CK.source.package)].get_or_init(|| self.source.build()).clone()
     }
-
-    fn build(&self) -> Result<Object, String> {
-        let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
-        let (source, object) = (folder.path().join(self.file), folder.path().join("locks.so"));
-        std::fs::write(&source, self.source).map_err(|error| error.to_string())?;
-        let flags = self.flags();
-        let mut why = String::new();
-        for compiler in self.compilers {
-            let mut command = Command::new(compiler);
-            command.args(["-O3", "-fPIC", "-shared", "-pthread", "-o"]).arg(&object).arg(&source).args(&flags);
-            match command.output() {
-                Ok(done) if done.status.success() => return load(&object),
-                Ok(done) => {
-                    let words = String::from_utf8_lossy(&done.stderr);
-                    let first = words.lines().find(|line| line.contains("error")).unwrap_or("it does not build");
-                    // Without the folder, which has another name in each run.
-                    why = first.replace(&format!("{}/", folder.path().display()), "");
-                }
-                Err(error) if why.is_empty() => why = format!("{compiler}: {error}"),
-                Err(_) => {}
-            }
-        }
-        Err(why)
-    }
-
-    /// The flags to link with, if `pkg-config` knows them: else the headers have to be enough.
-    fn flags(&self) -> Vec<String> {
-        let asked = Command::new("pkg-config").args(["--cflags", "--libs", self.package]).output();
-        let words = asked.ok().filter(|done| done.status.success()).map(|done| done.stdout).unwrap_or_default();
-        String::from_utf8_lossy(&words).split_whitespace().map(str::to_owned).collect()
-    }
-}
-
-fn load(object: &std::path::Path) -> Result<Object, String> {
-    let path = CString::new(object.as_os_str().as_encoded_bytes()).map_err(|error| error.to_string())?;
-    // SAFETY: a path that ends with a zero byte; what the object runs at its start is the library's own.
-    let loaded = unsafe { libc::dlopen(path.as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL) };
-    if loaded.is_null() { Err(reason()) } else { Ok(Object(loaded)) }
 }
 
 fn find(object: Object, name: &str) -> Result<Call, String> {
-    let name = CString::new(name).expect("names have no zero byte");
-    // SAFETY: the object is loaded and never unloaded.
-    let found = unsafe { libc::dlsym(object.0, name.as_ptr()) };
-    if found.is_null() {
-        return Err(reason());
-    }
+    let found = object.find(name)?;
     // SAFETY: the sources beside this file declare all functions with these names so.
     Ok(unsafe { std::mem::transmute::<*mut c_void, Call>(found) })
-}
-
-/// Why the last call failed.
-fn reason() -> String {
-    // SAFETY: the text is this thread's until its next call.
-    let words = unsafe { libc::dlerror() };
-    if words.is_null() {
-        return "it cannot be loaded".to_owned();
-    }
-    // SAFETY: not null, so a text that ends with a zero byte.
-    unsafe { CStr::from_ptr(words) }.to_string_lossy().into_owned()
 }
 
 /// The largest lock has fewer bytes.
@@ -204,14 +143,14 @@ mod tests {
 
     #[test]
     fn what_is_missing_is_told_with_the_command_that_installs_it() {
-        let absent = Library { source: "#include <no_such_header.h>\n", package: "no-such-package", ..CK };
+        let absent = Source { text: "#include <no_such_header.h>\n", package: "no-such-package", ..CK.source };
         let why = absent.build().err().expect("there is none");
         if why.starts_with("cc: ") {
             skipped("a missing header of a lock's library", why);
         } else {
             assert!(why.starts_with("ck.c:1:") && why.contains("no_such_header.h"), "{why}");
         }
-        let unbuilt = Library { compilers: &["no-such-compiler"], ..CK };
+        let unbuilt = Source { compilers: &["no-such-compiler"], ..CK.source };
         assert!(unbuilt.build().err().is_some_and(|why| why.contains("no-such-compiler")));
     }
 }

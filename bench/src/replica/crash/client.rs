@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use corecast::base::sync::{AtomicBool, Ordering};
 use corecast::replica::kv::{Answer, Condition, Key, Op, Out, Query, Store, Value};
 use corecast::replica::linearizability::{RegisterAnswer, RegisterOp};
-use corecast::replica::{ExecuteError, Level, Node, ReadError, Session};
+use corecast::replica::{ExecuteError, Level, Medium, Node, ReadError, Session};
 
 use super::history::{Call, OWN, Recorder, now_ns};
 use super::node::CLIENTS;
@@ -20,11 +20,11 @@ const GIVE_UP: Duration = Duration::from_secs(12);
 const LONGEST: usize = 1500;
 
 /// One client.
-pub(super) struct Client {
+pub(super) struct Client<M: Medium> {
     number: u64,
     began_ns: u64,
-    node: Node<Store>,
-    session: Session<Store>,
+    node: Node<Store, M>,
+    session: Session<Store, M>,
     recorder: Recorder,
     random: fastrand::Rng,
     /// Values that it has written so far.
@@ -33,8 +33,8 @@ pub(super) struct Client {
     seen: HashMap<u64, Option<u64>>,
 }
 
-impl Client {
-    pub(super) fn open(plan: &NodePlan, node: Node<Store>, number: u64) -> Result<Self, String> {
+impl<M: Medium> Client<M> {
+    pub(super) fn open(plan: &NodePlan, node: Node<Store, M>, number: u64) -> Result<Self, String> {
         let recorder = Recorder::create(&plan.history(number)).map_err(|error| error.to_string())?;
         let session = node.session().map_err(|error| error.to_string())?;
         let random = fastrand::Rng::with_seed(plan.seed ^ number.wrapping_mul(0x9e37_79b9_7f4a_7c15));
@@ -105,7 +105,12 @@ impl Client {
 }
 
 /// Reads all that the clients of the first `processes` processes may have written, as client `number`.
-pub(super) fn read_all(plan: &NodePlan, node: &Node<Store>, number: u64, processes: u64) -> Result<(), String> {
+pub(super) fn read_all<M: Medium>(
+    plan: &NodePlan,
+    node: &Node<Store, M>,
+    number: u64,
+    processes: u64,
+) -> Result<(), String> {
     let mut recorder = Recorder::create(&plan.history(number)).map_err(|error| error.to_string())?;
     for key in 0..(generation(plan.began_ns) + 1) * KEYS {
         recorder.call(&Call { key, op: RegisterOp::Get }).map_err(|error| error.to_string())?;
@@ -146,14 +151,14 @@ fn generation(began_ns: u64) -> u64 {
     now_ns().saturating_sub(began_ns) / GENERATION.as_nanos() as u64
 }
 
-fn read(node: &Node<Store>, key: u64) -> Result<RegisterAnswer, String> {
+fn read<M: Medium>(node: &Node<Store, M>, key: u64) -> Result<RegisterAnswer, String> {
     loop {
         match node.read(Level::Linearizable, &Query::Get(name_of(key, 0))) {
             Ok((Answer::Value(value), _)) => {
                 return Ok(RegisterAnswer::Value(value.as_ref().map(number_of).transpose()?));
             }
             Ok((other, _)) => return Err(format!("an answer to another question: {other:?}")),
-            Err(ReadError::Lagging { .. }) => {}
+            Err(ReadError::Lagging { .. } | ReadError::Unconfirmed { .. }) => {}
             Err(error) => return Err(error.to_string()),
         }
     }

@@ -63,6 +63,7 @@ pub(super) fn run(
     folder: &Path,
 ) -> Result<Outcome, Failure> {
     let mut random = fastrand::Rng::with_seed(seed);
+    let size = random.usize(3..=5);
     let plan = NodePlan {
         folder: folder.to_owned(),
         number: 0,
@@ -70,13 +71,14 @@ pub(super) fn run(
         clients: random.u64(1..=2),
         window: 256 << (2 * random.u64(..3)),
         is_fused: random.bool(),
+        founders: if wanted.is_by_messages { size as u64 } else { 0 },
         began_ns: now_ns(),
     };
     let first = Node::start(wanted, &plan, None)?;
     let mut episode = Episode {
         wanted,
         plan,
-        size: random.usize(3..=5),
+        size,
         random,
         nodes: vec![first],
         counts: CrashEpisode::default(),
@@ -138,7 +140,7 @@ impl Episode<'_> {
         let has_group = self.plan.number > 0 || self.nodes.iter().any(|node| node.slot.is_some());
         while has_group && self.nodes.len() < self.size {
             self.plan.number += 1;
-            let place = event::draw_place(&mut self.random);
+            let place = event::draw_place(&mut self.random).filter(|_| !self.wanted.is_by_messages);
             self.nodes.push(Node::start(self.wanted, &self.plan, place)?);
             self.counts.respawns += u64::from(self.plan.number >= self.size as u64);
         }
@@ -169,7 +171,13 @@ impl Episode<'_> {
 
     /// Does something to some nodes. One that runs and is a member survives in any case.
     fn strike(&mut self) -> Result<(), Failure> {
-        let event = Event::draw(&mut self.random);
+        let mut event = Event::draw(&mut self.random);
+        if self.wanted.is_by_messages {
+            event = event.of_one();
+            if self.nodes.len() < self.size || !self.nodes.iter().all(Node::is_at_work) {
+                return Ok(());
+            }
+        }
         let Some((survivor, roles)) = self.survivor() else { return Ok(()) };
         let others: Vec<usize> = (0..self.nodes.len()).filter(|&at| at != survivor).collect();
         let slots: Vec<u16> = others.iter().filter_map(|&at| self.nodes[at].slot).collect();

@@ -72,6 +72,16 @@ impl Event {
         Self { target, stop }
     }
 
+    /// The same for one node: what a group over messages survives.
+    pub(super) fn of_one(self) -> Self {
+        let target = match self.target {
+            Target::Both => Target::Acceptor,
+            Target::AllButOne => Target::Any,
+            target => target,
+        };
+        Self { target, ..self }
+    }
+
     /// Its place in [`NAMES`](Self::NAMES).
     pub(super) fn number(self) -> usize {
         match (self.target, self.stop.is_some()) {

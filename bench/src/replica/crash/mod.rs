@@ -6,6 +6,9 @@
 //! judges all that was seen: no counter has lost an increment or has one twice, the history of each key is linearizable, and all
 //! replicas are the same.
 //!
+//! Over messages one node at a time is killed or stopped, once the one before has its place again: with leader and acceptor at the
+//! same time, the log is gone.
+//!
 //! - `plan`: the words a node is started with; `node`, `client`: its work; `history`: what clients saw, in files;
 //! - `event`: what is done to nodes; `child`: a node as the parent sees it; `episode`: a group from its making to its end;
 //! - `judge`: whether all is well; `report`: the outcome.

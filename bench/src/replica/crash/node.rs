@@ -9,7 +9,8 @@ use std::time::Duration;
 use corecast::base::sync::AtomicBool;
 use corecast::rendezvous::SocketDir;
 use corecast::replica::kv::Store;
-use corecast::replica::{Level, Node, Replicated};
+use corecast::replica::net::{self, Group};
+use corecast::replica::{Level, Medium, Node, NodeId, OpenError, Replicated, Status};
 use corecast_race::failure::Failure;
 use rustix::process::{Signal, set_parent_process_death_signal};
 
@@ -37,13 +38,60 @@ pub fn crash_node(words: &[String]) -> Result<(), Failure> {
     set_parent_process_death_signal(Some(Signal::KILL)).map_err(Failure::refused)?;
     let plan = NodePlan::parse(words)?;
     let dir = SocketDir::at(plan.folder.join("names"));
+    if plan.founders > 0 {
+        let group = match plan.number {
+            0 => Group::create_named(&plan.net_config(), &dir, NAME),
+            _ => Group::attach(&plan.net_config(), &dir, NAME),
+        };
+        // The group has the name for as long as it lives.
+        return match group {
+            Ok(group) => begin(&plan, group.join_next(Store::default())),
+            Err(error) => say(&format!("failed {error}")),
+        };
+    }
     let joined = match plan.number {
         0 => Replicated::create_named(&plan.config(), &dir, NAME, Store::default()),
         _ => Replicated::attach(&plan.config(), &dir, NAME),
     };
+    begin(&plan, joined)
+}
+
+/// Works as this node, if it has joined.
+fn begin<M: Medium<Status: Roles>>(plan: &NodePlan, joined: Result<Node<Store, M>, OpenError>) -> Result<(), Failure> {
     match joined {
-        Ok(node) => work(&plan, &node),
+        Ok(node) => work(plan, &node),
         Err(error) => say(&format!("failed {error}")),
+    }
+}
+
+/// How a node says that its group is.
+trait Roles: std::fmt::Debug {
+    /// Leader and acceptor.
+    fn roles(&self) -> [NodeId; 2];
+
+    /// True if the node is a member, and the group survives the death of any other one.
+    fn is_whole(&self) -> bool;
+}
+
+impl Roles for Status {
+    fn roles(&self) -> [NodeId; 2] {
+        [self.leader, self.acceptor]
+    }
+
+    fn is_whole(&self) -> bool {
+        self.is_member && self.ended.is_none()
+    }
+}
+
+impl Roles for net::Status {
+    fn roles(&self) -> [NodeId; 2] {
+        [self.leader, self.acceptor]
+    }
+
+    fn is_whole(&self) -> bool {
+        let is_member = |node: &NodeId| self.members.contains(node);
+        let votes = self.voters.len() >= 3 && self.voters.iter().all(is_member);
+        self.is_member && self.ended.is_none() && votes && self.roles().iter().all(is_member)
     }
 }
 
@@ -53,7 +101,7 @@ fn say(words: &str) -> Result<(), Failure> {
     writeln!(output, "{words}").and_then(|()| output.flush()).map_err(Failure::while_doing("tell the parent"))
 }
 
-fn work(plan: &NodePlan, node: &Node<Store>) -> Result<(), Failure> {
+fn work<M: Medium<Status: Roles>>(plan: &NodePlan, node: &Node<Store, M>) -> Result<(), Failure> {
     say(&format!("joined {}", node.id().slot))?;
     let is_stopping = AtomicBool::new(false);
     thread::scope(|scope| {
@@ -82,15 +130,15 @@ fn work(plan: &NodePlan, node: &Node<Store>) -> Result<(), Failure> {
 }
 
 /// The answer to a line.
-fn obey(plan: &NodePlan, node: &Node<Store>, line: &str) -> Result<String, Failure> {
+fn obey<M: Medium<Status: Roles>>(plan: &NodePlan, node: &Node<Store, M>, line: &str) -> Result<String, Failure> {
     let (order, argument) = line.split_once(' ').unwrap_or((line, ""));
     Ok(match order {
         "roles" => {
             // If it has been put out, and somebody may know, it must know, too: the parent may let nobody else live.
             let is_fresh = node.catch_up(Level::Linearizable, FRESH_LIMIT).is_ok();
             let status = node.status();
-            let (leader, acceptor) = (status.leader.slot, status.acceptor.slot);
-            format!("roles {leader} {acceptor} {}", u64::from(is_fresh && status.is_member && status.ended.is_none()))
+            let [leader, acceptor] = status.roles().map(|node| node.slot);
+            format!("roles {leader} {acceptor} {}", u64::from(is_fresh && status.is_whole()))
         }
         "status" => format!("status {:?}", node.status()),
         "finish" => "finished".to_owned(),

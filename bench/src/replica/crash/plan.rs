@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use corecast::replica::net::{self, Spread};
 use corecast::replica::{Config, Placement};
 use corecast_race::failure::Failure;
 
@@ -30,6 +31,8 @@ pub(super) struct NodePlan {
     pub(super) window: u64,
     /// Whether the leader accepts itself.
     pub(super) is_fused: bool,
+    /// The nodes that a group over messages begins with; 0 for a group in shared memory.
+    pub(super) founders: u64,
     /// When the episode began, in nanoseconds of the monotonic clock.
     pub(super) began_ns: u64,
 }
@@ -37,20 +40,20 @@ pub(super) struct NodePlan {
 impl NodePlan {
     /// The words that [`parse`](Self::parse) reads.
     pub(super) fn words(&self) -> Vec<String> {
-        let Self { number, seed, clients, window, began_ns, .. } = *self;
-        let numbers = [number, seed, clients, window, u64::from(self.is_fused), began_ns];
+        let Self { number, seed, clients, window, founders, began_ns, .. } = *self;
+        let numbers = [number, seed, clients, window, u64::from(self.is_fused), founders, began_ns];
         let folder = self.folder.display().to_string();
         std::iter::once(folder).chain(numbers.map(|number| number.to_string())).collect()
     }
 
     /// Of the words of a command line.
     pub(super) fn parse(words: &[String]) -> Result<Self, Failure> {
-        let refused = || Failure::Refused("expected a folder and six numbers".to_owned());
+        let refused = || Failure::Refused("expected a folder and seven numbers".to_owned());
         let (folder, numbers) = words.split_first().ok_or_else(refused)?;
         let numbers: Result<Vec<u64>, _> = numbers.iter().map(|word| word.parse()).collect();
-        let numbers: [u64; 6] = numbers.ok().and_then(|numbers| numbers.try_into().ok()).ok_or_else(refused)?;
-        let [number, seed, clients, window, is_fused, began_ns] = numbers;
-        Ok(Self { folder: folder.into(), number, seed, clients, window, is_fused: is_fused == 1, began_ns })
+        let numbers: [u64; 7] = numbers.ok().and_then(|numbers| numbers.try_into().ok()).ok_or_else(refused)?;
+        let [number, seed, clients, window, is_fused, founders, began_ns] = numbers;
+        Ok(Self { folder: folder.into(), number, seed, clients, window, is_fused: is_fused == 1, founders, began_ns })
     }
 
     /// The same as a configuration.
@@ -58,6 +61,23 @@ impl NodePlan {
         let placement = if self.is_fused { Placement::Fused } else { Placement::Separate };
         let config = Config::default().slots(SLOTS).window(self.window).bulk_bytes(1 << 20);
         config.placement(placement).joining(JOINING)
+    }
+
+    /// The same as a configuration over messages. The seed chooses how decisions spread.
+    pub(super) fn net_config(&self) -> net::Config {
+        // A chain from the first acceptor on, with the first leader at its side.
+        let parent = |node: usize| match node {
+            0 => Some(1),
+            1 => None,
+            other => Some(other - 1),
+        };
+        let spread = match self.seed % 3 {
+            0 => Spread::Sequential,
+            1 => Spread::Tree((0..SLOTS).map(parent).collect()),
+            _ => Spread::Ring,
+        };
+        let config = net::Config::new(self.founders as usize).slots(SLOTS).window(self.window);
+        config.spread(spread).joining(JOINING)
     }
 
     /// The file with the history of a client.
@@ -73,7 +93,8 @@ mod tests {
     #[test]
     fn words_become_the_plan_again() {
         let folder = PathBuf::from("a folder");
-        let plan = NodePlan { folder, number: 3, seed: 1, clients: 2, window: 256, is_fused: true, began_ns: 9 };
+        let (number, seed, clients, window, founders) = (3, 1, 2, 256, 4);
+        let plan = NodePlan { folder, number, seed, clients, window, is_fused: true, founders, began_ns: 9 };
         assert_eq!(NodePlan::parse(&plan.words()), Ok(plan));
         assert!(NodePlan::parse(&["a folder".to_owned()]).is_err());
     }

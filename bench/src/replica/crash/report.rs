@@ -11,6 +11,8 @@ pub struct CrashOptions {
     pub seconds: u64,
     /// The run ends with the first episode after this number of kills and stops.
     pub kills: Option<u64>,
+    /// Whether the nodes send each other messages. Then one is killed or stopped at a time, and only while all others are there.
+    pub is_by_messages: bool,
     /// The seed of all choices.
     pub seed: u64,
     /// The folder that gets a file for each fault.

@@ -51,10 +51,12 @@ impl Assignment {
             buckets,
             mean,
             threads,
-            cpus: &[],
+            cpus: std::borrow::Cow::Borrowed(&[]),
+            machine: None,
             is_pinned: false,
             cluster: &[],
             every,
+            batch: 1,
             zipf,
             writes_payload,
             // A server has no sections.

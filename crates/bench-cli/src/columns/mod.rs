@@ -12,6 +12,7 @@ mod documentation;
 pub(crate) mod flips;
 pub(crate) mod hash_tables;
 pub(crate) mod locks;
+pub(crate) mod memories;
 pub(crate) mod messages;
 pub(crate) mod published;
 pub(crate) mod readers;

@@ -20,6 +20,7 @@ mod setup;
 mod stream;
 mod stream_cluster;
 mod table;
+mod tm;
 
 use clap::CommandFactory;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
@@ -35,6 +36,7 @@ use corecast_cli::interrupt::Interrupt;
 use corecast_cli::machine_args::{MachineArgs, Model};
 use corecast_cli::manual::ManualArgs;
 use corecast_cli::output::Output;
+pub(crate) use tm::work as tm_work;
 
 /// The options of the benchmark.
 #[derive(Clone, Debug, clap::Subcommand)]
@@ -88,6 +90,11 @@ pub(crate) enum Benchmark {
     /// A server or a client of `table` that is a process.
     #[command(hide = true)]
     TableMember,
+    /// Race transactional memory, by messages and in shared memory, with locks and other memories.
+    #[command(
+        after_help = "Examples:\n  corecast bench tm --quick --html tm.html\n  corecast bench tm --workloads bank --participants 2,6 --every 2,3 --managers fair-cm,none\n  corecast bench tm --preset read-all"
+    )]
+    Tm(tm::Arguments),
     /// Find out how corecast and its rivals wait while other programs want the CPUs, too.
     #[command(after_help = "Example:\n  corecast bench busy --quick --op barrier --hogs 0,1")]
     Busy(busy::Arguments),
@@ -181,6 +188,7 @@ impl Benchmark {
             Self::Mpi(arguments) => arguments.run(output),
             Self::Table(arguments) => arguments.run(output),
             Self::TableMember => table::member(),
+            Self::Tm(arguments) => arguments.run(output),
             Self::Busy(arguments) => arguments.run(output),
             Self::BusyMember => busy::member(),
             Self::Deaths(arguments) => arguments.run(output),

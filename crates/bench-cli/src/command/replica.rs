@@ -26,6 +26,9 @@ pub(crate) struct Arguments {
     crash: bool,
     #[command(flatten)]
     race: RaceArguments,
+    /// With --crash: nodes that send each other messages, one of which is killed or stopped at a time.
+    #[arg(long)]
+    messages: bool,
     /// With --crash: the length of the run.
     #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..))]
     seconds: u64,
@@ -58,6 +61,7 @@ impl Arguments {
         let wanted = CrashOptions {
             seconds: self.seconds,
             kills: self.kills,
+            is_by_messages: self.messages,
             seed,
             faults: self.faults.clone(),
             program: own_program::path()?,

@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use corecast_bench::{Published, TableCell, TableOptions, TableReport, table, table_member};
+use clap::builder::TypedValueParser;
+use corecast_bench::{MAX_BATCH, Published, TableCell, TableOptions, TableReport, table, table_member};
 use corecast_race::{Options, Place};
 
 use crate::columns;
@@ -32,7 +33,8 @@ const MOST_ELEMENTS: u64 = 1 << 10;
 pub(crate) struct Arguments {
     #[command(flatten)]
     shared: Shared,
-    /// The numbers of threads [default: 1, 2, 4, .. and that of the CPUs, or 1, 2 and that of the CPUs with --quick].
+    /// The numbers of threads [default: 1, 2, 4, .. and that of the CPUs and 4 times that, or 1, 2 and that of the CPUs with
+    /// --quick].
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = count(MOST_THREADS))]
     threads: Vec<usize>,
     /// The numbers of buckets.
@@ -41,9 +43,15 @@ pub(crate) struct Arguments {
     /// The numbers of elements in a bucket, on average.
     #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "12,48", value_parser = count(MOST_ELEMENTS))]
     elements: Vec<usize>,
-    /// One participant in K is a server, for the contenders that have servers.
-    #[arg(long, value_name = "K", default_value = "3", value_parser = clap::value_parser!(u64).range(2..=MOST_THREADS))]
-    every: u64,
+    /// One participant in K is a server, for the contenders that have servers; each further K races them once more.
+    #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "3", value_parser = share())]
+    every: Vec<usize>,
+    /// How many operations a client of messages-batched has under way.
+    #[arg(long, value_name = "OPS", default_value_t = MAX_BATCH as u64, value_parser = clap::value_parser!(u64).range(1..=MAX_BATCH as u64))]
+    batch: u64,
+    /// Race locks over nodes that do not begin on a cache line, too.
+    #[arg(long)]
+    misaligned: bool,
     /// Draw keys by Zipf's law with this exponent [default: uniformly].
     #[arg(long, value_name = "EXPONENT", value_parser = exponent)]
     zipf: Option<f64>,
@@ -83,14 +91,16 @@ impl Arguments {
         let options = Options { quick, seed, contenders: self.contenders.clone(), place, ..options };
         let (threads, buckets, means) = (self.threads.clone(), self.buckets.clone(), self.elements.clone());
         let block = self.block.map(Duration::from_millis);
-        let every = Some(self.every as usize);
-        let Self { zipf, unpinned, write_payload: writes_payload, no_fence: without_fence, .. } = *self;
+        let (every, batch) = (self.every.clone(), Some(self.batch as usize));
+        let Self { zipf, unpinned, misaligned, write_payload: writes_payload, no_fence: without_fence, .. } = *self;
         let options = TableOptions {
             options,
             threads,
             buckets,
             means,
             every,
+            batch,
+            misaligned,
             zipf,
             unpinned,
             writes_payload,
@@ -106,6 +116,11 @@ impl Arguments {
 /// The work of a process that is a server or a client of a table.
 pub(super) fn member() -> Result<(), Failure> {
     table_member().map_err(Failure::of_member)
+}
+
+/// One participant in this number may be a server.
+fn share() -> impl TypedValueParser<Value = usize> {
+    clap::value_parser!(u64).range(2..=MOST_THREADS).map(|every| every as usize)
 }
 
 /// A number above 0, up to which nothing overflows.
@@ -140,7 +155,8 @@ fn departures(report: &TableReport) -> String {
     let unpinned = report.unpinned.then(|| "threads not bound".to_owned());
     let written = report.writes_payload.then(|| "puts write their bytes".to_owned());
     let unfenced = (!report.fence).then(|| "no fence".to_owned());
-    let every = (report.every != 3).then(|| format!("one of {} a server", report.every));
+    let every: Vec<String> = report.every.iter().map(usize::to_string).collect();
+    let every = (report.every != [3]).then(|| format!("one of {} a server", every.join(", ")));
     [zipf, unpinned, written, unfenced, every].into_iter().flatten().map(|words| format!("; {words}")).collect()
 }
 

@@ -70,8 +70,22 @@ fn locks_and_numbers_that_no_benchmark_of_synchronization_has() {
         (&["table", "--elements", "many"], "invalid value 'many' for '--elements <LIST>'"),
         (&["table", "--block", "0"], "0 is not in 1..=60000"),
         (&["table", "--every", "1"], "1 is not in 2..=256"),
+        (&["table", "--every", "3,257"], "257 is not in 2..=256"),
+        (&["table", "--batch", "8"], "8 is not in 1..=7"),
         (&["table", "--zipf", "0"], "expected a number above 0, up to 8"),
         (&["table", "--zipf", "NaN"], "expected a number above 0, up to 8"),
+        (&["tm", "--contenders", "shared-fair-cm,htm"], "no contender is called 'htm': there are messages-none, "),
+        (&["tm", "--workloads", "bank,tree"], "[possible values: bank, table, list, map-reduce, writes, mp]"),
+        (&["tm", "--managers", "karma"], "[possible values: none, back-off, wholly, offset-greedy, fair-cm]"),
+        (&["tm", "--preset", "scc"], "[possible values: bank, read-all, list, table]"),
+        (&["tm", "--participants", "0"], "0 is not in 1..=1024"),
+        (&["tm", "--every", "1"], "1 is not in 2..=1024"),
+        (&["tm", "--participants", "2,4", "--every", "5"], "one of 5 is no server of 4 participants, expected 2 to 4"),
+        (&["tm", "--participants", "2", "--readers", "2"], "of 2 participants none would transfer, expected fewer"),
+        (&["tm", "--checks", "101"], "101 is not in 0..=100"),
+        (&["tm", "--file", "/no/such/file"], "--file /no/such/file: No such file"),
+        (&["tm", "--file", "/"], "--file /: it is no regular file"),
+        (&["tm", "--block", "0"], "0 is not in 1..=60000"),
     ] {
         let run = program.run(arguments).failed(2, words);
         assert_eq!(run.stdout, "", "{arguments:?}");

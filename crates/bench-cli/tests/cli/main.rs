@@ -19,6 +19,7 @@ mod replicas;
 mod reports;
 mod stressing;
 mod tables;
+mod transactions;
 
 /// The program that is tested.
 const PROGRAM: &str = env!("CARGO_BIN_EXE_corecast-bench");

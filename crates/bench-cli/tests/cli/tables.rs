@@ -9,11 +9,12 @@ use serde_json::Value;
 use crate::fields::assert_fields;
 use crate::program::{Program, Run};
 
-const ROW: [&str; 20] = [
+const ROW: [&str; 21] = [
     "contender",
     "ours",
     "clients",
     "servers",
+    "every",
     "mops",
     "mean_mops",
     "min_mops",
@@ -32,7 +33,7 @@ const ROW: [&str; 20] = [
     "failed",
 ];
 const CELL: [&str; 5] = ["buckets", "mean", "threads", "oversubscribed", "rows"];
-const REPORT: [&str; 16] = [
+const REPORT: [&str; 17] = [
     "machine",
     "commit",
     "seed",
@@ -40,6 +41,7 @@ const REPORT: [&str; 16] = [
     "cpus",
     "wait",
     "every",
+    "batch",
     "zipf",
     "unpinned",
     "writes_payload",
@@ -82,7 +84,7 @@ fn every_contender_has_a_row() {
     let xeon = &report["published"][4];
     assert_eq!((&xeon["buckets"], &xeon["mean"], &xeon["messages_36"]), (&12.into(), &12.into(), &18.05.into()));
     assert_eq!(xeon["threads_36"], serde_json::json!({ "mops": 4.87, "lock": "clh" }));
-    assert_eq!(report["gates"].as_array().map(Vec::len), Some(4));
+    assert_eq!(report["gates"].as_array().map(Vec::len), Some(10));
 }
 
 #[test]
@@ -93,7 +95,25 @@ fn those_named_are_raced_and_the_published_of_the_same_table_are_shown() {
     assert!(text.contains("published of other machines") && text.contains("18.05"), "{text}");
     let (races, gates) = text.split_once("\n gate ").expect("races, then gates");
     assert!(!races.contains("\n dashmap") && !races.contains("95.71"), "{text}");
-    assert!(gates.contains("not judged here: needs 512"), "{text}");
+    assert!(gates.contains("not judged here: needs 512") && gates.contains("which is not installed"), "{text}");
+}
+
+#[test]
+fn every_share_of_servers_batches_and_nodes_off_the_lines_are_raced() {
+    let named = ["--contenders", "misaligned-mcs,messages,messages-batched", "--threads", "4", "--every", "2,4"];
+    let report = Program::new().json(&[&QUICK[..], &named, &["--batch", "5", "--misaligned", "--json"]].concat());
+    let rows = report["cells"][0]["rows"].as_array().expect("an array");
+    let told: Vec<_> = rows.iter().map(|row| (row["contender"].as_str(), row["servers"].as_u64())).collect();
+    assert_eq!(
+        told,
+        [
+            (Some("misaligned-mcs"), Some(0)),
+            (Some("messages"), Some(2)),
+            (Some("messages/4"), Some(1)),
+            (Some("messages-batched"), Some(2)),
+            (Some("messages-batched/4"), Some(1)),
+        ]
+    );
 }
 
 #[test]
@@ -102,7 +122,10 @@ fn processes_serve_and_ask_and_departures_from_the_paper_are_told() {
     let changed = ["--zipf", "0.99", "--unpinned", "--write-payload", "--no-fence"];
     let quick = ["table", "--quick", "--buckets", "12", "--elements", "12"];
     let report = Program::new().json(&[&quick[..], &named, &changed, &["--json"]].concat());
-    assert_eq!((&report["every"], &report["zipf"], &report["unpinned"]), (&2.into(), &0.99.into(), &true.into()));
+    assert_eq!(
+        (&report["every"], &report["zipf"], &report["unpinned"]),
+        (&serde_json::json!([2]), &0.99.into(), &true.into())
+    );
     for (cell, processes) in report["cells"].as_array().expect("an array").iter().zip([(1, 1), (3, 2)]) {
         let rows = cell["rows"].as_array().expect("an array");
         assert_eq!(rows.len(), 3);

@@ -43,7 +43,9 @@ pub(crate) enum Command {
     )]
     Plan(plan::Arguments),
     /// Say what would be used for each operation, what it was chosen from, and why.
-    #[command(after_help = "Examples:\n  corecast explain barrier\n  corecast explain broadcast --members 4 --race")]
+    #[command(
+        after_help = "Examples:\n  corecast explain barrier\n  corecast explain broadcast --members 4 --race\n  corecast explain tm --members 24 --servers-every 3"
+    )]
     Explain(explain::Arguments),
     /// Answer plan requests of other programs over a local socket.
     #[command(after_help = "Example:\n  corecast serve --socket plan.sock")]

@@ -102,6 +102,47 @@ fn an_explanation_compares_all() {
 }
 
 #[test]
+fn servers_of_transactional_memory_have_their_seats_and_reasons() {
+    let program = Program::new();
+    let model = program.model(0..8);
+    let arguments = ["explain", "tm", "--machine", &model, "--servers-every", "4"];
+    let text = program.run(&arguments).succeeded().stdout;
+    for words in
+        ["one of 4 participants is a server: 2 servers and 6 applications", "why there", "the form `auto` prefers"]
+    {
+        assert!(text.contains(words), "'{words}' is not in {text}");
+    }
+    let explained = program.json(&[&arguments[..], &["--json"]].concat());
+    let servers = explained["servers"].as_array().expect("an array");
+    let participants: Vec<&Value> = servers.iter().map(|server| &server["participant"]).collect();
+    assert_eq!(participants, [0, 4]);
+    for server in servers {
+        let participant = server["participant"].as_u64().expect("a number") as usize;
+        assert_eq!(server["cpu"], explained["members"][participant]);
+        assert!(server["why"].as_str().is_some_and(|why| why.contains("1 in a cluster with 4 of the 8")), "{server}");
+    }
+    assert!(explained["round_trip"].as_f64() <= explained["numbered_round_trip"].as_f64(), "{explained}");
+    let fields = [
+        "machine",
+        "origin",
+        "unit",
+        "members",
+        "levels",
+        "servers_every",
+        "servers",
+        "round_trip",
+        "numbered_round_trip",
+        "form",
+        "messages",
+        "shared",
+        "why",
+    ];
+    let found: Vec<&String> = explained.as_object().expect("an object").keys().collect();
+    assert_eq!(found.len(), fields.len(), "{found:?}");
+    assert!(fields.iter().all(|field| explained.get(field).is_some()), "{found:?}");
+}
+
+#[test]
 fn a_barrier_is_explained_by_its_schemes() {
     let program = Program::new();
     let model = program.model(0..8);

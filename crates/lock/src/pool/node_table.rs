@@ -1,10 +1,11 @@
 //! The nodes that were ever made: a table that grows, without a lock.
 //!
-//! Its slabs are never freed: a node stays where it is, and a late look at one hits live memory. Each slab has twice as many nodes
-//! as the one before, so that a number tells its slab. Two threads may make the same slab at once; one of the two is dropped.
+//! Its slabs are never freed: a node stays where it is, and a late look at one hits live memory. Each slab has twice as many
+//! nodes as the one before, so that a number tells its slab. Two threads may make the same slab at once; one of the two is
+//! dropped.
 //!
-//! **Progress:** lock-free. **Memory ordering:** a node is new to the thread that makes it; a thread to which its number is passed on
-//! sees it whole, also where nothing else orders the two.
+//! **Progress:** lock-free. **Memory ordering:** a node is new to the thread that makes it; a thread to which its number is
+//! passed on sees it whole, also where nothing else orders the two.
 
 use std::ptr;
 

@@ -6,6 +6,9 @@
 //!
 //! A place without a key holds `V::default()`, which should cost nothing to make, such as a number or an empty `Option<Box<_>>`.
 //!
+//! Nodes begin on a line. To find out what that is worth, a bucket may have something of type `F` before the words of each node:
+//! with `[u64; 2]` they begin 16 bytes behind a line, as those of an allocator that knows no lines.
+//!
 //! ```
 //! use corecast_lock::table::Bucket;
 //!
@@ -24,7 +27,9 @@ const KEYS: usize = 14;
 
 /// Aligned to two lines, which the adjacent-line prefetcher of current x86 cores fetches as a pair: all keys of a node.
 #[repr(C, align(128))]
-pub(super) struct KeysFirst<V> {
+pub(super) struct KeysFirst<V, F = ()> {
+    /// Nothing, or words by which the rest is shifted.
+    front: F,
     /// Places with a key, which are the first ones.
     used: u64,
     keys: [u64; KEYS],
@@ -35,9 +40,11 @@ pub(super) struct KeysFirst<V> {
 // Bytes 0-127 are `used`, the keys and `next`; with values of 8 bytes the node has 256.
 const _: () =
     assert!(std::mem::offset_of!(KeysFirst<u64>, next) == 120 && std::mem::offset_of!(KeysFirst<u64>, values) == 128);
+const _: () =
+    assert!(size_of::<KeysFirst<u64, [u64; 2]>>() == 256 && std::mem::offset_of!(KeysFirst<u64, [u64; 2]>, used) == 16);
 const _: () = assert!(size_of::<KeysFirst<u64>>() == 256 && size_of::<Bucket<Option<Box<u64>>>>() == 256);
 
-impl<V> Node for KeysFirst<V> {
+impl<V, F: Default> Node for KeysFirst<V, F> {
     type Sought = u64;
     type Value = V;
     const ROOM: usize = KEYS;
@@ -46,7 +53,7 @@ impl<V> Node for KeysFirst<V> {
     where
         V: Default,
     {
-        Self { used: 0, keys: [0; KEYS], next: None, values: Default::default() }
+        Self { front: F::default(), used: 0, keys: [0; KEYS], next: None, values: Default::default() }
     }
 
     #[inline]
@@ -112,11 +119,11 @@ impl<V> Node for KeysFirst<V> {
 }
 
 /// A set of keys with their values, one thread's at a time. See the [module](super).
-pub struct Bucket<V> {
-    chain: Chain<KeysFirst<V>>,
+pub struct Bucket<V, F: Default = ()> {
+    chain: Chain<KeysFirst<V, F>>,
 }
 
-impl<V: Default> Bucket<V> {
+impl<V: Default, F: Default> Bucket<V, F> {
     /// The key's value; `None` if it has none.
     #[inline]
     #[must_use]
@@ -158,13 +165,13 @@ impl<V: Default> Bucket<V> {
     }
 }
 
-impl<V: Default> Default for Bucket<V> {
+impl<V: Default, F: Default> Default for Bucket<V, F> {
     fn default() -> Self {
         Self { chain: Chain::default() }
     }
 }
 
-impl<V: fmt::Debug> fmt::Debug for Bucket<V> {
+impl<V: fmt::Debug, F: Default> fmt::Debug for Bucket<V, F> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.chain.fmt(f)
     }
@@ -173,6 +180,14 @@ impl<V: fmt::Debug> fmt::Debug for Bucket<V> {
 #[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
+
+    #[test]
+    fn shifted_nodes_hold_the_same() {
+        let mut bucket: Bucket<u64, [u64; 2]> = Bucket::default();
+        (0..40).for_each(|key| assert_eq!(bucket.put(key, 2 * key), Ok(())));
+        assert!((0..40).all(|key| bucket.get(key) == Some(&(2 * key))));
+        assert_eq!((bucket.remove(3), bucket.get(3), bucket.len()), (Some(6), None, 39));
+    }
 
     #[test]
     fn it_shows_what_it_holds() {

@@ -1,53 +1,67 @@
 //! Applying the log: the group's own part first, then the state machine.
 
+use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
+use super::barriers::CUT;
 use super::driver::Driver;
-use super::inner::{Applied, Inner};
-use super::reads::CUT;
-use crate::runtime::{Content, End, Letter};
+use super::inner::Inner;
+use crate::runtime::durable::Disk;
+use crate::runtime::{Applied, Content, End, Letter};
 use crate::system::Outcome;
 use crate::{Index, LeaveReason, NodeId, SessionId, StateMachine, Wire};
 
 /// The most commands that are applied while readers wait.
 const RUN: u64 = 256;
 
-/// The state machine panicked, or the operation is none.
-struct Panicked;
+/// Why a run of commands ended early.
+enum Stop {
+    /// The state machine panicked, or the operation is none.
+    Panicked,
+    /// The write-ahead log cannot be written.
+    Files(io::Error),
+}
 
 impl<S: StateMachine> Driver<S> {
     /// Applies the commands below `limit`.
     pub(super) fn apply(&mut self, inner: &Inner<S>, limit: Index) {
         while self.core.applied_count() < limit && inner.ending.get().is_none() && self.panicked_at.is_none() {
-            let (end, has_panicked) = self.apply_run(inner, limit);
+            let (end, stop) = self.apply_run(inner, limit);
             inner.publish_applied(end);
             self.note_applied(end);
-            if has_panicked {
-                return self.panicked(inner, end);
+            match stop {
+                None => {}
+                Some(Stop::Panicked) => return self.panicked(inner, end),
+                Some(Stop::Files(error)) => inner.ending.fail_files(&error),
             }
         }
-        inner.callers.wake();
+        inner.callers.wake_others(self.is_with_caller);
     }
 
-    /// Applies commands under the lock of the state. The count reached, and whether the next one panicked.
-    fn apply_run(&mut self, inner: &Inner<S>, limit: Index) -> (Index, bool) {
+    /// Applies commands under the lock of the state. The count reached, and why it went no further.
+    fn apply_run(&mut self, inner: &Inner<S>, limit: Index) -> (Index, Option<Stop>) {
         let mut applied = inner.state.write();
         let first = self.core.applied_count();
         let end = limit.min(first + RUN);
         for index in first..end {
-            if self.apply_one(inner, &mut applied, index).is_err() {
-                return (index, true);
+            if let Err(stop) = self.apply_one(inner, &mut applied, index) {
+                return (index, Some(stop));
             }
             applied.count = index + 1;
         }
-        (end, false)
+        (end, None)
     }
 
-    fn apply_one(&mut self, inner: &Inner<S>, applied: &mut Applied<S>, index: Index) -> Result<(), Panicked> {
+    fn apply_one(&mut self, inner: &Inner<S>, applied: &mut Applied<S>, index: Index) -> Result<(), Stop> {
         let Some(command) = self.core.decided(index).cloned() else { return Ok(()) };
         let (session, rid) = (command.session, command.rid);
-        match self.system.begin(index, &command) {
+        let outcome = self.system.begin(index, &command);
+        if let Some(disk) = &mut self.disk {
+            let operation = if let Outcome::Run(bytes) = &outcome { Some(&bytes[..]) } else { None };
+            disk.keep(index, operation).map_err(Stop::Files)?;
+        }
+        match outcome {
             Outcome::Run(bytes) => {
                 let reply = run(&mut applied.machine, index, bytes, &mut self.bytes)?;
                 self.system.finish(session, rid, Arc::clone(&reply));
@@ -74,7 +88,8 @@ impl<S: StateMachine> Driver<S> {
     /// Puts a result where the session finds it, if the session is one of this node.
     pub(super) fn deliver(&mut self, session: SessionId, rid: u32, reply: &Arc<[u8]>) {
         let Some(mailbox) = self.mailboxes.get(&session) else { return };
-        mailbox.put(Letter { rid, content: Content::Done(Arc::clone(reply)) });
+        let letter = Letter { rid, content: Content::Done(Arc::clone(reply)) };
+        Disk::hand_out(self.disk.as_mut(), mailbox, letter);
         self.submitted.remove(session, rid);
     }
 
@@ -130,14 +145,9 @@ impl<S: StateMachine> Driver<S> {
 }
 
 /// Runs the state machine. The reply begins with the index, so that a retry gets the same one.
-fn run<S: StateMachine>(
-    machine: &mut S,
-    index: Index,
-    bytes: &[u8],
-    reply: &mut Vec<u8>,
-) -> Result<Arc<[u8]>, Panicked> {
-    let op = S::Op::decode(bytes).ok_or(Panicked)?;
-    let out = catch_unwind(AssertUnwindSafe(|| machine.apply(index, &op))).map_err(|_| Panicked)?;
+fn run<S: StateMachine>(machine: &mut S, index: Index, bytes: &[u8], reply: &mut Vec<u8>) -> Result<Arc<[u8]>, Stop> {
+    let op = S::Op::decode(bytes).ok_or(Stop::Panicked)?;
+    let out = catch_unwind(AssertUnwindSafe(|| machine.apply(index, &op))).map_err(|_| Stop::Panicked)?;
     reply.clear();
     reply.extend_from_slice(&index.to_le_bytes());
     out.encode(reply);

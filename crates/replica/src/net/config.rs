@@ -1,10 +1,13 @@
 //! How a group over messages is laid out, and how a node of it behaves.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use corecast_base::wait::Wait;
 
 use crate::error::OpenError;
+use crate::runtime::durable::{Durability, FilesOrigin};
+use crate::wal::Fsync;
 
 /// The most nodes of a group: each has a channel to each other.
 pub const MAX_NODES: usize = 64;
@@ -41,6 +44,8 @@ pub struct Config {
     pub(super) patience: Duration,
     pub(super) joining: Duration,
     pub(super) kind: String,
+    pub(super) durability: Option<Durability>,
+    pub(super) files: FilesOrigin,
 }
 
 impl Config {
@@ -58,6 +63,8 @@ impl Config {
             patience: Duration::from_millis(2),
             joining: Duration::from_secs(10),
             kind: String::new(),
+            durability: None,
+            files: FilesOrigin::default(),
         }
     }
 
@@ -125,6 +132,15 @@ impl Config {
     #[must_use]
     pub fn kind(mut self, kind: impl Into<String>) -> Self {
         self.kind = kind.into();
+        self
+    }
+
+    /// Keeps every command and snapshots in files below `folder`, which all nodes of the group share and no other group uses.
+    /// A result is handed out when it is as durable as `fsync` says. A group that is made anew begins with what the files hold, and
+    /// with the initial state only if there are none. All nodes that it begins with have to name the folder then.
+    #[must_use]
+    pub fn durable(mut self, folder: impl Into<PathBuf>, fsync: Fsync) -> Self {
+        self.durability = Some(Durability { folder: folder.into(), fsync });
         self
     }
 

@@ -5,13 +5,12 @@ use std::io;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use super::barriers::CUT;
 use super::driver::Driver;
-use super::handle::Handle;
 use super::inner::Inner;
-use super::reads::CUT;
 use super::wire::StateMessage;
 use crate::error::ExecuteError;
-use crate::runtime::{CUT_ASKED_AGAIN, Checkpoint, CheckpointError, state_bytes};
+use crate::runtime::{CUT_ASKED_AGAIN, Checkpoint, CheckpointError, Member, state_bytes};
 use crate::segment::Cut;
 use crate::{Command, Index, LeaveReason, NodeId, Op, SessionId, StateMachine};
 
@@ -100,16 +99,19 @@ impl<S: StateMachine> Driver<S> {
     }
 }
 
-impl<S: StateMachine> Handle<S> {
-    /// See [`Node::checkpoint`](super::Node::checkpoint).
-    pub(super) fn checkpoint(&self, to: &mut dyn io::Write, limit: Duration) -> Result<Checkpoint, CheckpointError> {
-        let inner = &self.inner;
-        inner.check_fork().map_err(ExecuteError::from)?;
+impl<S: StateMachine> Inner<S> {
+    /// A checkpoint: see `Node::checkpoint`.
+    pub(super) fn cut_and_compare(
+        &self,
+        to: &mut dyn io::Write,
+        limit: Duration,
+    ) -> Result<Checkpoint, CheckpointError> {
+        self.check_fork().map_err(ExecuteError::from)?;
         let until = Instant::now() + limit;
         loop {
-            let id = inner.cuts.begin(inner.me);
+            let id = self.cuts.begin(self.me);
             let taken = self.take(id, to, limit.min(CUT_ASKED_AGAIN), until);
-            inner.cuts.end(id);
+            self.cuts.end(id);
             match taken {
                 // One that was asked of a leader which died may be lost.
                 Err(CheckpointError::Cut(ExecuteError::Unknown { .. })) if Instant::now() < until => {}
@@ -132,32 +134,30 @@ impl<S: StateMachine> Handle<S> {
         let checkpoint = Checkpoint::new(&cut, bytes.len() as u64, digests);
         for &node in checkpoint.to_put_out() {
             let op = Op::Leave { node, reason: LeaveReason::Diverged };
-            self.inner.driver.lock().request_for_group(&self.inner, op);
+            self.driver.lock().request_for_group(self, op);
         }
         Ok(checkpoint)
     }
 
     /// Has the cut ordered, and waits for it.
     fn reach(&self, id: u64, limit: Duration) -> Result<Reached, ExecuteError> {
-        let inner = &self.inner;
-        inner.driver.lock().request_for_group(inner, Op::Barrier(id));
-        let reached = inner.wait_for(Some(limit), || {
-            let found = inner.cuts.wanted().iter_mut().find(|one| one.id == id).and_then(|one| one.state.take());
-            found.map(Ok).or_else(|| inner.execute_error().map(Err))
+        self.driver.lock().request_for_group(self, Op::Barrier(id));
+        let reached = self.wait_for(Some(limit), || {
+            let found = self.cuts.wanted().iter_mut().find(|one| one.id == id).and_then(|one| one.state.take());
+            found.map(Ok).or_else(|| self.execute_error().map(Err))
         });
         reached.unwrap_or(Err(ExecuteError::Unknown { rid: 0 }))
     }
 
     /// The digests of all members, or of those that have told when the time is up.
     fn gather(&self, cut: &Cut, limit: Duration) -> Vec<(NodeId, u128)> {
-        let inner = &self.inner;
         let mut found = Vec::new();
-        let _ = inner.wait_for(Some(limit), || {
+        let _ = self.wait_for(Some(limit), || {
             // Not by trying: the thread that wakes this one may have the driver still.
-            let digests = inner.driver.lock().digests(inner, cut);
+            let digests = self.driver.lock().digests(self, cut);
             let is_complete = digests.iter().all(|(_, digest)| digest.is_some());
             found = digests.into_iter().filter_map(|(node, digest)| Some((node, digest?))).collect();
-            (is_complete || inner.ending.get().is_some()).then_some(())
+            (is_complete || self.ending.get().is_some()).then_some(())
         });
         found
     }

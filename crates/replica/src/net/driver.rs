@@ -2,29 +2,28 @@
 
 use std::collections::{HashMap, VecDeque};
 use std::fmt;
+use std::io;
 use std::marker::PhantomData;
 use std::sync::Arc;
 use std::time::Duration;
 
 use corecast_base::Clock;
 
+use super::barriers::Barriers;
 use super::config::Config;
 use super::inner::Inner;
-use super::reads::Barriers;
 use super::states::Given;
 use super::table::NodeTable;
 use super::transport::Transport;
 use super::watch::LOST_AFTER;
 use super::wire::{Body, StateMessage};
 use crate::one_paxos::{Effect, Input, Message, Node as OneNode};
+use crate::runtime::durable::Disk;
 use crate::runtime::{Admission, End, Errand, GroupState, Joiners, Mailbox, Patience, Submitted, admission};
-use crate::{Command, Index, LeaveReason, NodeId, Op, SessionId, StateMachine};
+use crate::{Command, Index, NodeId, Op, SessionId, StateMachine};
 
 /// The shortest time between two looks at who lives, and at what has no answer.
 const HOUSEKEEPING: Duration = Duration::from_micros(500);
-
-/// The time after which a node that joins asks once more.
-const JOIN_AGAIN: Duration = Duration::from_millis(5);
 
 /// When requests without a result are handed in again.
 pub(super) struct Resubmitting {
@@ -41,9 +40,11 @@ pub(super) struct Joining {
     /// The states that it gives to such nodes.
     pub(super) given: Given,
     /// A number that only this node has.
-    boot: u64,
+    pub(super) boot: u64,
     /// When it asked to be taken in last, in ticks.
-    asked: u64,
+    pub(super) asked: u64,
+    /// The slot of the node that it asked last for what it lacks.
+    pub(super) turn: usize,
 }
 
 /// When the protocol was told last that time has passed.
@@ -69,8 +70,12 @@ pub(super) struct Driver<S: StateMachine> {
     pub(super) barriers: Barriers,
     pub(super) patience: Patience,
     pub(super) joining: Joining,
+    /// The files of the replica, if it keeps any.
+    pub(super) disk: Option<Disk>,
     /// The command at which the state machine panicked.
     pub(super) panicked_at: Option<Index>,
+    /// True while a thread drives that is counted among those that wait.
+    pub(super) is_with_caller: bool,
     /// True once the node wants to be let go.
     pub(super) is_leaving: bool,
     /// True once it takes part no more.
@@ -82,6 +87,8 @@ pub(super) struct Driver<S: StateMachine> {
     pub(super) resubmitted: u64,
     pub(super) resubmitting: Resubmitting,
     pub(super) suspected: HashMap<NodeId, u64>,
+    /// Since when too few voters live, in ticks.
+    pub(super) stuck_since: Option<u64>,
     /// The sign of life of each node, and since when it has not changed, in ticks.
     pub(super) signs: Vec<(u64, u64)>,
     /// Kept for its memory.
@@ -107,7 +114,7 @@ impl<S: StateMachine> Driver<S> {
         let now = Clock::get().ticks();
         Self {
             patience: Patience::new(config.patience, system.members().len(), cpus),
-            joining: Joining { joiners: Joiners::default(), given: Given::default(), boot, asked: 0 },
+            joining: Joining { joiners: Joiners::default(), given: Given::default(), boot, asked: 0, turn: 0 },
             barriers: Barriers::new(core.id()),
             core,
             system,
@@ -115,7 +122,9 @@ impl<S: StateMachine> Driver<S> {
             table,
             mailboxes: HashMap::new(),
             submitted: Submitted::default(),
+            disk: None,
             panicked_at: None,
+            is_with_caller: false,
             is_leaving: false,
             has_ended: false,
             began: now,
@@ -124,6 +133,7 @@ impl<S: StateMachine> Driver<S> {
             resubmitted: now,
             resubmitting: Resubmitting { after: LOST_AFTER, applied: 0 },
             suspected: HashMap::new(),
+            stuck_since: None,
             signs: vec![(0, now); config.slots],
             bytes: Vec::new(),
             inputs: Vec::new(),
@@ -147,9 +157,33 @@ impl<S: StateMachine> Driver<S> {
             was_busy |= self.look(inner);
             self.ask_for_barrier(inner);
         }
+        was_busy |= self.flush_files(inner);
         self.housekeep(inner);
         self.transport.flush();
         was_busy
+    }
+
+    /// Hands out the results that waited for the write-ahead log.
+    fn flush_files(&mut self, inner: &Inner<S>) -> bool {
+        let Some(disk) = &mut self.disk else { return false };
+        let has_results = disk.flush().unwrap_or_else(|error| {
+            inner.ending.fail_files(&error);
+            false
+        });
+        if has_results {
+            // Those that were woken as their commands were applied have found nothing.
+            inner.callers.wake_others(self.is_with_caller);
+        }
+        has_results
+    }
+
+    /// Takes a snapshot if it is time, so that the write-ahead log does not grow for ever.
+    pub(super) fn shorten_files(&mut self, inner: &Inner<S>) {
+        let Some(disk) = self.disk.as_mut().filter(|disk| disk.wants_snapshot()) else { return };
+        let state = inner.state.read();
+        if let Err(error) = disk.shorten(&state.machine, state.count) {
+            inner.ending.fail_files(&io::Error::other(error));
+        }
     }
 
     /// Takes the messages that have come to the protocol.
@@ -296,46 +330,6 @@ impl<S: StateMachine> Driver<S> {
         if let Some(id) = self.barriers.next(&inner.reads) {
             self.step(inner, Input::Requests(vec![barrier(id)]));
         }
-    }
-
-    /// Asks to be let go. The last member just goes.
-    pub(super) fn ask_to_leave(&mut self, inner: &Inner<S>) {
-        let node = self.core.id();
-        let configuration = self.core.configuration();
-        if self.core.members().len() <= 1 || inner.execute_error().is_some() {
-            return;
-        }
-        if configuration.leader == node || configuration.acceptor == node {
-            // The others take the roles over, and put this node out.
-            return self.table.leave(node);
-        }
-        let op = Op::Leave { node, reason: LeaveReason::Asked };
-        let command = Command { session: SessionId::SYSTEM, rid: node.to_bits(), op };
-        self.step(inner, Input::Requests(vec![command]));
-    }
-
-    /// Asks to be taken in, as long as it is not a member; not for a while if it has asked just now.
-    pub(super) fn ask_to_join(&mut self, inner: &Inner<S>) {
-        let clock = Clock::get();
-        let now = clock.ticks();
-        if self.is_member() || self.is_leaving || now.saturating_sub(self.joining.asked) < clock.ticks_in(JOIN_AGAIN) {
-            return;
-        }
-        self.joining.asked = now;
-        let (node, boot, applied) = (inner.me, self.joining.boot, self.core.applied_count());
-        let op = Op::Join { node, boot, applied };
-        let command = Command { session: SessionId::SYSTEM, rid: node.to_bits(), op };
-        self.step(inner, Input::Requests(vec![command]));
-        self.transport.flush();
-    }
-
-    /// True once this node has gone as it wanted to.
-    pub(super) fn has_left(&self) -> bool {
-        self.is_leaving && (!self.is_member() || self.core.members().len() == 1)
-    }
-
-    pub(super) fn is_member(&self) -> bool {
-        self.core.members().contains(self.core.id())
     }
 
     /// Does what is due now and then: signs of life, suspicion, what has no answer.

@@ -3,9 +3,8 @@
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::marker::PhantomData;
 use std::os::fd::OwnedFd;
-use std::sync::{Arc, Mutex};
-use std::thread;
-use std::time::Instant;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use corecast_base::region::{RegionPlan, RegionPlanError, SharedRegion};
 use corecast_base::rendezvous::{self, HostedRegion, SocketDir};
@@ -13,25 +12,27 @@ use corecast_base::wait::{Wait, Waiter};
 
 use super::config::{Config, Spread};
 use super::driver::Driver;
-use super::handle::{Handle, Node};
-use super::inner::{Applied, Inner};
+use super::inner::Inner;
 use super::peers::{Peers, founder};
 use super::states::Taker;
 use super::table::NodeTable;
 use super::thread as node_thread;
 use super::transport::Transport;
-use super::{links, ring};
+use super::{Node, links, ring};
 use crate::crash_point;
 use crate::error::{ExecuteError, OpenError};
 use crate::one_paxos::{self, Message, Node as OneNode, Rules, Settings};
-use crate::runtime::{GroupState, boot_number};
+use crate::runtime::durable::{self, Disk, FilesOrigin};
+use crate::runtime::{Applied, GroupState, Member, boot_number};
 use crate::segment::Claim;
 use crate::system::Members;
-use crate::{Configuration, NodeId, RoleChange, StateMachine};
+use crate::{Configuration, Index, NodeId, RoleChange, StateMachine};
 
 /// The name of the table in the region, and what kind of contents it is: a number of this crate.
 const ENTRY: &str = "replica-net";
 const KIND: u32 = 7;
+/// The longest time that a node which was taken in waits until the group counts on its vote.
+const VOTING: Duration = Duration::from_secs(1);
 /// The number of the process of each founder; later ones have others.
 const FOUNDERS_BOOT: u64 = 1;
 
@@ -53,9 +54,13 @@ impl<S: StateMachine> Group<S> {
     /// [`OpenError`]; `Create` if there is no room for its memory.
     pub fn create(config: &Config) -> Result<Self, OpenError> {
         config.check()?;
-        let region = SharedRegion::memfd(&plan::<S>(config)?)?;
-        let group = Self { region, hosted: None, config: config.clone(), machine: PhantomData };
-        if let Spread::Tree(parents) = &config.spread {
+        let mut config = config.clone();
+        if let Some(durability) = &config.durability {
+            config.files = durable::set_origin_aside(durability)?;
+        }
+        let region = SharedRegion::memfd(&plan::<S>(&config)?)?;
+        let group = Self { region, hosted: None, config, machine: PhantomData };
+        if let Spread::Tree(parents) = &group.config.spread {
             group.table(&group.region)?.set_parents(parents);
         }
         Ok(group)
@@ -113,7 +118,7 @@ impl<S: StateMachine> Group<S> {
     /// A node that the group begins with starts from `initial`; operations are done as soon as leader and acceptor are
     /// there, which are nodes 0 and 1 in the beginning. One that comes later, or comes back, is another incarnation: it
     /// takes the state of a member, for which `initial` is [asked](StateMachine::restore_anew), and waits until the group
-    /// has taken it in. It has no vote when roles change hands.
+    /// has taken it in. Then it may get any role, and vote.
     ///
     /// # Errors
     /// [`OpenError`]; `Config` if there is no such place, or another process is that node; for a later one `Lost` if
@@ -131,8 +136,9 @@ impl<S: StateMachine> Group<S> {
             return Err(taken());
         }
         if slot < self.config.nodes && before == Claim::NONE {
+            let state = self.first_state(initial)?;
             let me = table.claim(slot, before).ok_or_else(taken)?;
-            return self.start_founder(me, &region, table, initial);
+            return self.start_founder(me, &region, table, state);
         }
         drop((table, region));
         self.join_later(slot, &initial)?.ok_or_else(taken)
@@ -157,9 +163,9 @@ impl<S: StateMachine> Group<S> {
             }
             let region = self.attachment()?;
             let table = self.table(&region)?;
-            if let Some(me) = table.claim(slot, Claim::NONE) {
-                return self.start_founder(me, &region, table, initial);
-            }
+            let state = self.first_state(initial)?;
+            let Some(me) = table.claim(slot, Claim::NONE) else { return self.join_next(state) };
+            return self.start_founder(me, &region, table, state);
         }
         Err(OpenError::NoSlot(self.config.slots))
     }
@@ -176,7 +182,7 @@ impl<S: StateMachine> Group<S> {
         me: NodeId,
         region: &SharedRegion,
         table: NodeTable,
-        initial: S,
+        machine: S,
     ) -> Result<Node<S>, OpenError> {
         let table = Arc::new(table);
         let peers = Peers::of_founder(region, &table, &self.config, me)?;
@@ -184,8 +190,26 @@ impl<S: StateMachine> Group<S> {
         let members = Members::founding((0..self.config.nodes).map(|slot| (founder(slot), FOUNDERS_BOOT)));
         let core = OneNode::new(self.settings(me), members.clone(), self.first_configuration());
         let system = GroupState::new(members);
-        let driver = Driver::new(core, system, transport, table, self.config.clone(), FOUNDERS_BOOT);
-        start(Inner::new(region, driver, Applied { machine: initial, count: 0 }))
+        let mut driver = Driver::new(core, system, transport, table, self.config.clone(), FOUNDERS_BOOT);
+        driver.disk = self.files(me, (&machine, 0), Instant::now() + self.config.joining)?;
+        start(Inner::new(region, driver, Applied { machine, count: 0 }))
+    }
+
+    /// The state that the nodes have with which the group begins: that of the files, if there are any.
+    fn first_state(&self, initial: S) -> Result<S, OpenError> {
+        let files = self.config.files;
+        match &self.config.durability {
+            Some(durability) => durable::read_origin(durability, files, initial),
+            None if files.base == 0 => Ok(initial),
+            None => Err(OpenError::Config("the group begins with what its files hold: name their folder".to_owned())),
+        }
+    }
+
+    /// The files of a node that begins with this state, if it keeps any.
+    fn files(&self, me: NodeId, state: (&S, Index), until: Instant) -> Result<Option<Disk>, OpenError> {
+        let FilesOrigin { group, base } = self.config.files;
+        let begin = |durability| Disk::begin_by(durability, group, me.slot, base, state, until);
+        self.config.durability.as_ref().map(begin).transpose()
     }
 
     /// Joins as another incarnation in this slot; `None` if another node has it. A log that ran away meanwhile makes it begin
@@ -195,9 +219,10 @@ impl<S: StateMachine> Group<S> {
         loop {
             let Some(node) = self.start_later(slot, initial, until)? else { return Ok(None) };
             if node.await_membership(until) {
+                node.await_votes(until.min(Instant::now() + VOTING));
                 return Ok(Some(node));
             }
-            if let Some(ExecuteError::Poisoned { index }) = node.execute_error() {
+            if let Some(ExecuteError::Poisoned { index }) = node.inner().execute_error() {
                 return Err(OpenError::Poisoned(index));
             }
             if Instant::now() >= until {
@@ -227,7 +252,8 @@ impl<S: StateMachine> Group<S> {
         let members = system.members().clone();
         let core = OneNode::restored(self.settings(me), members, self.first_configuration(), count);
         transport.send(giver, &Message::Missing { epoch: 0, first: count });
-        let driver = Driver::new(core, system, transport, table, self.config.clone(), boot_number(&region, me));
+        let mut driver = Driver::new(core, system, transport, table, self.config.clone(), boot_number(&region, me));
+        driver.disk = self.files(me, (&machine, count), until)?;
         start(Inner::new(&region, driver, Applied { machine, count })).map(Some)
     }
 
@@ -291,12 +317,8 @@ impl<S> std::fmt::Debug for Group<S> {
 
 /// Starts the thread of a node.
 fn start<S: StateMachine>(inner: Inner<S>) -> Result<Node<S>, OpenError> {
-    let inner = Arc::new(inner);
-    let theirs = Arc::clone(&inner);
     let name = format!("replica-net-{}", inner.me.slot);
-    let thread = thread::Builder::new().name(name).spawn(move || node_thread::run(&theirs));
-    let thread = Mutex::new(Some(thread.map_err(OpenError::Thread)?));
-    Ok(Node::new(Handle { inner, thread }))
+    Node::start(inner, name, node_thread::run)
 }
 
 /// The contents of a group's region. Groups of other state machines, by type or by kind, have others.
@@ -322,37 +344,32 @@ fn encode(config: &Config, state: u64) -> [u64; 6] {
         Spread::Tree(_) => 1,
         Spread::Ring => 2,
     };
-    let wait = Wait::ALL.iter().position(|&each| each == config.wait).expect("ALL names every policy");
-    let (slots, largest) = (config.slots as u64, config.largest as u64);
-    [
-        config.nodes as u64 | config.window << 32,
-        config.link_bytes as u64,
-        spread | slots << 32,
-        wait as u64,
-        largest,
-        state,
-    ]
+    let wait = Wait::ALL.iter().position(|&each| each == config.wait).expect("ALL names every policy") as u64;
+    let sizes = config.nodes as u64 | (config.slots as u64) << 8 | spread << 16 | wait << 24 | config.window << 32;
+    let FilesOrigin { group, base } = config.files;
+    [sizes, config.link_bytes as u64, config.largest as u64, state, group, base]
 }
 
 /// The layout in the words, with the waiting times of `mine`.
 fn decode(words: [u64; 6], mine: &Config) -> Option<Config> {
-    let [sizes, link_bytes, spread, wait, largest, _] = words;
-    let nodes = (sizes & u64::from(u32::MAX)) as usize;
-    let slots = (spread >> 32) as usize;
+    let [sizes, link_bytes, largest, _, group, base] = words;
+    let byte = |at: u32| (sizes >> (8 * at) & 0xff) as usize;
+    let slots = byte(1);
     let config = Config {
-        nodes,
+        nodes: byte(0),
         slots,
         window: sizes >> 32,
         link_bytes: usize::try_from(link_bytes).ok()?,
-        spread: match spread & u64::from(u32::MAX) {
+        spread: match byte(2) {
             0 => Spread::Sequential,
             // The tree itself is in the table.
             1 => Spread::Tree((0..slots.min(super::MAX_NODES)).map(|node| node.checked_sub(1)).collect()),
             2 => Spread::Ring,
             _ => return None,
         },
-        wait: *Wait::ALL.get(usize::try_from(wait).ok()?)?,
+        wait: *Wait::ALL.get(byte(3))?,
         largest: usize::try_from(largest).ok()?,
+        files: FilesOrigin { group, base },
         ..mine.clone()
     };
     config.check().is_ok().then_some(config)

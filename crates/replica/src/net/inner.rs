@@ -1,9 +1,7 @@
 //! The part of a node that its threads share.
 
 use std::fmt;
-use std::time::Duration;
 
-use corecast_base::CacheLine;
 use corecast_base::region::SharedRegion;
 use corecast_base::sync::{AtomicBool, AtomicU64, Ordering};
 use corecast_base::wait::{Wait, WakeWord};
@@ -11,29 +9,19 @@ use corecast_lock::{RwLock, RwSpread};
 
 use super::cut::Cuts;
 use super::driver::Driver;
-use super::reads::Reads;
 use super::wire::Body;
-use crate::error::{ExecuteError, ForkedNode, ReadError};
-use crate::runtime::{Callers, End, Ending, Errand, Errands, Waiters};
+use crate::runtime::{Applied, AppliedCount, Callers, End, Ending, Errand, Errands, Member, Reads, Waiters};
 use crate::{Index, NodeId, StateMachine};
-
-/// The state machine, and the count of commands it has applied.
-#[derive(Debug)]
-pub(super) struct Applied<S> {
-    pub(super) machine: S,
-    pub(super) count: Index,
-}
 
 /// The driver, held by one thread.
 pub(super) type DriverGuard<'a, S> = corecast_lock::MutexGuard<'a, Driver<S>>;
 
 /// The part of a node that its threads share.
-pub(super) struct Inner<S: StateMachine> {
+pub struct Inner<S: StateMachine> {
     pub(super) me: NodeId,
     pub(super) region: SharedRegion,
     pub(super) state: RwLock<Applied<S>, RwSpread>,
-    /// The count of applied commands, published behind the state. Written by the thread that has the driver, read by readers.
-    pub(super) applied: CacheLine<AtomicU64>,
+    pub(super) applied: AppliedCount,
     pub(super) driver: corecast_lock::Mutex<Driver<S>>,
     pub(super) errands: Errands<Errand<Body>>,
     /// The threads that wait. Other nodes wake their word, too.
@@ -41,7 +29,7 @@ pub(super) struct Inner<S: StateMachine> {
     pub(super) reads: Reads,
     pub(super) cuts: Cuts,
     pub(super) ending: Ending,
-    /// Set once too many founders are dead for a role to change hands, and one has to.
+    /// True while too many voters are dead for a role to change hands, and one has to.
     pub(super) has_no_majority: AtomicBool,
     /// Woken by this node's threads only: where its own thread sleeps while callers poll.
     pub(super) nap: WakeWord,
@@ -58,7 +46,7 @@ impl<S: StateMachine> Inner<S> {
         Self {
             me: driver.core.id(),
             region: region.clone(),
-            applied: CacheLine::new(AtomicU64::new(state.count)),
+            applied: AppliedCount::new(state.count),
             state: RwLock::new(state),
             largest: driver.config.largest,
             callers: Callers::new(
@@ -78,25 +66,10 @@ impl<S: StateMachine> Inner<S> {
         }
     }
 
-    /// The error of an operation that this node does not order any more.
-    pub(super) fn execute_error(&self) -> Option<ExecuteError> {
+    /// True while a role cannot change hands, and has to.
+    pub(super) fn has_no_majority(&self) -> bool {
         // ORDERING: Relaxed, the word says everything
-        let is_stuck = self.has_no_majority.load(Ordering::Relaxed);
-        self.ending.get().map(|end| end.of_execute(self.me)).or(is_stuck.then_some(ExecuteError::NoMajority))
-    }
-
-    /// The error of a read that this node does not answer any more.
-    pub(super) fn read_error(&self) -> Option<ReadError> {
-        // ORDERING: Relaxed, the word says everything
-        let is_stuck = self.has_no_majority.load(Ordering::Relaxed);
-        self.ending.get().map(|end| end.of_read(self.me)).or(is_stuck.then_some(ReadError::NoMajority))
-    }
-
-    /// # Errors
-    /// [`ForkedNode`] in a forked child.
-    #[inline(always)]
-    pub(super) fn check_fork(&self) -> Result<(), ForkedNode> {
-        self.region.check_fork().map_err(|_| ForkedNode)
+        self.has_no_majority.load(Ordering::Relaxed)
     }
 
     /// The driver, unless another thread has it.
@@ -112,28 +85,14 @@ impl<S: StateMachine> Inner<S> {
         }
     }
 
-    /// Waits until `found` says something, and drives the node meanwhile. `None` when the time is up.
-    #[inline]
-    pub(super) fn wait_for<T>(&self, limit: Option<Duration>, found: impl FnMut() -> Option<T>) -> Option<T> {
-        self.callers.wait_for(limit, found, || self.turn())
-    }
-
-    /// The count of commands applied here.
-    #[inline]
-    pub(super) fn applied(&self) -> Index {
-        // ORDERING: Acquire, pairs with the Release in publish_applied [net-applied]
-        self.applied.load(Ordering::Acquire)
-    }
-
     /// Publishes the count of commands applied here.
     pub(super) fn publish_applied(&self, count: Index) {
-        // ORDERING: Release, pairs with the Acquire in applied: the state is behind the lock [net-applied]
-        self.applied.store(count, Ordering::Release);
+        self.applied.publish(count);
     }
 
     pub(super) fn is_stopping(&self) -> bool {
-        // ORDERING: Acquire, pairs with the Release in the drop of the handle [net-stopping]
-        self.is_stopping.load(Ordering::Acquire)
+        // ORDERING: Relaxed, the flag says everything: the thread that set it waits for this one's end
+        self.is_stopping.load(Ordering::Relaxed)
     }
 
     /// This node does no more.

@@ -6,7 +6,8 @@
 //!
 //! **How it works.** A [`Group`] is a region with a channel from each node to each other. Requests go to the leader, proposals
 //! to the acceptor, and its word about what is decided to all, as [`Spread`] says: one after another, along a tree, or through
-//! one ring. A role changes hands when a majority of the nodes that the group began with agrees. A linearizable read is a
+//! one ring. A role changes hands when a majority of the voters agrees: the nodes that the group began with, and others in the
+//! places of those that are gone. A linearizable read is a
 //! barrier in the log.
 //!
 //! | gone or stopped | the group |
@@ -14,10 +15,11 @@
 //! | any but leader and acceptor | goes on |
 //! | the leader, or the acceptor | goes on, if a majority lives |
 //! | both | does nothing wrong, and nothing at all until one goes on: a dead one never does |
-//! | a majority | goes on while leader and acceptor live; `NoMajority` when one of them is dead |
+//! | a majority of the voters at once | goes on while leader and acceptor live; `NoMajority` when one of them is dead |
 //!
-//! Nodes join later, and in the place of one that is gone: see [`Group::join`]. They take a state over the channels, and
-//! have no vote: the majority is that of the nodes that the group began with.
+//! Nodes join later, and in the place of one that is gone: see [`Group::join`]. They take a state over the channels. Voters that
+//! are dead or out are replaced by members that live, up to the number that the group began with; with fewer, an odd number of
+//! them votes. So any number of deaths is survived one after another, as long as nodes come back: [`Status::voters`] has them.
 //!
 //! ```
 //! use corecast_replica::net::{Config, Group, Spread};
@@ -38,6 +40,7 @@
 //! ```
 
 mod apply;
+mod barriers;
 mod config;
 mod counters;
 mod cut;
@@ -46,12 +49,11 @@ mod group;
 mod handle;
 mod inner;
 mod links;
+mod membership;
 mod peers;
 mod pieces;
-mod reads;
 mod ring;
 mod routes;
-mod session;
 mod states;
 mod status;
 mod table;
@@ -63,6 +65,14 @@ mod wire;
 pub use config::{Config, MAX_NODES, Spread};
 pub use counters::Counters;
 pub use group::Group;
-pub use handle::Node;
-pub use session::Session;
 pub use status::Status;
+
+/// The nodes send each other messages.
+#[derive(Debug, Clone, Copy)]
+pub enum Messages {}
+
+/// A node over messages.
+pub type Node<S> = crate::Node<S, Messages>;
+
+/// A session of a node over messages.
+pub type Session<S> = crate::Session<S, Messages>;

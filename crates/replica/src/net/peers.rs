@@ -8,9 +8,10 @@ use corecast_base::region::SharedRegion;
 
 use super::config::Config;
 use super::links::{self, Link};
-use super::table::{Announcement, NodeTable};
+use super::table::NodeTable;
 use crate::NodeId;
 use crate::error::OpenError;
+use crate::runtime::ChannelPlace;
 
 /// The incarnation of the nodes that a group begins with.
 const FOUNDER: u16 = 1;
@@ -74,7 +75,7 @@ impl Peers {
         let slot = usize::from(me.slot);
         let plan = links::plan_around(slot, config.slots, config.link_bytes);
         let region = SharedRegion::memfd(&plan.map_err(|error| OpenError::Config(error.to_string()))?)?;
-        let serial = table.next_serial();
+        let serial = table.slots.next_serial();
         let reach = |other: usize| {
             if other == slot {
                 return Ok(Peer { node: None, link: None });
@@ -88,10 +89,10 @@ impl Peers {
         let slots = (0..config.slots).map(reach).collect::<Result<_, OpenError>>()?;
         let fd = region.share().map_err(OpenError::State)?;
         let (pid, number) = (std::process::id(), fd.as_raw_fd());
-        let at = Announcement { node: me, serial, pid, fd: number, region: region.generation() };
+        let at = ChannelPlace { node: me, serial, pid, fd: number, region: region.generation() };
         let mut peers = Self { me, serial, slots, own: Some(OwnRegion { region, fd }), seen: 0 };
         peers.refresh(table);
-        table.announce(&at);
+        table.slots.announce(&at);
         Ok(peers)
     }
 
@@ -129,14 +130,14 @@ impl Peers {
 
     /// Looks for later nodes that were not there before. The slots where there are some.
     pub(super) fn refresh(&mut self, table: &NodeTable) -> Vec<usize> {
-        let announced = table.announcements();
+        let announced = table.slots.announcements();
         if announced == self.seen {
             return Vec::new();
         }
         let (mut found, mut is_complete) = (Vec::new(), true);
         let me = usize::from(self.me.slot);
         for slot in (0..self.slots.len()).filter(|&slot| slot != me) {
-            let Some(at) = table.announcement(slot).filter(|at| !table.is_gone(at.node)) else { continue };
+            let Some(at) = table.slots.announcement(slot).filter(|at| !table.is_gone(at.node)) else { continue };
             if self.slots[slot].node.is_some_and(|known| known.inc >= at.node.inc) {
                 continue;
             }
@@ -153,7 +154,7 @@ impl Peers {
 
     /// Takes the channels of a later node: those in its region, or in this node's if that came later still. False if its region
     /// cannot be opened now.
-    fn reach(&mut self, at: &Announcement) -> bool {
+    fn reach(&mut self, at: &ChannelPlace) -> bool {
         let peer = &mut self.slots[usize::from(at.node.slot)];
         if at.serial > self.serial {
             let Some(link) = open_link(at, usize::from(self.me.slot)) else { return false };
@@ -183,7 +184,7 @@ impl std::fmt::Debug for Peers {
 }
 
 /// The channels to a later node, in its region. The process may be gone, and another have its number.
-fn open_link(at: &Announcement, me: usize) -> Option<Link> {
+fn open_link(at: &ChannelPlace, me: usize) -> Option<Link> {
     let path = PathBuf::from(format!("/proc/{}/fd/{}", at.pid, at.fd));
     if !path.metadata().ok()?.is_file() {
         return None;

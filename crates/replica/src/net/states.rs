@@ -178,7 +178,7 @@ impl<'a> Taker<'a> {
     }
 
     fn givers(&self) -> Vec<NodeId> {
-        let others = (0..self.table.slots()).filter_map(|slot| self.transport.peer(slot));
+        let others = (0..self.table.len()).filter_map(|slot| self.transport.peer(slot));
         others.filter(|&node| self.table.has_come(node) && !self.table.is_gone(node)).collect()
     }
 

@@ -3,6 +3,7 @@
 use super::counters::Counters;
 use super::driver::Driver;
 use super::inner::Inner;
+use crate::runtime::Member;
 use crate::{Epoch, Index, NodeId, StateMachine};
 
 /// How a node and its group are.
@@ -27,7 +28,9 @@ pub struct Status {
     pub prefix: u128,
     /// The members, as of the commands applied.
     pub members: Vec<NodeId>,
-    /// True while it is one of them.
+    /// The nodes that vote on the next configuration, as the newest one that this node knows says.
+    pub voters: Vec<NodeId>,
+    /// True while it is a member.
     pub is_member: bool,
     /// The reason why it does no more, if it does not.
     pub ended: Option<String>,
@@ -48,8 +51,9 @@ impl Status {
             stable: driver.core.stable(),
             prefix: driver.system.prefix(),
             members: driver.core.members().iter().collect(),
+            voters: driver.core.voters().to_vec(),
             is_member: driver.is_member(),
-            ended: inner.execute_error().map(|error| error.to_string()),
+            ended: inner.ending.describe().or_else(|| inner.execute_error().map(|error| error.to_string())),
             counters: driver.transport.counters,
         }
     }

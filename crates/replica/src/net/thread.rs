@@ -1,19 +1,16 @@
 //! The thread of a node: it does what no caller of the node is there to do.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use super::inner::Inner;
 use crate::StateMachine;
+use crate::runtime::{EXPECTING, IDLE};
 
 /// How long the thread leaves the work to callers that look for results themselves.
 const NAP: Duration = Duration::from_micros(200);
-/// The longest sleep while the node waits for others, and at other times.
-const EXPECTING: Duration = Duration::from_millis(1);
-const IDLE: Duration = Duration::from_millis(20);
 
 /// Runs until the node stops.
-pub(super) fn run<S: StateMachine>(inner: &Arc<Inner<S>>) {
+pub(super) fn run<S: StateMachine>(inner: &Inner<S>) {
     while !inner.is_stopping() {
         if inner.callers.are_waiting() {
             nap(inner);
@@ -21,11 +18,14 @@ pub(super) fn run<S: StateMachine>(inner: &Arc<Inner<S>>) {
             serve(inner);
         }
         inner.turn();
+        if let Some(mut driver) = inner.try_driver() {
+            driver.shorten_files(inner);
+        }
     }
 }
 
 /// Waits until something was done, or it is time to look around.
-fn serve<S: StateMachine>(inner: &Arc<Inner<S>>) {
+fn serve<S: StateMachine>(inner: &Inner<S>) {
     let poll = || (inner.turn() || inner.is_stopping()).then_some(());
     let check = |waited: Duration| {
         let is_idle = inner.try_driver().is_some_and(|driver| !driver.expects_something(inner));
@@ -36,7 +36,7 @@ fn serve<S: StateMachine>(inner: &Arc<Inner<S>>) {
 }
 
 /// Sleeps on a word that other nodes do not know: a caller looks for what they do, and each wake-up would cost them.
-fn nap<S: StateMachine>(inner: &Arc<Inner<S>>) {
+fn nap<S: StateMachine>(inner: &Inner<S>) {
     let poll = || inner.is_stopping().then_some(());
     let check = |waited: Duration| NAP.checked_sub(waited).filter(|left| !left.is_zero()).ok_or(());
     let _ = inner.naps.with(|waiter| waiter.until(&inner.nap, poll, check));

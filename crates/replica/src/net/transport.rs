@@ -69,6 +69,11 @@ impl Transport {
         self.peers.node(slot)
     }
 
+    /// True while a node in this slot may get messages.
+    pub(super) fn reaches(&self, slot: usize) -> bool {
+        self.peers.is_open(slot)
+    }
+
     /// Gives up what waits for a node that is gone.
     pub(super) fn forget(&mut self, node: NodeId) {
         let slot = usize::from(node.slot);

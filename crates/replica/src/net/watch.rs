@@ -7,9 +7,8 @@ use corecast_base::sync::Ordering;
 
 use super::driver::Driver;
 use super::inner::Inner;
-use super::peers::founder;
 use crate::one_paxos::Input;
-use crate::runtime::SHORTEST_HOLD;
+use crate::runtime::{Member, SHORTEST_HOLD};
 use crate::{NodeId, StateMachine};
 
 /// The time between two looks at nodes from which nothing is expected.
@@ -21,6 +20,9 @@ const IDLE_TICK: Duration = Duration::from_millis(100);
 /// was applied meanwhile.
 pub(super) const LOST_AFTER: u32 = 4;
 const LOST_AFTER_MOST: u32 = 64;
+/// The shortest time for which too few voters live before that counts as the end of changes of roles: a node that knows only
+/// voters of earlier configurations hears of others meanwhile.
+const NO_MAJORITY_AFTER: Duration = Duration::from_millis(500);
 /// A tick is put off as often in a row while parts of long messages come or go.
 const PUT_OFF: u32 = 16;
 
@@ -38,7 +40,7 @@ impl<S: StateMachine> Driver<S> {
         if expects || now.saturating_sub(self.looked) > clock.ticks_in(IDLE_LOOK) {
             self.looked = now;
             self.suspect_dead(inner, now);
-            self.look_for_majority(inner);
+            self.look_for_majority(inner, now);
             self.forget_gone();
             self.joining.given.expire(now);
         }
@@ -145,9 +147,11 @@ impl<S: StateMachine> Driver<S> {
             if node == inner.me || !(is_late || self.table.has_come(node)) {
                 continue;
             }
-            let turn = if node == configuration.leader { turn } else { 0 };
+            // Two nodes that propose themselves at once send messages in vain: those before this one get time to be heard.
+            let turn = if node == configuration.leader { turn as u32 } else { 0 };
+            let before = self.patience.limit() / 2 * turn;
             let is_acceptor_of_other = node != configuration.leader && !self.core.leads();
-            if !is_acceptor_of_other && self.patience.is_over(node, self.table.sign(slot), turn, now) {
+            if !is_acceptor_of_other && self.patience.is_over(node, self.table.sign(slot), before, now) {
                 self.patience.forget(node);
                 self.transport.counters.suspicions += 1;
                 if node != configuration.leader {
@@ -162,7 +166,7 @@ impl<S: StateMachine> Driver<S> {
     fn wait_for_joiners(&mut self, inner: &Inner<S>, now: u64) {
         let mut found = Vec::new();
         if self.core.leads() {
-            let others = (0..self.table.slots()).filter_map(|slot| self.transport.peer(slot));
+            let others = (0..self.table.len()).filter_map(|slot| self.transport.peer(slot));
             let joiners = others.filter(|&node| !self.core.members().contains(node) && !self.has_been(node));
             let joiners = joiners.filter(|&node| self.table.has_come(node) && !self.table.is_gone(node));
             found.extend(joiners.map(|node| (node, self.table.applied(usize::from(node.slot)))));
@@ -180,7 +184,7 @@ impl<S: StateMachine> Driver<S> {
 
     /// Gives up messages for nodes that are gone, once the group has let them go.
     fn forget_gone(&mut self) {
-        for slot in 0..self.table.slots() {
+        for slot in 0..self.table.len() {
             let Some(node) = self.transport.peer(slot) else { continue };
             if !self.core.members().contains(node) && self.table.is_gone(node) {
                 self.transport.forget(node);
@@ -188,14 +192,22 @@ impl<S: StateMachine> Driver<S> {
         }
     }
 
-    /// Roles cannot change hands any more, and one has to: too many founders are dead, and none of them returns as a voter.
-    fn look_for_majority(&mut self, inner: &Inner<S>) {
+    /// Roles cannot change hands any more, and one has to: too many of those who vote on that are dead, and none of them returns as
+    /// a voter. Where others know of newer voters, this node has asked all of them before it says so.
+    fn look_for_majority(&mut self, inner: &Inner<S>, now: u64) {
         let configuration = self.core.configuration();
-        let roles = [configuration.leader, configuration.acceptor];
-        let is_needed = roles.into_iter().any(|node| node != inner.me && self.table.is_dead(node));
-        let is_voter = |&node: &NodeId| node == inner.me || !self.table.is_dead(node);
-        let alive = || (0..self.config.nodes).map(founder).filter(is_voter).count();
-        if is_needed && alive() * 2 <= self.config.nodes {
+        let is_dead = |node: NodeId| node != inner.me && self.table.is_dead(node);
+        let is_needed = is_dead(configuration.leader) || is_dead(configuration.acceptor);
+        let voters = self.core.voters();
+        let living = voters.iter().filter(|&&voter| !is_dead(voter)).count();
+        if !is_needed || living * 2 > voters.len() || !self.is_member() {
+            self.stuck_since = None;
+            // ORDERING: Relaxed, the word says everything
+            return inner.has_no_majority.store(false, Ordering::Relaxed);
+        }
+        let since = *self.stuck_since.get_or_insert(now);
+        let limit = NO_MAJORITY_AFTER.max(self.tick_after() * 2 * self.table.len() as u32);
+        if Clock::get().duration(now.saturating_sub(since)) > limit {
             // ORDERING: Relaxed, the word says everything
             inner.has_no_majority.store(true, Ordering::Relaxed);
             inner.callers.wake();

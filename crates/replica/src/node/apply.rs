@@ -5,9 +5,10 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use super::driver::Driver;
-use super::inner::{Applied, Inner};
+use super::inner::Inner;
 use crate::crash_point;
-use crate::runtime::{Content, End, Letter};
+use crate::runtime::durable::Disk;
+use crate::runtime::{Applied, Content, End, Letter};
 use crate::segment::{Body, NodeState};
 use crate::shm::Damaged;
 use crate::system::Outcome;
@@ -39,7 +40,7 @@ impl<S: StateMachine> Driver<S> {
             match stop {
                 None => {}
                 Some(Stop::Panicked(index)) => return self.panicked(inner, index),
-                Some(Stop::Files(error)) => return inner.fail_files(&error),
+                Some(Stop::Files(error)) => return inner.ending.fail_files(&error),
                 Some(Stop::Damaged(slot)) => return self.damaged(inner, end, slot),
             }
         }
@@ -141,10 +142,7 @@ impl<S: StateMachine> Driver<S> {
         let Some(mailbox) = self.mailboxes.get(&session) else { return };
         crash_point::here("before-reply");
         let letter = Letter { rid, content: Content::Done(Arc::clone(reply)) };
-        match &mut self.disk {
-            None => mailbox.put(letter),
-            Some(disk) => disk.hold(Arc::clone(mailbox), letter),
-        }
+        Disk::hand_out(self.disk.as_mut(), mailbox, letter);
         self.settled(session, rid);
     }
 

@@ -7,10 +7,10 @@ use std::time::Duration;
 use corecast_base::wait::Wait;
 use corecast_machine::Machine;
 
-use super::durable::Durability;
 use super::learning::Learning;
 use crate::error::OpenError;
 use crate::node_id::MAX_SLOTS;
+use crate::runtime::durable::{Durability, FilesOrigin};
 use crate::wal::Fsync;
 
 /// Which nodes have the roles.
@@ -38,15 +38,6 @@ pub struct Config {
     pub(crate) kind: String,
     pub(crate) durability: Option<Durability>,
     pub(crate) files: FilesOrigin,
-}
-
-/// Which files are those of a group, and from where they count. Found by the node that makes the group.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) struct FilesOrigin {
-    /// The number of the group, below 2^63.
-    pub(crate) group: u64,
-    /// The count in the files of the group's command 0.
-    pub(crate) base: u64,
 }
 
 impl Default for Config {

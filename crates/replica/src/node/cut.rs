@@ -5,10 +5,9 @@ use std::sync::PoisonError;
 use std::time::{Duration, Instant};
 
 use super::driver::Driver;
-use super::handle::Handle;
 use super::inner::Inner;
 use crate::error::ExecuteError;
-use crate::runtime::{CUT_ASKED_AGAIN, Checkpoint, CheckpointError, state_bytes};
+use crate::runtime::{CUT_ASKED_AGAIN, Checkpoint, CheckpointError, Member, state_bytes};
 use crate::segment::Cut;
 use crate::{Index, LeaveReason, NodeId, Op, SessionId, StateMachine};
 
@@ -56,11 +55,14 @@ impl<S: StateMachine> Driver<S> {
     }
 }
 
-impl<S: StateMachine> Handle<S> {
-    /// See [`Node::checkpoint`](super::Node::checkpoint).
-    pub(super) fn checkpoint(&self, to: &mut dyn io::Write, limit: Duration) -> Result<Checkpoint, CheckpointError> {
-        let inner = &self.inner;
-        inner.check_fork().map_err(|_| ExecuteError::from(crate::ForkedNode))?;
+impl<S: StateMachine> Inner<S> {
+    /// A checkpoint: see `Node::checkpoint`.
+    pub(super) fn cut_and_compare(
+        &self,
+        to: &mut dyn io::Write,
+        limit: Duration,
+    ) -> Result<Checkpoint, CheckpointError> {
+        self.check_fork().map_err(ExecuteError::from)?;
         let until = Instant::now() + limit;
         let (cut, bytes) = loop {
             // One that was asked of a leader which died may be lost.
@@ -71,7 +73,7 @@ impl<S: StateMachine> Handle<S> {
         };
         let bytes = bytes.map_err(CheckpointError::State)?;
         let (written, len) = (to.write_all(&bytes), bytes.len() as u64);
-        inner.keep_spare(bytes);
+        self.keep_spare(bytes);
         written.map_err(CheckpointError::State)?;
         let digests = self.gather(&cut, limit);
         let checkpoint = Checkpoint::new(&cut, len, digests);
@@ -81,34 +83,31 @@ impl<S: StateMachine> Handle<S> {
 
     /// Has a cut with a number of its own ordered, and waits for it.
     fn reach_next(&self, limit: Duration) -> Result<Reached, ExecuteError> {
-        let inner = &self.inner;
-        let id = u64::from(inner.me().to_bits()) << 32 | u64::from(inner.next_cut());
-        inner.cuts().push(Wanted { id, state: None });
+        let id = u64::from(self.me().to_bits()) << 32 | u64::from(self.next_cut());
+        self.cuts().push(Wanted { id, state: None });
         let reached = self.reach(id, limit);
-        inner.cuts().retain(|one| one.id != id);
+        self.cuts().retain(|one| one.id != id);
         reached
     }
 
     /// Has the cut ordered, and waits for it.
     fn reach(&self, id: u64, limit: Duration) -> Result<Reached, ExecuteError> {
-        let inner = &self.inner;
-        inner.driver.lock().request_for_group(inner, inner.me(), Op::Barrier(id));
-        let reached = inner.wait_for(Some(limit), || {
-            if let Some(end) = inner.ending.get() {
-                return Some(Err(end.of_execute(inner.me())));
+        self.driver.lock().request_for_group(self, self.me(), Op::Barrier(id));
+        let reached = self.wait_for(Some(limit), || {
+            if let Some(end) = self.ending.get() {
+                return Some(Err(end.of_execute(self.me())));
             }
-            inner.cuts().iter_mut().find(|one| one.id == id)?.state.take().map(Ok)
+            self.cuts().iter_mut().find(|one| one.id == id)?.state.take().map(Ok)
         });
         reached.unwrap_or(Err(ExecuteError::Unknown { rid: 0 }))
     }
 
     /// The digests of all members, or of those that have come to the cut when the time is up.
     fn gather(&self, cut: &Cut, limit: Duration) -> Vec<(NodeId, u128)> {
-        let inner = &self.inner;
         let mut found = Vec::new();
-        let _ = inner.wait_for(Some(limit), || {
+        let _ = self.wait_for(Some(limit), || {
             // Not by trying: the thread that wakes this one may have the driver still.
-            let digests = inner.driver.lock().digests(cut);
+            let digests = self.driver.lock().digests(cut);
             let is_complete = digests.iter().all(|(_, digest)| digest.is_some());
             found = digests.into_iter().filter_map(|(node, digest)| Some((node, digest?))).collect();
             is_complete.then_some(())
@@ -118,7 +117,7 @@ impl<S: StateMachine> Handle<S> {
 
     fn put_out(&self, node: NodeId) {
         let op = Op::Leave { node, reason: LeaveReason::Diverged };
-        self.inner.driver.lock().request_for_group(&self.inner, node, op);
+        self.driver.lock().request_for_group(self, node, op);
     }
 }
 

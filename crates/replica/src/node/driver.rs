@@ -9,13 +9,13 @@ use std::time::Duration;
 use corecast_base::Clock;
 
 use super::config::Config;
-use super::durable::Disk;
 use super::giving::Given;
 use super::inner::Inner;
 use super::role_moves::RoleWish;
 use super::status::Counters;
 use crate::key_hasher::Keys;
 use crate::one_paxos::{Effect, Input, Node as OneNode};
+use crate::runtime::durable::Disk;
 use crate::runtime::{Admission, End, Errand, GroupState, Joiners, Mailbox, Patience, Submitted, admission};
 use crate::segment::{Body, BulkError, NodeState};
 use crate::shm::{Shm, View};
@@ -129,10 +129,15 @@ impl<S: StateMachine> Driver<S> {
     /// Hands out the results that waited for the write-ahead log.
     fn flush(&mut self, inner: &Inner<S>) -> bool {
         let Some(disk) = &mut self.disk else { return false };
-        disk.flush().unwrap_or_else(|error| {
-            inner.fail_files(&error);
+        let has_results = disk.flush().unwrap_or_else(|error| {
+            inner.ending.fail_files(&error);
             false
-        })
+        });
+        if has_results {
+            // Those that were woken as their commands were applied have found nothing.
+            inner.callers.wake_others(self.is_with_caller);
+        }
+        has_results
     }
 
     /// Takes what others have done to the protocol.

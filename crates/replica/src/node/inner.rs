@@ -1,41 +1,33 @@
 //! The part of a node that its threads share.
 
 use std::fmt;
-use std::io;
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
 
-use corecast_base::CacheLine;
-use corecast_base::region::{Forked, SharedRegion};
+use corecast_base::region::SharedRegion;
+use corecast_base::rendezvous::HostedRegion;
 use corecast_base::sync::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use corecast_base::wait::{Wait, WakeWord};
 use corecast_lock::{RwLock, RwSpread};
 
 use super::cut::Wanted;
 use super::driver::Driver;
-use crate::runtime::{Callers, End, Ending, Errand, Errands, Waiters};
+use crate::runtime::{Applied, AppliedCount, Callers, Ending, Errand, Errands, Member, Waiters};
 use crate::segment::{Body, Control};
 use crate::{Index, NodeId, StateMachine};
-
-/// The state machine, and the count of commands it has applied.
-#[derive(Debug)]
-pub(super) struct Applied<S> {
-    pub(super) machine: S,
-    pub(super) count: Index,
-}
 
 /// The driver, held by one thread.
 pub(super) type DriverGuard<'a, S> = corecast_lock::MutexGuard<'a, Driver<S>>;
 
 /// The part of a node that its threads share.
-pub(super) struct Inner<S: StateMachine> {
+pub struct Inner<S: StateMachine> {
+    /// Keeps the group's name as long as the node.
+    _hosted: Option<HostedRegion>,
     /// This incarnation, as bits. Written by the node's thread when it comes back.
     pub(super) me: AtomicU32,
     pub(super) region: SharedRegion,
     pub(super) control: Control,
     pub(super) state: RwLock<Applied<S>, RwSpread>,
-    /// The count of applied commands, published behind the state. Written by the thread that has the driver, read by readers.
-    pub(super) applied: CacheLine<AtomicU64>,
+    pub(super) applied: AppliedCount,
     pub(super) driver: corecast_lock::Mutex<Driver<S>>,
     /// True while the node's thread waits for the driver, which callers then leave to it.
     pub(super) is_wanted: AtomicBool,
@@ -54,8 +46,6 @@ pub(super) struct Inner<S: StateMachine> {
     pub(super) cuts: Mutex<Vec<Wanted>>,
     /// The memory of the last checkpoint, for the next.
     pub(super) spare: Mutex<Vec<u8>>,
-    /// The reason why the files cannot be written.
-    pub(super) files: Mutex<String>,
 }
 
 impl<S: StateMachine> Inner<S> {
@@ -66,6 +56,7 @@ impl<S: StateMachine> Inner<S> {
         driver: Driver<S>,
         state: Applied<S>,
         largest_body: usize,
+        hosted: Option<HostedRegion>,
     ) -> Self {
         let (me, wait, sharing) = (driver.shm.me, control.wait(), region.cpu_sharing(2));
         Self {
@@ -73,7 +64,7 @@ impl<S: StateMachine> Inner<S> {
             region: region.clone(),
             callers: Callers::new(control.wake_word(usize::from(me.slot)).clone(), Waiters::new(wait, sharing.clone())),
             control,
-            applied: CacheLine::new(AtomicU64::new(state.count)),
+            applied: AppliedCount::new(state.count),
             state: RwLock::new(state),
             driver: corecast_lock::Mutex::new(driver),
             is_wanted: AtomicBool::new(false),
@@ -86,31 +77,14 @@ impl<S: StateMachine> Inner<S> {
             next_cut: AtomicU32::new(1),
             cuts: Mutex::default(),
             spare: Mutex::default(),
-            files: Mutex::default(),
             largest_body,
+            _hosted: hosted,
         }
-    }
-
-    /// This incarnation.
-    pub(super) fn me(&self) -> NodeId {
-        // ORDERING: Relaxed, the word says everything
-        NodeId::from_bits(self.me.load(Ordering::Relaxed)).expect("it was made of a node")
     }
 
     /// The cuts that threads of this node wait for.
     pub(super) fn cuts(&self) -> MutexGuard<'_, Vec<Wanted>> {
         self.cuts.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// The files cannot be written: the node does no more.
-    pub(super) fn fail_files(&self, error: &io::Error) {
-        *self.files.lock().unwrap_or_else(PoisonError::into_inner) = error.to_string();
-        self.ending.set(End::Files);
-    }
-
-    /// The reason why the files cannot be written.
-    pub(super) fn file_error(&self) -> String {
-        self.files.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// A number for a cut that this node has not used before.
@@ -125,13 +99,6 @@ impl<S: StateMachine> Inner<S> {
         self.publish_applied(count);
         // ORDERING: Relaxed, the word says everything
         self.me.store(me.to_bits(), Ordering::Relaxed);
-    }
-
-    /// # Errors
-    /// [`Forked`] in a forked child.
-    #[inline(always)]
-    pub(super) fn check_fork(&self) -> Result<(), Forked> {
-        self.region.check_fork()
     }
 
     /// The driver, unless another thread has it or the node's thread waits for it.
@@ -158,32 +125,9 @@ impl<S: StateMachine> Inner<S> {
         }
     }
 
-    /// Waits until `found` says something, and drives the node meanwhile. `None` when the time is up.
-    #[inline]
-    pub(super) fn wait_for<T>(&self, limit: Option<Duration>, found: impl FnMut() -> Option<T>) -> Option<T> {
-        self.callers.wait_for(limit, found, || self.turn_of_caller())
-    }
-
-    /// As [`turn`](Self::turn), by a thread that is counted as waiting.
-    fn turn_of_caller(&self) -> bool {
-        let Some(mut driver) = self.try_driver() else { return false };
-        driver.is_with_caller = true;
-        let was_busy = driver.turn(self);
-        driver.is_with_caller = false;
-        was_busy
-    }
-
-    /// The count of commands applied here.
-    #[inline]
-    pub(super) fn applied(&self) -> Index {
-        // ORDERING: Acquire, pairs with the Release in publish_applied [applied]
-        self.applied.load(Ordering::Acquire)
-    }
-
     /// Publishes the count of commands applied here.
     pub(super) fn publish_applied(&self, count: Index) {
-        // ORDERING: Release, pairs with the Acquire in applied: the state is behind the lock [applied]
-        self.applied.store(count, Ordering::Release);
+        self.applied.publish(count);
     }
 }
 

@@ -5,13 +5,12 @@ use std::time::{Duration, Instant};
 use corecast_base::Clock;
 
 use super::driver::Driver;
-use super::durable::Disk;
 use super::inner::Inner;
 use super::open::{NewSegment, restored};
 use super::{giving, open};
 use crate::error::OpenError;
-use crate::runtime::End;
-use crate::runtime::GroupState;
+use crate::runtime::durable::Disk;
+use crate::runtime::{End, GroupState};
 use crate::segment::{Body, NodeState};
 use crate::{Command, LeaveReason, NodeId, Op, SessionId, StateMachine};
 
@@ -83,7 +82,7 @@ impl<S: StateMachine> Driver<S> {
         let shortened = self.disk.as_mut().map(|disk| disk.shorten(&state.machine, state.count));
         drop(state);
         if let Some(Err(error)) = shortened {
-            inner.fail_files(&std::io::Error::other(error));
+            inner.ending.fail_files(&std::io::Error::other(error));
         }
     }
 

@@ -4,17 +4,15 @@
 //! do; the thread of the node does so when no caller waits.
 //!
 //! - [`Replicated`] (open): making and joining; [`Config`], [`Placement`];
-//! - [`Node`] (handle), [`Session`], [`Status`], [`Counters`]: what users have;
+//! - handle, [`Status`], [`Counters`]: what users have, beside `Node` and `Session` of `runtime/`;
 //! - driver, apply, watch, giving, leaving, panicked: what the thread with the driver does;
 //! - [`Learning`]: who watches and wakes whom; role_moves: who leads and accepts, by plan;
-//! - durable: the files of a replica that survives power loss;
 //! - inner: what its threads share; `runtime/` has the parts that nodes over messages use, too.
 
 mod apply;
 mod config;
 mod cut;
 mod driver;
-mod durable;
 mod giving;
 mod handle;
 mod inner;
@@ -23,14 +21,11 @@ mod leaving;
 mod open;
 mod panicked;
 mod role_moves;
-mod session;
 mod status;
 mod thread;
 mod watch;
 
 pub use config::{Config, Placement};
-pub use handle::Node;
 pub use learning::Learning;
 pub use open::Replicated;
-pub use session::Session;
 pub use status::{Counters, Status};

@@ -3,7 +3,6 @@
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::marker::PhantomData;
 use std::os::fd::OwnedFd;
-use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -12,17 +11,16 @@ use corecast_base::region::{Liveness, ParticipantId, RegionPlan, SealedMemory, S
 use corecast_base::rendezvous::{self, HostedRegion, SocketDir};
 use corecast_machine::pin;
 
-use super::config::{Config, FilesOrigin, Placement};
+use super::config::{Config, Placement};
 use super::driver::Driver;
-use super::durable::{self, Disk};
-use super::handle::{Handle, Node};
-use super::inner::{Applied, Inner};
+use super::inner::Inner;
 use super::learning::Learning;
 use super::{giving, thread as node_thread};
 use crate::crash_point;
 use crate::error::OpenError;
 use crate::one_paxos::{Node as OneNode, Rules, Settings, Transport};
-use crate::runtime::{GroupState, boot_number};
+use crate::runtime::durable::{self, Disk, FilesOrigin};
+use crate::runtime::{Applied, GroupState, Node, boot_number};
 use crate::segment::{
     Claim, ConfigurationWord, Control, NodeRecord, NodeState, SegmentLayout, SegmentWriter, create_segment,
 };
@@ -138,12 +136,8 @@ fn found<S: StateMachine>(config: &Config, name: Option<(&SocketDir, &str)>, ini
 /// The state that the files of the group hold, if it keeps any, and the configuration that says so.
 fn start_from_files<S: StateMachine>(config: &Config, initial: S) -> Result<(Config, S), OpenError> {
     let Some(durability) = &config.durability else { return Ok((config.clone(), initial)) };
-    let mut hasher = DefaultHasher::new();
-    (std::process::id(), Instant::now(), std::time::SystemTime::now()).hash(&mut hasher);
-    let group = durable::group_number(&durability.folder, hasher.finish() >> 1)?;
-    let found = durable::recover(&durability.folder, group, initial)?;
-    let files = FilesOrigin { group, base: found.count };
-    Ok((Config { files, ..config.clone() }, found.machine))
+    let (files, machine) = durable::start_from_files(durability, initial)?;
+    Ok((Config { files, ..config.clone() }, machine))
 }
 
 fn join<S: StateMachine>(
@@ -283,12 +277,8 @@ impl Place {
             let FilesOrigin { group, base } = config.files;
             driver.disk = Some(Disk::begin(durability, group, me.slot, base, (&machine, count))?);
         }
-        let inner = Arc::new(Inner::new(&region, control, driver, Applied { machine, count }, largest));
-        let theirs = Arc::clone(&inner);
-        let name = format!("replica-{}", me.slot);
-        let thread = thread::Builder::new().name(name).spawn(move || node_thread::run(&theirs));
-        let thread = Mutex::new(Some(thread.map_err(OpenError::Thread)?));
-        Ok(Node::new(Handle { inner, region, _hosted: hosted, thread }))
+        let inner = Inner::new(&region, control, driver, Applied { machine, count }, largest, hosted);
+        Node::start(inner, format!("replica-{}", me.slot), node_thread::run)
     }
 }
 

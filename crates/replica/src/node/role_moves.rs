@@ -62,8 +62,9 @@ impl<S: StateMachine> Driver<S> {
 mod tests {
     use std::time::{Duration, Instant};
 
+    use crate::Node;
     use crate::kv::{Compact, CompactSet};
-    use crate::node::{Config, Node, Placement, Replicated};
+    use crate::node::{Config, Placement, Replicated};
 
     const PATIENCE: Duration = Duration::from_secs(60);
 

@@ -3,7 +3,7 @@
 use super::driver::Driver;
 use super::inner::Inner;
 use crate::one_paxos::Effect;
-use crate::runtime::End;
+use crate::runtime::Member;
 use crate::segment::Body;
 use crate::{Epoch, Index, NodeId, StateMachine};
 
@@ -95,22 +95,12 @@ impl Status {
             prefix: driver.system.prefix(),
             members: driver.core.members().iter().collect(),
             is_member: driver.is_member(),
-            ended: inner.ending.get().map(|end| describe(inner, end)),
+            ended: inner.ending.describe(),
             counters: Counters {
                 relays: driver.shm.relay.relays,
                 silences: driver.shm.relay.silences,
                 ..driver.counters
             },
         }
-    }
-}
-
-fn describe<S: StateMachine>(inner: &Inner<S>, end: End) -> String {
-    match end {
-        End::Expelled => "no longer a member".to_owned(),
-        End::Diverged(index) => format!("its state differed at command {index}"),
-        End::Poisoned(index) => format!("all replicas panicked at command {index}"),
-        End::Files => inner.file_error(),
-        End::Corrupt(slot) => format!("the log in the memory of node {slot} is damaged"),
     }
 }

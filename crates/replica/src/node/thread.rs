@@ -1,18 +1,15 @@
 //! The thread of a node: it does what nobody of the node's callers is there to do.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use corecast_base::sync::Ordering;
 
 use super::inner::Inner;
 use crate::StateMachine;
+use crate::runtime::{EXPECTING, IDLE, Member};
 
 /// How long the thread leaves the work to callers that look for results themselves.
 const NAP: Duration = Duration::from_micros(200);
-/// The longest sleep while the node waits for others, and at other times.
-const EXPECTING: Duration = Duration::from_millis(1);
-const IDLE: Duration = Duration::from_millis(20);
 
 /// How long a node sleeps whose driver says that it may lag, before it learns what has come meanwhile.
 const LAG: Duration = Duration::from_millis(1);
@@ -21,7 +18,7 @@ const LAG: Duration = Duration::from_millis(1);
 const PATIENT: u32 = 2;
 
 /// Runs until the node stops.
-pub(super) fn run<S: StateMachine>(inner: &Arc<Inner<S>>) {
+pub(super) fn run<S: StateMachine>(inner: &Inner<S>) {
     let (mut missed, mut may_lag) = (0, false);
     while !inner.is_stopping() {
         let before = inner.applied();
@@ -50,7 +47,7 @@ pub(super) fn run<S: StateMachine>(inner: &Arc<Inner<S>>) {
 }
 
 /// Waits until something was done, or it is time to look around.
-fn serve<S: StateMachine>(inner: &Arc<Inner<S>>) {
+fn serve<S: StateMachine>(inner: &Inner<S>) {
     let mut longest = IDLE;
     let poll = || (inner.turn() || inner.is_stopping()).then_some(());
     let check = |waited: Duration| {
@@ -62,7 +59,7 @@ fn serve<S: StateMachine>(inner: &Arc<Inner<S>>) {
 }
 
 /// Sleeps on a word that other nodes do not know: a caller looks for what they do, and each wake-up would cost them.
-fn nap<S: StateMachine>(inner: &Arc<Inner<S>>, time: Duration) {
+fn nap<S: StateMachine>(inner: &Inner<S>, time: Duration) {
     let poll = || inner.is_stopping().then_some(());
     let check = |waited: Duration| time.checked_sub(waited).filter(|left| !left.is_zero()).ok_or(());
     let _ = inner.naps.with(|waiter| waiter.until(&inner.nap, poll, check));
@@ -71,7 +68,7 @@ fn nap<S: StateMachine>(inner: &Arc<Inner<S>>, time: Duration) {
 
 impl<S: StateMachine> Inner<S> {
     pub(super) fn is_stopping(&self) -> bool {
-        // ORDERING: Acquire, pairs with the Release in stop [stopping]
-        self.is_stopping.load(Ordering::Acquire)
+        // ORDERING: Relaxed, the flag says everything: the thread that set it waits for this one's end
+        self.is_stopping.load(Ordering::Relaxed)
     }
 }

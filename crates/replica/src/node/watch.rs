@@ -96,9 +96,9 @@ impl<S: StateMachine> Driver<S> {
                 continue;
             }
             let Some(sign) = self.shm.segment(node).map(|segment| segment.beat()) else { continue };
-            let turn = if node == configuration.leader { turn } else { 0 };
+            let before = self.patience.before_turn(if node == configuration.leader { turn } else { 0 });
             let is_acceptor_of_other = node != configuration.leader && !self.core.leads();
-            if !is_acceptor_of_other && self.patience.is_over(node, sign, turn, now) {
+            if !is_acceptor_of_other && self.patience.is_over(node, sign, before, now) {
                 self.patience.forget(node);
                 self.counters.suspicions += 1;
                 if node != configuration.leader {

@@ -1,5 +1,5 @@
 //! The log of configurations. Shared: one compare-and-swap by the transport. Messages: basic Paxos for each position, with
-//! the founders as voters; a value found in phase 1 is sent on, and a founder that lost its votes is another node.
+//! the voters that the entry before names; a value found in phase 1 is sent on, and a node that lost its votes is another one.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -57,7 +57,8 @@ impl<B: Clone + PartialEq> Node<B> {
         if !self.is_by_messages() {
             return effects.push(Effect::ProposeConfiguration(configuration));
         }
-        self.attempt(Entry { configuration, chosen }, effects);
+        let voters = self.next_voters();
+        self.attempt(Entry { configuration, chosen, voters }, effects);
     }
 
     /// Messages: the proposal has no answer yet; another ballot.
@@ -76,21 +77,22 @@ impl<B: Clone + PartialEq> Node<B> {
         let (promises, votes) = (BTreeSet::new(), BTreeSet::new());
         let attempt = Attempt { ballot, entry, found: None, promises, sent: None, votes };
         self.configuration_log.attempt = Some(attempt);
-        self.send_to_founders(&Message::Ask { position, ballot }, effects);
+        self.send_to_voters(&Message::Ask { position, ballot }, effects);
     }
 
-    fn send_to_founders(&mut self, message: &Message<B>, effects: &mut Vec<Effect<B>>) {
-        for to in self.settings.founders.clone() {
+    fn send_to_voters(&mut self, message: &Message<B>, effects: &mut Vec<Effect<B>>) {
+        for &to in self.asked_voters().iter() {
             self.send(to, message.clone(), effects);
         }
     }
 
-    fn has_majority(&self, voters: &BTreeSet<NodeId>) -> bool {
-        let founders = &self.settings.founders;
-        voters.iter().filter(|voter| founders.contains(voter)).count() * 2 > founders.len()
+    fn has_majority(&self, heard: &BTreeSet<NodeId>) -> bool {
+        let voters = self.asked_voters();
+        heard.iter().filter(|node| voters.contains(node)).count() * 2 > voters.len()
     }
 
-    /// Voter: the state at a position that is open for a ballot; a refusal is sent otherwise.
+    /// Voter: the state at a position that is open for a ballot; a refusal is sent otherwise. The proposer knows who votes there;
+    /// this node may not have heard of the entry that says so.
     fn voter(
         &mut self,
         from: NodeId,
@@ -98,9 +100,6 @@ impl<B: Clone + PartialEq> Node<B> {
         ballot: Ballot,
         effects: &mut Vec<Effect<B>>,
     ) -> Option<&mut Voter<B>> {
-        if !self.settings.founders.contains(&self.settings.me) {
-            return None;
-        }
         if position <= self.configuration.epoch {
             self.send(from, Message::Chosen(self.newest_entry()), effects);
             return None;
@@ -158,7 +157,7 @@ impl<B: Clone + PartialEq> Node<B> {
         let entry = attempt.sent.clone().filter(|_| is_ready);
         self.configuration_log.attempt = Some(attempt);
         if let Some(entry) = entry {
-            self.send_to_founders(&Message::Vote { ballot, entry }, effects);
+            self.send_to_voters(&Message::Vote { ballot, entry }, effects);
         }
     }
 
@@ -192,6 +191,7 @@ impl<B: Clone + PartialEq> Node<B> {
             return;
         }
         self.chosen = entry.chosen;
+        self.voters = entry.voters;
         self.configuration_log.votes = self.configuration_log.votes.split_off(&(configuration.epoch.saturating_add(1)));
         self.configuration_log.attempt.take_if(|attempt| attempt.entry.configuration.epoch <= configuration.epoch);
         if self.proposal == Some(configuration) {

@@ -6,7 +6,7 @@ use crate::{Command, Configuration, Epoch, Index, NodeId};
 /// How the nodes talk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Transport {
-    /// Messages; the memory of a node dies with it. Configurations are agreed on by a majority of the founders.
+    /// Messages; the memory of a node dies with it. Configurations are agreed on by a majority of the voters.
     Messages,
     /// Memory that outlives its process. A configuration is one compare-and-swap.
     Shared {
@@ -112,7 +112,7 @@ pub enum Effect<B> {
         /// The message.
         message: Message<B>,
     },
-    /// Messages: send this to all other members and founders: one after another, over a tree or over one ring.
+    /// Messages: send this to all other members and voters: one after another, over a tree or over one ring.
     Broadcast(Message<B>),
     /// Shared, leader: publish `stable`, then write proposals where the acceptor finds them, then move the tail to their end.
     Propose {

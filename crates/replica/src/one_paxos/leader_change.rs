@@ -61,6 +61,7 @@ impl<B: Clone + PartialEq> Node<B> {
         self.proposal = None;
         self.enter(configuration);
         match configuration.change {
+            RoleChange::Leader if self.role == Role::Leading => self.go_on_leading(effects),
             RoleChange::Leader => self.begin_adopting(effects),
             RoleChange::Acceptor => self.install_acceptor(effects),
         }

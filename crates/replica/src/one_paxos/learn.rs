@@ -158,6 +158,9 @@ impl<B: Clone + PartialEq> Node<B> {
         if !has_leader && self.rank() == Some(0) {
             self.propose_itself(effects);
         }
+        if self.is_by_messages() {
+            self.renew_voters(effects);
+        }
         // The first that joins a leader which accepts itself takes that over.
         if self.role == Role::Leading && !self.is_by_messages() && self.prefers_other_acceptor() {
             self.change_acceptor(effects);

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::Adopted;
-use crate::{Command, Configuration, Epoch, Index};
+use crate::{Command, Configuration, Epoch, Index, NodeId};
 
 /// The number of an attempt to get an entry of the configuration log chosen: greater rounds first, then greater slots.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -14,13 +14,15 @@ pub struct Ballot {
     pub slot: u16,
 }
 
-/// An entry of the configuration log, with the commands that its acceptor began with (U).
+/// An entry of the configuration log, with the commands that its acceptor began with (U) and the voters on the entry after it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Entry<B> {
     /// The configuration.
     pub configuration: Configuration,
     /// U of its instance.
     pub chosen: Arc<Vec<(Index, Command<B>)>>,
+    /// The nodes that vote on the next entry.
+    pub voters: Arc<[NodeId]>,
 }
 
 /// A message. The sender is known to the transport.

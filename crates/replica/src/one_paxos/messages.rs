@@ -56,7 +56,8 @@ impl<B: Clone + PartialEq> Node<B> {
     }
 
     pub(super) fn newest_entry(&self) -> Entry<B> {
-        Entry { configuration: self.configuration, chosen: self.chosen.clone() }
+        let (chosen, voters) = (self.chosen.clone(), self.voters.clone());
+        Entry { configuration: self.configuration, chosen, voters }
     }
 
     /// N2: all that it accepts is decided.
@@ -112,10 +113,15 @@ impl<B: Clone + PartialEq> Node<B> {
         }
     }
 
-    /// A learner lacks what is decided from `first` on.
+    /// A learner lacks what is decided from `first` on. If it knows a newer configuration it is asked for that: it may be the only
+    /// one, and a node that joined later is none that this one would ask by itself.
     fn send_missing(&mut self, from: NodeId, epoch: Epoch, first: Index, effects: &mut Vec<Effect<B>>) {
         if epoch < self.configuration.epoch {
             self.send(from, Message::Chosen(self.newest_entry()), effects);
+        }
+        if epoch > self.configuration.epoch {
+            let asked = Message::Missing { epoch: self.configuration.epoch, first: self.learned_end };
+            self.send(from, asked, effects);
         }
         if self.configuration.acceptor != self.settings.me {
             return;
@@ -162,6 +168,7 @@ impl<B: Clone + PartialEq> Node<B> {
             Role::Leading if !has_moved => self.send_proposals_again(effects),
             _ => {}
         }
+        self.renew_voters(effects);
         self.ticks = self.ticks.wrapping_add(1);
         if !has_moved {
             self.ask_for_missing(effects);
@@ -175,7 +182,7 @@ impl<B: Clone + PartialEq> Node<B> {
     fn ask_for_missing(&mut self, effects: &mut Vec<Effect<B>>) {
         let me = self.settings.me;
         let mut asked = vec![self.configuration.acceptor];
-        let others = self.members.iter().chain(self.settings.founders.iter().copied());
+        let others = self.members.iter().chain(self.voters.iter().copied());
         let others = Vec::from_iter(others.filter(|&other| other != me));
         asked.extend(others.get(self.ticks as usize % others.len().max(1)));
         for to in asked {

@@ -41,6 +41,7 @@ mod node;
 mod order;
 mod preference;
 mod rules;
+mod voters;
 
 pub use io::{Adopted, Effect, Input, Transport};
 pub use message::{Ballot, Entry, Message};

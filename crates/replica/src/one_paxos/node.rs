@@ -22,7 +22,8 @@ pub struct Settings {
     /// The number of commands that the log holds from the first that not all members have applied. The same in all nodes; at
     /// least 8, and four times the nodes: a quarter is kept for the `Leave`s of dead ones.
     pub window: u64,
-    /// The nodes that the group began with: with messages, they vote on configurations.
+    /// The nodes that the group began with: with messages, the first of them, an odd number, vote on the next
+    /// configuration.
     pub founders: Vec<NodeId>,
     /// [`Rules::ALL`] but in models.
     pub rules: Rules,
@@ -39,7 +40,7 @@ pub(super) enum Role {
     Leading,
     /// It orders no more with this acceptor, and has proposed another.
     Sealed,
-    /// Messages: it has chosen an acceptor that has not answered yet.
+    /// Messages: it has chosen an acceptor, or has its role anew, and the acceptor has not answered yet.
     Installing,
 }
 
@@ -63,6 +64,8 @@ pub struct Node<B> {
     pub(super) configuration: Configuration,
     /// Messages: U of its instance.
     pub(super) chosen: Arc<Vec<(Index, Command<B>)>>,
+    /// Messages: the nodes that vote on the next one, as the newest says.
+    pub(super) voters: Arc<[NodeId]>,
 
     /// Decided commands, from what not all members are known to have applied on.
     pub(super) learned: Log<Command<B>>,
@@ -131,6 +134,7 @@ impl<B: Clone + PartialEq> Node<B> {
         let mut node = Self {
             members,
             chosen: Arc::default(),
+            voters: Self::first_voters(&settings.founders),
             learned: Log::new(applied),
             learned_end: applied,
             applied,

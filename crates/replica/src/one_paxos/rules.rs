@@ -31,6 +31,8 @@ pub struct Rules {
     pub raise_by_maximum: bool,
     /// F13: from the order of a `Join` on, what the joiner has applied bounds the trimmed count.
     pub joiners_bound_stable: bool,
+    /// F14: the entry before a position of the configuration log says who votes on it, not what its proposer knows of members.
+    pub voters_of_entry: bool,
 }
 
 impl Rules {
@@ -49,6 +51,7 @@ impl Rules {
         all_raise_visible: true,
         raise_by_maximum: true,
         joiners_bound_stable: true,
+        voters_of_entry: true,
     };
 }
 

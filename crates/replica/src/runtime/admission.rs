@@ -9,7 +9,7 @@ use crate::{Command, Op, SessionId};
 
 /// A thing that a thread of a node wants the driver to do.
 #[derive(Debug)]
-pub(crate) enum Errand<B> {
+pub enum Errand<B> {
     /// Order this request; its result goes to the mailbox.
     Submit(Command<B>),
     /// Results of this session go to this mailbox from now on.

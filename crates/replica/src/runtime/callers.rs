@@ -17,6 +17,10 @@ use corecast_base::wait::{LONGEST_SLEEP, WakeWord};
 
 use super::waiters::Waiters;
 
+/// The longest sleep of the node's own thread while the node waits for others, and at other times.
+pub(crate) const EXPECTING: Duration = Duration::from_millis(1);
+pub(crate) const IDLE: Duration = Duration::from_millis(20);
+
 /// The threads of a node that wait, and the word that they sleep on.
 #[derive(Debug)]
 pub struct Callers {
@@ -88,9 +92,13 @@ impl Callers {
             }
             if turn() { found() } else { None }
         };
+        // The node's own thread looks after callers that sleep. One that came after it fell asleep does so itself.
+        let longest = |waited: Duration| if waited < IDLE { EXPECTING } else { LONGEST_SLEEP };
         let check = |waited: Duration| match limit {
-            None => Ok(LONGEST_SLEEP),
-            Some(limit) => limit.checked_sub(waited).filter(|left| !left.is_zero()).ok_or(()),
+            None => Ok(longest(waited)),
+            Some(limit) => {
+                limit.checked_sub(waited).filter(|left| !left.is_zero()).map(|left| left.min(longest(waited))).ok_or(())
+            }
         };
         let result = self.until(poll, check);
         // ORDERING: Relaxed, a waker that counts this thread still wakes nobody

@@ -1,5 +1,8 @@
 //! Why a node does no more, if it does not.
 
+use std::io;
+use std::sync::{Mutex, PoisonError};
+
 use corecast_base::sync::{AtomicU64, Ordering};
 
 use crate::error::{ExecuteError, ReadError};
@@ -22,7 +25,11 @@ pub(crate) enum End {
 
 /// The end of a node, written once by the thread that has the driver, and read by all its threads.
 #[derive(Debug, Default)]
-pub(crate) struct Ending(AtomicU64);
+pub(crate) struct Ending {
+    word: AtomicU64,
+    /// The reason why the files cannot be written.
+    files: Mutex<String>,
+}
 
 const KIND: u32 = 60;
 
@@ -37,13 +44,30 @@ impl Ending {
             End::Files => 5 << KIND,
         };
         // ORDERING: Relaxed, the word says everything
-        let _ = self.0.compare_exchange(0, word, Ordering::Relaxed, Ordering::Relaxed);
+        let _ = self.word.compare_exchange(0, word, Ordering::Relaxed, Ordering::Relaxed);
+    }
+
+    /// The files cannot be written: the node does no more.
+    pub(crate) fn fail_files(&self, error: &io::Error) {
+        *self.files.lock().unwrap_or_else(PoisonError::into_inner) = error.to_string();
+        self.set(End::Files);
+    }
+
+    /// The end in words, if it has come.
+    pub(crate) fn describe(&self) -> Option<String> {
+        Some(match self.get()? {
+            End::Expelled => "no longer a member".to_owned(),
+            End::Diverged(index) => format!("its state differed at command {index}"),
+            End::Poisoned(index) => format!("all replicas panicked at command {index}"),
+            End::Files => self.files.lock().unwrap_or_else(PoisonError::into_inner).clone(),
+            End::Corrupt(slot) => format!("the log in the memory of node {slot} is damaged"),
+        })
     }
 
     /// The end, if it has come.
     pub(crate) fn get(&self) -> Option<End> {
         // ORDERING: Relaxed, the word says everything
-        let word = self.0.load(Ordering::Relaxed);
+        let word = self.word.load(Ordering::Relaxed);
         let value = word & ((1 << KIND) - 1);
         match word >> KIND {
             0 => None,

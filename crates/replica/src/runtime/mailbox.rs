@@ -23,7 +23,7 @@ pub(crate) enum Content {
 
 /// The results of one session, put there by whichever thread applies the log.
 #[derive(Debug, Default)]
-pub(crate) struct Mailbox {
+pub struct Mailbox {
     /// The count of results put so far: written by the thread that applies, read by the session.
     arrived: AtomicU64,
     letters: Mutex<VecDeque<Letter>>,

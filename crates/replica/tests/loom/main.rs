@@ -5,6 +5,7 @@ mod bucket;
 mod control;
 mod runtime;
 mod segment;
+mod slots;
 
 use corecast_replica::segment::{Body, SegmentLayout, SegmentWriter, SlotRead};
 use corecast_replica::{Command, NodeId, Op, SessionId};

@@ -2,7 +2,7 @@
 
 use corecast_base::sync::{Arc, AtomicU64, Ordering};
 use corecast_base::wait::{CpuSharing, Wait, WakeWord};
-use corecast_replica::runtime::{Callers, Errands, Waiters};
+use corecast_replica::runtime::{AppliedCount, Callers, Errands, Reads, Waiters};
 use loom::thread;
 
 /// Callers that sleep at once.
@@ -98,5 +98,66 @@ fn no_errand_is_left_behind() {
         );
         assert_eq!((all, taken), (Some(()), vec![1, 2]));
         asking.join().expect("it asks twice");
+    });
+}
+
+/// A reader that finds a count looks at the state behind a lock that it may find free in any case.
+#[test]
+fn a_count_brings_the_state_that_shows_it() {
+    loom::model(|| {
+        let (applied, state) = (Arc::new(AppliedCount::new(0)), Arc::new(AtomicU64::new(0)));
+        let (theirs, their_state) = (Arc::clone(&applied), Arc::clone(&state));
+        let applying = thread::spawn(move || {
+            set(&their_state, 7);
+            theirs.publish(1);
+        });
+        assert!(applied.get() == 0 || number(&state) == 7, "an older state than the count says");
+        applying.join().expect("it applies");
+    });
+}
+
+/// A barrier is asked for after the reads have begun that it serves, and they look at what it shows.
+#[test]
+fn a_read_is_served_by_a_barrier_after_it() {
+    loom::model(|| {
+        let reads = Arc::new(Reads::default());
+        let (seen, state) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicU64::new(0)));
+        let (theirs, their_seen, their_state) = (Arc::clone(&reads), Arc::clone(&seen), Arc::clone(&state));
+        let driving = thread::spawn(move || {
+            let begun = theirs.begun();
+            if begun > 0 {
+                assert_eq!(number(&their_seen), 3, "the barrier is older than what the reader has seen");
+                set(&their_state, 7);
+                theirs.serve(begun);
+            }
+        });
+        set(&seen, 3);
+        let read = reads.begin();
+        assert!(!reads.is_served(read) || number(&state) == 7, "the read looks at an older state");
+        driving.join().expect("it drives");
+    });
+}
+
+/// Two that read have begun by the time the later number is seen.
+#[test]
+fn a_barrier_serves_all_reads_that_have_begun() {
+    loom::model(|| {
+        let reads = Arc::new(Reads::default());
+        let seen = Arc::new([AtomicU64::new(0), AtomicU64::new(0)]);
+        let begin = |reads: &Reads, seen: &AtomicU64| {
+            set(seen, 3);
+            reads.begin()
+        };
+        let (theirs, their_seen) = (Arc::clone(&reads), Arc::clone(&seen));
+        let reading = thread::spawn(move || begin(&theirs, &their_seen[1]));
+        let (also_theirs, also_seen) = (Arc::clone(&reads), Arc::clone(&seen));
+        let driving = thread::spawn(move || {
+            if also_theirs.begun() == 2 {
+                assert_eq!([number(&also_seen[0]), number(&also_seen[1])], [3, 3]);
+            }
+        });
+        let mine = begin(&reads, &seen[0]);
+        assert_ne!(mine, reading.join().expect("it reads"));
+        driving.join().expect("it drives");
     });
 }

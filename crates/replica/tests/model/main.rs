@@ -96,6 +96,18 @@ fn messages_are_safe() {
     is_safe(bounds(model.clone(), Protocol { suspicions: 3, ..model }));
 }
 
+/// The last node is put out, and has no vote from then on. It is alive, and hears of that late or never.
+fn voting(rules: Rules) -> Protocol {
+    let model = Protocol { requests: 1, expulsions: 1, suspicions: 2, ..Protocol::new(NET, rules) };
+    Protocol { epochs: 2, suspecting: &[0, 2], ..model }
+}
+
+#[test]
+fn other_voters_are_safe() {
+    let model = Protocol { renewals: 1, ..voting(Rules::ALL) };
+    is_safe(bounds(model.clone(), Protocol { epochs: 3, requests: 2, renewals: 2, crashes: 1, ..model }));
+}
+
 #[test]
 fn messages_that_overtake_are_safe() {
     let model = Protocol { suspicions: 1, reorders: true, ..Protocol::new(NET, Rules::ALL) };
@@ -205,4 +217,9 @@ fn f13() {
         let rules = Rules { joiners_bound_stable: false, ..Rules::ALL };
         is_found(Protocol { joins: 1, suspicions: 0, ..joining(transport, rules) });
     }
+}
+
+#[test]
+fn f14() {
+    is_found(voting(Rules { voters_of_entry: false, ..Rules::ALL }));
 }

@@ -22,6 +22,8 @@ pub(crate) struct Protocol {
     pub(crate) restarts: u8,
     /// Members that are put out, though they are alive.
     pub(crate) expulsions: u8,
+    /// Messages: times that a leader finds that other nodes should vote.
+    pub(crate) renewals: u8,
     /// Times that a node which begins with the state of before all commands is asked to be taken in.
     pub(crate) joins: u8,
     /// Orders of events that are not looked at, so that a search for one that goes wrong is short.
@@ -45,6 +47,7 @@ impl Protocol {
             crashes: 0,
             restarts: 0,
             expulsions: 0,
+            renewals: 0,
             joins: 0,
             is_left_out: |_, _| false,
             trims: false,
@@ -62,6 +65,7 @@ pub(crate) struct State {
     crashes: u8,
     restarts: u8,
     expulsions: u8,
+    renewals: u8,
     joins: u8,
 }
 
@@ -75,6 +79,7 @@ pub(crate) enum Action {
     Request(usize),
     Suspect(usize, NodeId),
     Expel(usize, NodeId),
+    Renew(usize),
     /// A leader gets the request of the joiner.
     Join(usize),
     Crash(usize),
@@ -93,7 +98,8 @@ impl Model for Protocol {
                 (Settings { me: self.joiner(), ..world.settings.clone() }, &world.processes[0].node);
             world.add(Node::restored(settings, first.members().clone(), *first.configuration(), 0));
         }
-        vec![State { world, requests: 0, suspicions: 0, crashes: 0, restarts: 0, expulsions: 0, joins: 0 }]
+        let (requests, suspicions, crashes, restarts, expulsions, renewals, joins) = (0, 0, 0, 0, 0, 0, 0);
+        vec![State { world, requests, suspicions, crashes, restarts, expulsions, renewals, joins }]
     }
 
     fn actions(&self, state: &State, actions: &mut Vec<Action>) {
@@ -119,7 +125,7 @@ impl Model for Protocol {
 
     fn next_state(&self, last: &State, action: Action) -> Option<State> {
         let mut state = last.clone();
-        let State { world, requests, suspicions, crashes, restarts, expulsions, joins } = &mut state;
+        let State { world, requests, suspicions, crashes, restarts, expulsions, renewals, joins } = &mut state;
         match action {
             Action::Execute(at) => world.execute(at),
             Action::See(at) => step(world, at, world.memory.newer_configuration(&world.processes[at].node)),
@@ -139,6 +145,10 @@ impl Model for Protocol {
                 *expulsions += 1;
                 let op = Op::Leave { node, reason: LeaveReason::Lagging };
                 world.step(at, Input::Requests(vec![Command { session: SessionId::SYSTEM, rid: 0, op }]));
+            }
+            Action::Renew(at) => {
+                *renewals += 1;
+                world.step(at, Input::Tick);
             }
             Action::Join(at) => {
                 *joins += 1;
@@ -211,6 +221,9 @@ impl Protocol {
         }
         if state.joins < self.joins && node.orders() && !node.members().contains(self.joiner()) {
             actions.push(Action::Join(at));
+        }
+        if state.renewals < self.renewals && node.orders() && node.wants_other_voters() {
+            actions.push(Action::Renew(at));
         }
         if state.expulsions < self.expulsions && node.orders() {
             actions.push(Action::Expel(at, NodeId::new(self.nodes - 1, 1)));

@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use corecast_replica::net::{Config, Node, Spread};
+use corecast_replica::net::{Config, Group, Node, Spread};
 use corecast_replica::{ExecuteError, Level, ReadError};
 
 use crate::counter::{Counter, PANIC};
-use crate::{CALM, PATIENCE, group, spreads};
+use crate::{CALM, PATIENCE, await_voters, group, spreads};
 
 const SHORT: Duration = Duration::from_millis(50);
 
@@ -82,13 +82,59 @@ fn without_leader_and_acceptor_nothing_is_done_and_nothing_wrong() {
 
 #[test]
 fn without_a_majority_roles_cannot_change_hands() {
-    let mut nodes = group::<Counter>(&Config::new(3), 3);
-    let mut session = nodes[2].session().expect("a member");
-    session.execute_timeout(&1, PATIENCE).expect("done");
-    nodes.drain(..2);
-    assert_eq!(session.execute(&1), Err(ExecuteError::NoMajority));
-    assert_eq!(nodes[0].read(Level::Linearizable, &()), Err(ReadError::NoMajority));
-    assert_eq!(nodes[0].read(Level::Local, &()).expect("never waits").0, (1, 1));
+    for _ in 0..20 {
+        let mut nodes = group::<Counter>(&Config::new(3), 3);
+        let mut session = nodes[2].session().expect("a member");
+        session.execute_timeout(&1, PATIENCE).expect("done");
+        nodes.drain(..2);
+        let executed = session.execute(&1);
+        if executed.is_ok() {
+            // It was quick enough to have the roles of the first before the second was gone.
+            continue;
+        }
+        assert_eq!(executed, Err(ExecuteError::NoMajority));
+        assert_eq!(nodes[0].read(Level::Linearizable, &()), Err(ReadError::NoMajority));
+        return assert_eq!(nodes[0].read(Level::Local, &()).expect("never waits").0, (1, 1));
+    }
+    panic!("the last node was quicker twenty times");
+}
+
+#[test]
+fn leader_and_acceptor_go_in_turn_again_and_again() {
+    for spread in spreads(3) {
+        let config = Config::new(3).patience(CALM).spread(spread);
+        let group = Group::create(&config).expect("there is memory");
+        let join = |slot| group.join(slot, Counter::default()).expect("it is free");
+        let mut nodes = Vec::from_iter((0..3).map(join));
+        let mut sum = 0;
+        for round in 0..6 {
+            write(&nodes, &mut sum);
+            let status = nodes[0].status();
+            let victim = if round % 2 == 0 { status.leader } else { status.acceptor };
+            nodes.retain(|node| node.id() != victim);
+            write(&nodes, &mut sum);
+            await_voters(&nodes, 1);
+            nodes.push(join(usize::from(victim.slot)));
+            await_voters(&nodes, 3);
+        }
+        write(&nodes, &mut sum);
+        assert!(nodes.iter().all(|node| node.id().inc > 1), "no founder is left: {nodes:?}");
+    }
+}
+
+#[test]
+fn all_but_one_go_one_after_another() {
+    let mut nodes = group::<Counter>(&Config::new(5).patience(CALM), 5);
+    let mut sum = 0;
+    for left in (1..5).rev() {
+        write(&nodes, &mut sum);
+        // Of the last two, the one that votes stays.
+        let status = nodes[0].status();
+        let victim = if left > 1 { status.leader } else { status.acceptor };
+        nodes.retain(|node| node.id() != victim);
+        write(&nodes, &mut sum);
+        await_voters(&nodes, if left > 2 { 3 } else { 1 });
+    }
 }
 
 #[test]

@@ -68,7 +68,6 @@ fn each_node_in_turn_goes_and_comes_back() {
             let (group, mut nodes) = founders(&Config::new(3).patience(CALM).spread(spread.clone()), 3);
             let mut sum = 0;
             write(&nodes, &mut sum);
-            // A learner, so that the majority of the founders is left.
             let gone = nodes.remove(2);
             if leaves {
                 gone.leave().expect("the others know")
@@ -99,12 +98,9 @@ fn places_beyond_the_founders_are_taken_and_lead() {
         nodes.extend([3, 4].map(|slot| join(&group, slot)));
         write(&nodes, &mut sum);
         assert_eq!(nodes[4].status().members.len(), 5);
-        // A majority of the founders is left, and the two that came later fill the roles with them.
-        for _ in 0..2 {
+        // Those that came later vote in the places of founders, and fill the roles.
+        for _ in 0..3 {
             let leader = nodes.last().expect("five, and two go").status().leader;
-            if leader.slot < 3 && nodes.iter().filter(|node| node.id().slot < 3).count() == 2 {
-                break;
-            }
             nodes.retain(|node| node.id() != leader);
             write(&nodes, &mut sum);
         }
@@ -121,7 +117,6 @@ fn a_leader_comes_back_as_a_learner() {
     write(&nodes, &mut sum);
     nodes.push(join(&group, 0));
     write(&nodes, &mut sum);
-    // The two founders that are left still are a majority, also once the one with a role hands it over.
     let status = nodes[2].status();
     assert!(status.members.contains(&NodeId::new(0, 2)), "{status:?}");
     let learner = nodes.iter().find(|node| node.id() != status.leader && node.id() != status.acceptor);
@@ -204,11 +199,15 @@ fn places_of_the_living_and_groups_of_the_dead_are_refused() {
 
 #[test]
 fn a_group_that_can_do_nothing_takes_in_nobody() {
-    let (group, mut nodes) = founders(&Config::new(3).joining(Duration::from_millis(300)), 3);
-    let mut sum = 0;
-    write(&nodes, &mut sum);
-    nodes.drain(..2);
-    let error = group.join(0, Counter::default()).expect_err("no role can be filled");
-    assert!(matches!(error, OpenError::NotTakenIn(_)), "{error}");
-    assert_eq!(nodes[0].read(Level::Local, &()).expect("never waits").0, (sum, sum));
+    for _ in 0..20 {
+        let (group, mut nodes) = founders(&Config::new(3).joining(Duration::from_millis(300)), 3);
+        let mut sum = 0;
+        write(&nodes, &mut sum);
+        nodes.drain(..2);
+        // The last node may have been quick enough to have the roles of the first before the second was gone.
+        let Err(error) = group.join(0, Counter::default()) else { continue };
+        assert!(matches!(error, OpenError::NotTakenIn(_)), "{error}");
+        return assert_eq!(nodes[0].read(Level::Local, &()).expect("never waits").0, (sum, sum));
+    }
+    panic!("the last node was quicker twenty times");
 }

@@ -76,7 +76,7 @@ fn rejoin(group: &mut Group) {
 fn is_over(group: &Group) -> bool {
     let alive = group.alive();
     let newest = alive.iter().map(|&at| group.node(at).applied_count()).max();
-    // With messages, a founder that was put out may not come back: its vote is needed.
+    // With messages, a voter that was put out may not come back: its vote is needed.
     let is_done = |&at: &usize| match group.has_left(at) && !group.world.is_shared() {
         true => true,
         false => {

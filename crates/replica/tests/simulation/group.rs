@@ -136,8 +136,18 @@ impl Group {
         } else if !self.has_left(at) {
             let (boot, applied) = (self.clients[at].boot, self.node(at).applied_count());
             let op = Op::Join { node, boot, applied };
+            self.ask_for_newest(at);
             self.hand_in(at, vec![Command { session: SessionId::SYSTEM, rid: 0, op }]);
         }
+    }
+
+    /// Messages: a runtime that is about to join asks any node for what it lacks.
+    fn ask_for_newest(&mut self, at: usize) {
+        let others = self.alive().into_iter().filter(|&other| other != at && !self.world.is_shared());
+        let Some(other) = self.rng.choice(Vec::from_iter(others)) else { return };
+        let (node, to) = (self.node(at), self.node(other).id());
+        let message = Message::Missing { epoch: node.configuration().epoch, first: node.learned_end() };
+        self.world.links.send(node.id(), to, message);
     }
 
     /// True if the group has put this incarnation out.
@@ -172,12 +182,16 @@ impl Group {
         }
     }
 
-    /// Messages: true if a majority of the founders is alive, without this process.
+    /// Messages: true if majorities of the voters on all configurations to come are alive, without this process. One that only a
+    /// dead node knew has to be found by those who voted on it.
     pub(crate) fn has_majority_without(&self, at: Option<usize>) -> bool {
         let me = at.map(|at| self.node(at).id());
-        let founders = &self.world.settings.founders;
-        let alive = founders.iter().filter(|&&founder| self.is_alive(founder) && me != Some(founder)).count();
-        alive * 2 > founders.len()
+        let votes = |&&voter: &&NodeId| self.is_alive(voter) && me != Some(voter);
+        let alive = self.alive().into_iter().filter(|&other| at != Some(other));
+        let known = alive.map(|at| self.node(at).configuration().epoch).max().unwrap_or(0);
+        let newest = self.world.processes.iter().filter(|process| process.node.configuration().epoch >= known);
+        let mut voters = newest.map(|process| process.node.voters());
+        voters.all(|voters| voters.iter().filter(votes).count() * 2 > voters.len())
     }
 
     /// True if a process is left that is up to date and that the group has not put out.

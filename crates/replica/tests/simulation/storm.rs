@@ -71,7 +71,7 @@ fn stop_or_continue(group: &mut Group) {
     }
 }
 
-/// Kills a process. Shared: one is left. Messages: a majority of the founders is left, and while one of leader and acceptor is
+/// Kills a process. Shared: one is left. Messages: a majority of the voters is left, and while one of leader and acceptor is
 /// dead the protocol may wait for it.
 fn kill(group: &mut Group, at: usize) {
     let is_last = !group.alive().into_iter().any(|other| other != at && group.may_go_on(other));

@@ -91,6 +91,9 @@ impl World {
         self.processes[at].node.step(input, &mut effects);
         self.processes[at].pending.extend(effects);
         self.monitor.check_lagging(&self.processes[at].node);
+        if !self.is_shared() {
+            self.monitor.check_configuration(&self.processes[at].node);
+        }
     }
 
     /// A runtime's plan wants these roles.
@@ -124,8 +127,9 @@ impl World {
     fn broadcast(&mut self, at: usize, message: &Message<Body>) {
         let me = self.id(at);
         let members = Vec::from_iter(self.processes[at].node.members().iter());
-        let founders = self.settings.founders.iter().filter(|founder| !members.contains(founder));
-        for &to in members.iter().chain(founders).filter(|&&to| to != me) {
+        let voters = Vec::from_iter(self.processes[at].node.voters().iter().copied());
+        let others = voters.iter().filter(|voter| !members.contains(voter));
+        for &to in members.iter().chain(others).filter(|&&to| to != me) {
             self.links.send(me, to, message.clone());
         }
     }

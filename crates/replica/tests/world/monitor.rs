@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use corecast_replica::one_paxos::Node;
 use corecast_replica::system::Members;
-use corecast_replica::{Command, Index, Op, SessionId};
+use corecast_replica::{Command, Configuration, Epoch, Index, Op, SessionId};
 
 use super::{Body, Process};
 
@@ -18,6 +18,8 @@ pub(crate) struct Monitor {
     shown: Index,
     /// Where each request was run.
     runs: BTreeMap<(SessionId, u32), Index>,
+    /// Messages: the configurations that any node has known. Shared memory has one word for them.
+    configurations: BTreeMap<Epoch, Configuration>,
     /// The hash of each prefix.
     prefixes: BTreeMap<Index, u128>,
     violation: Option<String>,
@@ -31,6 +33,7 @@ impl Monitor {
             decided: BTreeMap::new(),
             shown: 0,
             runs: BTreeMap::new(),
+            configurations: BTreeMap::new(),
             prefixes: BTreeMap::new(),
             violation: None,
         }
@@ -50,6 +53,15 @@ impl Monitor {
                 _ => {}
             }
             self.counted += 1;
+        }
+    }
+
+    /// I2.
+    pub(crate) fn check_configuration(&mut self, node: &Node<Body>) {
+        let found = *node.configuration();
+        let known = *self.configurations.entry(found.epoch).or_insert(found);
+        if known != found {
+            self.violation = Some(format!("I2: {} knows {found:?}, another node {known:?}", node.id()));
         }
     }
 

@@ -10,8 +10,8 @@ use crate::statistics;
 /// The error where the process has no MPI library to pass a call on to: `MPI_ERR_OTHER` of most.
 const NO_LIBRARY: c_int = 16;
 
-/// Exports a function that the library has as `$real`, and counts its calls: `$served` serves a call or returns `None`, and then the
-/// library gets it. The handles among the arguments are made as the library wants them.
+/// Exports a function that the library has as `$real`, and counts its calls: `$served` serves a call or returns `None`, and
+/// then the library gets it. The handles among the arguments are made as the library wants them.
 macro_rules! export {
     ($about:literal $name:ident ($($argument:ident: $type:ty),*), handles ($($handle:ident),*), $counts:expr,
      |$library:ident| $real:expr, $served:expr) => {

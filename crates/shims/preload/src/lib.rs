@@ -7,7 +7,8 @@
 //! - [`Real`]: the function behind ours, found once;
 //! - [`Settings`]: what the environment asks for, read once;
 //! - [`Operation`], [`Statistics`]: what was served, and the table of it that is written at exit;
-//! - [`Errno`]: `errno` as the caller left it.
+//! - [`Errno`]: `errno` as the caller left it;
+//! - [`withdraw`], [`first_variable`]: out of the way of the C library's functions, while the loader still works.
 
 mod caller;
 mod environment;
@@ -15,10 +16,18 @@ mod errno;
 mod glob;
 mod real;
 mod settings;
+#[cfg(all(target_arch = "x86_64", target_os = "linux", target_env = "gnu"))]
+mod start;
 mod statistics;
+#[cfg(all(target_arch = "x86_64", target_os = "linux", target_env = "gnu"))]
+mod withdraw;
 
 pub use environment::variable;
 pub use errno::Errno;
 pub use real::Real;
 pub use settings::{Family, Settings};
+#[cfg(all(target_arch = "x86_64", target_os = "linux", target_env = "gnu"))]
+pub use start::{Text, first_variable};
 pub use statistics::{Operation, Statistics};
+#[cfg(all(target_arch = "x86_64", target_os = "linux", target_env = "gnu"))]
+pub use withdraw::withdraw;

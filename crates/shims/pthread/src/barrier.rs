@@ -8,13 +8,13 @@ use std::ptr;
 
 use corecast_base::sync::{AtomicU64, Ordering};
 use corecast_base::wait::Spinner;
-use corecast_preload::{Family, Real, Settings};
+use corecast_preload::{Family, Real};
 use libc::{pthread_barrier_t, pthread_barrierattr_t};
 
 use crate::counts::BARRIER_WAIT;
-use crate::cpus;
 use crate::slot::export;
 use crate::ticket::{MOST, Ticket};
+use crate::{cpus, way};
 
 type Init = unsafe extern "C" fn(*mut pthread_barrier_t, *const pthread_barrierattr_t, u32) -> c_int;
 type Call = unsafe extern "C" fn(*mut pthread_barrier_t) -> c_int;
@@ -62,7 +62,7 @@ impl Barrier {
 
 /// Chooses who serves barriers.
 pub(crate) fn choose() {
-    if Settings::get().serves(Family::Barrier) {
+    if way::serves(Family::Barrier) {
         INIT.put(init);
         DESTROY.put(destroy);
         WAIT.put(wait);

@@ -10,7 +10,7 @@
 //! - `spin`: spin locks that give way;
 //! - `fork`, `allocator`, `nodes`, `thread`, `cpus`: what locks need inside foreign programs;
 //! - `epoch`: objects that are put in order once in each process;
-//! - `start`, `chosen`, `slot`, `counts`: what is switched on, how a call gets there, and what is told.
+//! - `start`, `chosen`, `slot`, `way`, `counts`: what is switched on, how a call gets there or past it, and what is told.
 
 // Its unit tests and models must not interpose themselves, so the functions have no public names there.
 #![cfg_attr(any(test, loom), allow(dead_code, reason = "called by the programs under which the object is loaded"))]
@@ -49,6 +49,8 @@ mod thread;
 mod ticket;
 #[cfg(all(target_arch = "x86_64", target_env = "gnu", not(loom)))]
 mod until;
+#[cfg(not(loom))]
+mod way;
 
 #[cfg(loom)]
 pub use epoch::EpochWord;

@@ -11,6 +11,7 @@ extern "C" fn construct() {
     crate::spin::choose();
     locks::choose();
     reader_writer_locks::choose();
+    crate::way::leave();
     STATISTICS.tell_at_exit();
 }
 

@@ -83,7 +83,8 @@ impl Ticket {
         self.state.load(Ordering::Acquire) & INSIDE == 0
     }
 
-    /// As a thread that uses the barrier's memory otherwise: the model fails unless all that other threads did to it happened before.
+    /// As a thread that uses the barrier's memory otherwise: the model fails unless all that other threads did to it happened
+    /// before.
     #[cfg(loom)]
     pub fn use_otherwise(&self) {
         // SAFETY: the model finds another thread that writes meanwhile; so it does below.

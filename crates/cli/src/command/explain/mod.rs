@@ -1,9 +1,11 @@
 //! `corecast explain`: the algorithms that a group on this machine would use, their alternatives, and the reasons.
 //!
-//! - replica: roles and learn tree of replicated state; learning_race: whether the tree is faster here.
+//! - replica: roles and learn tree of replicated state; learning_race: whether the tree is faster here;
+//! - transactions: servers of transactional memory, and its form.
 
 mod learning_race;
 mod replica;
+mod transactions;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use corecast::collective::{Choice, Race};
@@ -27,7 +29,8 @@ use crate::race_json::RaceJson;
 /// Options of `explain`.
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct Arguments {
-    /// The operation to explain [default: broadcast, reduce and barrier], or `replica` for replicated state.
+    /// The operation to explain [default: broadcast, reduce and barrier], or `replica` for replicated state, or
+    /// `tm` for transactional memory.
     #[arg(value_parser = subject_parser())]
     subject: Option<Subject>,
     /// An operation as an option.
@@ -45,6 +48,9 @@ pub(crate) struct Arguments {
     /// taken. For `replica`: let replicas that learn directly and over the tree race.
     #[arg(long)]
     race: bool,
+    /// For `tm`: one participant in D is a server [default: 3, of two participants 2].
+    #[arg(long, value_name = "D", value_parser = clap::value_parser!(u64).range(2..))]
+    servers_every: Option<u64>,
 }
 
 /// The subject of an explanation.
@@ -53,15 +59,19 @@ enum Subject {
     Operation(Operation),
     /// Roles and learn tree of replicated state.
     Replica,
+    /// Servers and form of transactional memory.
+    Transactions,
 }
 
-/// The name of that subject.
+/// The names of those subjects that are no operations.
 const REPLICA: &str = "replica";
+const TM: &str = "tm";
 
 fn subject_parser() -> impl TypedValueParser<Value = Subject> {
-    let names = Operation::ALL.map(Operation::name).into_iter().chain([REPLICA]);
+    let names = Operation::ALL.map(Operation::name).into_iter().chain([REPLICA, TM]);
     PossibleValuesParser::new(names).try_map(|name| match name.as_str() {
         REPLICA => Ok(Subject::Replica),
+        TM => Ok(Subject::Transactions),
         name => name.parse().map(Subject::Operation),
     })
 }
@@ -70,7 +80,12 @@ fn subject_parser() -> impl TypedValueParser<Value = Subject> {
 const OF_A_GROUP: [Operation; 3] = [Operation::Broadcast, Operation::Reduce, Operation::Barrier];
 
 pub(super) fn run(arguments: &Arguments, output: &Output) -> Result<(), Failure> {
+    arguments.check()?;
     let model = arguments.machine.model(output)?;
+    if let Some(Subject::Transactions) = arguments.subject {
+        let every = arguments.servers_every.map(|every| every as usize);
+        return transactions::run(&model, arguments.members, every, output);
+    }
     if let Some(Subject::Replica) = arguments.subject {
         return replica::run(&model, arguments.members, arguments.race, output);
     }
@@ -112,10 +127,24 @@ fn explain_group(model: &Model, arguments: &Arguments, output: &Output) -> Resul
 }
 
 impl Arguments {
+    /// Options that are of another subject.
+    fn check(&self) -> Result<(), Failure> {
+        let is_tm = matches!(self.subject, Some(Subject::Transactions));
+        match () {
+            () if self.servers_every.is_some() && !is_tm => {
+                Err(Failure::input("--servers-every is for transactional memory: expected `explain tm`"))
+            }
+            () if self.race && is_tm => {
+                Err(Failure::input("--race is not for `explain tm`: `bench tm` races both forms"))
+            }
+            () => Ok(()),
+        }
+    }
+
     fn operations(&self) -> Vec<Operation> {
         match self.subject {
             Some(Subject::Operation(op)) => vec![op],
-            Some(Subject::Replica) | None => self.op.map_or(OF_A_GROUP.to_vec(), |op| vec![op]),
+            Some(Subject::Replica | Subject::Transactions) | None => self.op.map_or(OF_A_GROUP.to_vec(), |op| vec![op]),
         }
     }
 }

@@ -1,8 +1,8 @@
 //! Collectives of OpenMP, MPI and Concurrency Kit, in programs of their own: a driver in C for each family of runtimes,
 //! kept as source in `driver/`, built when it is first raced and told of each block in a line.
 //!
-//! - [`runtimes`]: the runtimes that take part, some of them once more behind corecast's preload object, and which compilers build
-//!   their drivers;
+//! - [`runtimes`]: the runtimes that take part, some of them once more behind corecast's preload object, and
+//!   which compilers build their drivers;
 //! - [`workshop`]: where drivers are built, once for a run;
 //! - [`member`]: the harness's threads that stand for the driver's members.
 //!

@@ -165,7 +165,8 @@ mod tests {
             hi: 310,
         };
         let chosen = Arc::new((300..).zip(commands()).collect());
-        let entry = Entry { configuration, chosen };
+        let voters = Arc::from([NodeId::new(0, 1), NODE, NodeId::new(2, 9)]);
+        let entry = Entry { configuration, chosen, voters };
         let accepted = (300..).zip(commands()).map(|(index, command)| (index, 6, command)).collect();
         let adopted = Adopted { epoch: 7, stable: 300, commit: 305, chosen: vec![], accepted };
         let ballot = Ballot { round: 3, slot: 1022 };

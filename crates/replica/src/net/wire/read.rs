@@ -167,7 +167,8 @@ impl<'a> Reader<'a> {
     }
 
     fn entry(&mut self) -> Option<Entry<Body>> {
-        Some(Entry { configuration: self.configuration()?, chosen: Arc::new(self.chosen()?) })
+        let (configuration, chosen) = (self.configuration()?, Arc::new(self.chosen()?));
+        Some(Entry { configuration, chosen, voters: self.list(Self::node)?.into() })
     }
 
     fn chosen(&mut self) -> Option<Vec<(Index, Command<Body>)>> {

@@ -163,6 +163,8 @@ impl Writer<'_> {
     fn entry(&mut self, entry: &Entry<Body>) {
         self.configuration(&entry.configuration);
         self.chosen(&entry.chosen);
+        self.number(entry.voters.len() as u64);
+        entry.voters.iter().for_each(|&voter| self.node(voter));
     }
 
     fn chosen(&mut self, chosen: &[(Index, Command<Body>)]) {

@@ -99,6 +99,9 @@ unsafe extern "C" fn wake<L: RawTimed + 'static>(sleeper: *mut c_void) {
     sleeper.place.sleepers.fetch_sub(1, Ordering::Relaxed);
     // SAFETY: the caller's mutex.
     unsafe { lock::<L>(sleeper.mutex) };
+    // SAFETY: the caller's mutex.
+    let object = unsafe { Object::at(sleeper.mutex) };
+    object.set_sleepers(object.sleepers().saturating_sub(1));
 }
 
 /// Sleeps as `how` does.
@@ -125,6 +128,7 @@ unsafe fn sleep<L: RawTimed + 'static>(
     place.sleepers.fetch_add(1, Ordering::Relaxed);
     // SAFETY: a mutex of the C library's.
     unsafe { real::lock()(place.mutex()) };
+    object.set_sleepers(object.sleepers() + 1);
     // SAFETY: the caller's mutex, which this thread holds.
     unsafe { unlock::<L>(mutex) };
     let mut sleeper = Sleeper { place, mutex };

@@ -295,7 +295,7 @@ pub(super) unsafe extern "C" fn destroy<L: RawTimed + 'static>(mutex: *mut pthre
     // SAFETY: the caller's mutex.
     let object = unsafe { Object::at(mutex) };
     if object.manner() != Manner::Foreign {
-        if object.owner() != 0 {
+        if object.owner() != 0 || object.sleepers() != 0 {
             return libc::EBUSY;
         }
         let _errno = Errno::keep();

@@ -47,7 +47,8 @@ pub(super) struct Object {
     pub(super) epoch: EpochWord,
     /// Written by the C library.
     kind: AtomicU32,
-    rest: u32,
+    /// The threads that sleep at a condition variable without it, and take it when they wake. Written by its holder.
+    sleepers: AtomicU32,
     /// A lock that fits, or the address of its record. Written by the thread that puts the mutex in order, and by the lock
     /// itself.
     pub(super) lock: UnsafeCell<u64>,
@@ -94,6 +95,18 @@ impl Object {
     pub(super) fn set_owner(&self, thread: u32) {
         // ORDERING: Relaxed, as in owner
         self.owner.store(thread, Ordering::Relaxed);
+    }
+
+    /// The threads that sleep at a condition variable and will take it.
+    pub(super) fn sleepers(&self) -> u32 {
+        // ORDERING: Relaxed, it only tells users who destroy a mutex too early
+        self.sleepers.load(Ordering::Relaxed)
+    }
+
+    /// For the holder, or for a thread that puts it in order.
+    pub(super) fn set_sleepers(&self, count: u32) {
+        // ORDERING: Relaxed, under the lock
+        self.sleepers.store(count, Ordering::Relaxed);
     }
 
     /// Of a lock in a record: where that is.

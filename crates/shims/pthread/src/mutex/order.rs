@@ -55,6 +55,8 @@ fn renew<L: RawTimed + 'static>(object: &Object) {
         unsafe { record.make::<L>(&setup) };
         object.set_handle(ptr::from_ref(record).expose_provenance());
     }
+    // Those of another process, or of zeroes.
+    object.set_sleepers(0);
     let owner = object.owner();
     if owner != 0 {
         // SAFETY: the node is acquire's.

@@ -73,6 +73,21 @@ static void broadcast(void) {
     }
 }
 
+// glibc refuses to destroy a mutex that a sleeper will take.
+static void destroyed_too_early(void) {
+    asleep = awake = is_open = 0;
+    pthread_t thread = start(waits, NULL);
+    await_asleep(1);
+    GIVES(EBUSY, pthread_mutex_destroy(&mutex));
+    OK(pthread_mutex_lock(&mutex));
+    is_open = 1;
+    OK(pthread_cond_signal(&changed));
+    OK(pthread_mutex_unlock(&mutex));
+    end(thread);
+    OK(pthread_mutex_destroy(&mutex));
+    OK(pthread_mutex_init(&mutex, NULL));
+}
+
 static void timed(void) {
     pthread_condattr_t attributes;
     pthread_cond_t steady;
@@ -244,6 +259,7 @@ static const struct test TESTS[] = {
     {"ping_pong", ping_pong},
     {"signals", signals},
     {"broadcast", broadcast},
+    {"destroyed_too_early", destroyed_too_early},
     {"timed", timed},
     {"kinds", kinds},
     {"cancelled", cancelled},

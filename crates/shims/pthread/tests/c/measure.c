@@ -1,6 +1,7 @@
 // Times for docs/design/shim-pthread.md: medians, in nanoseconds.
 //   measure barrier THREADS ROUNDS    one round of a barrier
 //   measure lock                      a lock and an unlock that nobody else wants
+//   measure shared                    the same, of a mutex that is shared among processes, which is passed on
 //   measure contended THREADS MS      the same for THREADS threads with one mutex, per acquisition of any
 #include "check.h"
 
@@ -95,6 +96,12 @@ int main(int argc, char **argv) {
         rounds = atoi(argv[3]);
         printf("%.1f\n", measure_barrier());
     } else if (argc == 2 && strcmp(argv[1], "lock") == 0) {
+        printf("%.2f\n", measure_lock());
+    } else if (argc == 2 && strcmp(argv[1], "shared") == 0) {
+        pthread_mutexattr_t attributes;
+        OK(pthread_mutexattr_init(&attributes));
+        OK(pthread_mutexattr_setpshared(&attributes, PTHREAD_PROCESS_SHARED));
+        OK(pthread_mutex_init(&mutex, &attributes));
         printf("%.2f\n", measure_lock());
     } else if (argc == 4 && strcmp(argv[1], "contended") == 0) {
         threads = atoi(argv[2]);

@@ -32,6 +32,31 @@ fn what_was_served_is_told_if_asked_for() {
     assert!(!counted(&[("CORECAST_SHIM_ONLY", "mutex_?")]).is_empty());
 }
 
+/// Lines of `way.c` for each function that the object serves, under these settings.
+fn reached(program: &std::path::Path, set: &[(&str, &str)]) -> Vec<String> {
+    let mut command = preloaded(program, "auto");
+    let output = output(command.envs(set.iter().copied()));
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let is_ours = |line: &&str| line.contains("libcorecast_pthread");
+    text.lines().filter(is_ours).filter_map(|line| Some(line.rsplit_once(' ')?.0.to_owned())).collect()
+}
+
+#[test]
+fn the_object_is_not_in_the_way_of_what_it_does_not_serve() {
+    let Some(program) = program("way.c") else { return };
+    let (locks, barriers) = (["lock", "wait", "later lock"], ["barrier", "later barrier"]);
+    let all = ["lock", "wait", "barrier", "later lock", "later barrier"];
+    assert_eq!(reached(&program, &[]), all);
+    assert_eq!(reached(&program, &[("CORECAST_LOCK", "pthread")]), barriers);
+    assert_eq!(reached(&program, &[("CORECAST_SHIM", "barrier")]), barriers);
+    assert_eq!(reached(&program, &[("CORECAST_SHIM", "omp,lock")]), locks);
+    assert_eq!(reached(&program, &[("CORECAST_SHIM_OFF", "1")]), [""; 0]);
+    assert_eq!(reached(&program, &[("CORECAST_SHIM_OFF", "0")]), all);
+    // Only the constructor knows these: the program is bound already, and what is looked for later is not.
+    assert_eq!(reached(&program, &[("CORECAST_LOCK", "no-such-lock")]), ["lock", "wait", "barrier", "later barrier"]);
+    assert_eq!(reached(&program, &[("CORECAST_SHIM_ONLY", "another*")]), ["lock", "wait", "barrier"]);
+}
+
 /// As many as the program asks to wait for: neither tries nor unlocks.
 #[test]
 fn reader_writer_locks_that_are_passed_on_are_counted_once_each() {

@@ -1,53 +1,12 @@
-//! Linearizable reads: each waits for a barrier in the log that was asked for after the read began.
+//! Barriers for linearizable reads, each of which waits for one that was asked for after the read began.
 //!
 //! One barrier is under way at a time, and serves all reads that had begun when it was asked for.
 
-use corecast_base::sync::{AtomicU64, Ordering};
-
 use crate::NodeId;
+use crate::runtime::Reads;
 
 /// Set in the number of a barrier that is a checkpoint. The upper half of the number is the node that asked.
 pub(super) const CUT: u64 = 1 << 31;
-
-/// The reads of a node, as its threads share them: counts only.
-#[derive(Debug, Default)]
-pub(super) struct Reads {
-    /// The number of reads that have begun. Raised by readers.
-    begun: AtomicU64,
-    /// The number of those that a barrier has served. Raised by the thread that has the driver.
-    served: AtomicU64,
-}
-
-impl Reads {
-    /// A read begins; its number.
-    pub(super) fn begin(&self) -> u64 {
-        // ORDERING: AcqRel, pairs with the Acquire in begun: the barrier is asked for after the read began; what its thread
-        // has seen before is decided by then [read-begun]
-        self.begun.fetch_add(1, Ordering::AcqRel) + 1
-    }
-
-    /// The number of reads that have begun.
-    fn begun(&self) -> u64 {
-        // ORDERING: Acquire, pairs with the AcqRel in begin [read-begun]
-        self.begun.load(Ordering::Acquire)
-    }
-
-    /// True if the read with this number may look at the state.
-    pub(super) fn is_served(&self, number: u64) -> bool {
-        // ORDERING: Acquire, pairs with the Release in serve [read-served]
-        self.served.load(Ordering::Acquire) >= number
-    }
-
-    /// True if a read waits.
-    pub(super) fn is_waiting(&self) -> bool {
-        !self.is_served(self.begun())
-    }
-
-    fn serve(&self, number: u64) {
-        // ORDERING: Release, pairs with the Acquire in is_served: what the barrier ordered is applied [read-served]
-        self.served.store(number, Ordering::Release);
-    }
-}
 
 /// The barriers of a node, held by the thread that has the driver.
 #[derive(Debug)]
@@ -89,8 +48,9 @@ impl Barriers {
 
 #[cfg(test)]
 mod tests {
-    use super::{Barriers, Reads};
+    use super::Barriers;
     use crate::NodeId;
+    use crate::runtime::Reads;
 
     #[test]
     fn a_barrier_serves_the_reads_before_it() {

@@ -4,27 +4,30 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use corecast_base::sync::Ordering;
-
+use super::admission::Errand;
 use super::handle::Handle;
-use super::wire::Body;
+use super::mailbox::Mailbox;
+use super::member::{Medium, Member, SharedMemory};
+use super::outstanding::{Outstanding, Rid, decode};
 use crate::error::ExecuteError;
-use crate::runtime::{Errand, Mailbox, Outstanding, Rid, decode};
 use crate::{Command, Index, Op, SessionId, StateMachine, Wire};
+
+/// The content of an operation of a session.
+type Body<S, M> = <<M as Medium>::Member<S> as Member<S>>::Body;
 
 /// A session of one thread. Its requests are numbered, so that a request that is sent again is not done again.
 ///
 /// Up to 16 requests may be without an answer at the same time. Dropping the session closes it.
-pub struct Session<S: StateMachine> {
-    handle: Arc<Handle<S>>,
+pub struct Session<S: StateMachine, M: Medium = SharedMemory> {
+    handle: Arc<Handle<S, M>>,
     id: SessionId,
-    requests: Outstanding<Body>,
+    requests: Outstanding<Body<S, M>>,
     bytes: Vec<u8>,
 }
 
-impl<S: StateMachine> Session<S> {
+impl<S: StateMachine, M: Medium> Session<S, M> {
     /// Opens a session at a node, and waits until the group knows it.
-    pub(super) fn open(handle: &Arc<Handle<S>>, limit: Duration) -> Result<Self, ExecuteError> {
+    pub(crate) fn open(handle: &Arc<Handle<S, M>>, limit: Duration) -> Result<Self, ExecuteError> {
         let until = Instant::now() + limit;
         loop {
             let left = until.saturating_duration_since(Instant::now());
@@ -36,15 +39,13 @@ impl<S: StateMachine> Session<S> {
         }
     }
 
-    fn open_with_next_number(handle: &Arc<Handle<S>>, limit: Duration) -> Result<Self, ExecuteError> {
+    fn open_with_next_number(handle: &Arc<Handle<S, M>>, limit: Duration) -> Result<Self, ExecuteError> {
         let inner = &handle.inner;
-        // ORDERING: Relaxed, each session gets a number of its own
-        let number = inner.next_session.fetch_add(1, Ordering::Relaxed);
-        let id = SessionId::new(inner.me, number);
+        let id = SessionId::new(inner.me(), inner.next_session());
         let mailbox = Arc::new(Mailbox::default());
-        inner.errands.add(Errand::Open(id, Arc::clone(&mailbox)));
-        let requests = Outstanding::new(mailbox);
-        let mut session = Self { handle: Arc::clone(handle), id, requests, bytes: Vec::new() };
+        inner.errands().add(Errand::Open(id, Arc::clone(&mailbox)));
+        let mut session =
+            Self { handle: Arc::clone(handle), id, requests: Outstanding::new(mailbox), bytes: Vec::new() };
         session.submit(Command { session: id, rid: 0, op: Op::OpenSession });
         session.answer(0, Some(limit))?;
         Ok(session)
@@ -60,10 +61,10 @@ impl<S: StateMachine> Session<S> {
     /// linearizable read of any replica shows it.
     ///
     /// # Errors
-    /// [`ExecuteError`]; `NoMajority` if the operation can never be ordered, as too many nodes are dead.
+    /// [`ExecuteError`]; `NoMajority` over messages if the operation can never be ordered, as too many nodes are dead.
     pub fn execute(&mut self, op: &S::Op) -> Result<(S::Out, Index), ExecuteError> {
         let rid = self.start(op)?;
-        self.answer(rid, None).and_then(|reply| decode(&reply))
+        self.wait(rid)
     }
 
     /// As [`execute`](Self::execute), for at most `limit`.
@@ -80,6 +81,26 @@ impl<S: StateMachine> Session<S> {
     /// # Errors
     /// [`ExecuteError`]; `Full` if 16 requests have no answer.
     pub fn start(&mut self, op: &S::Op) -> Result<Rid, ExecuteError> {
+        let command = self.prepare(op)?;
+        self.submit(command);
+        Ok(self.requests.last())
+    }
+
+    /// As [`start`](Self::start), but the operation is handed in only when a thread of this node next waits for a
+    /// result: all that were queued until then are ordered in one run, which takes a fraction of the time of as many
+    /// runs.
+    ///
+    /// # Errors
+    /// [`ExecuteError`]; `Full` if 16 requests have no answer.
+    pub fn queue(&mut self, op: &S::Op) -> Result<Rid, ExecuteError> {
+        let command = self.prepare(op)?;
+        self.requests.note(&command);
+        self.handle.inner.errands().add(Errand::Submit(command));
+        Ok(self.requests.last())
+    }
+
+    /// The next request of this session.
+    fn prepare(&mut self, op: &S::Op) -> Result<Command<Body<S, M>>, ExecuteError> {
         let inner = &self.handle.inner;
         inner.check_fork()?;
         if let Some(error) = inner.execute_error() {
@@ -88,13 +109,8 @@ impl<S: StateMachine> Session<S> {
         self.requests.check_room()?;
         self.bytes.clear();
         op.encode(&mut self.bytes);
-        if self.bytes.len() > inner.largest {
-            return Err(ExecuteError::TooLarge { bytes: self.bytes.len(), most: inner.largest });
-        }
-        let op = Op::User(Arc::from(&self.bytes[..]));
-        let rid = self.requests.next_rid();
-        self.submit(Command { session: self.id, rid, op });
-        Ok(rid)
+        let body = inner.body(&self.bytes)?;
+        Ok(Command { session: self.id, rid: self.requests.next_rid(), op: Op::User(body) })
     }
 
     /// Waits for the result of a request.
@@ -128,24 +144,17 @@ impl<S: StateMachine> Session<S> {
         self.requests.rids()
     }
 
-    fn submit(&mut self, command: Command<Body>) {
+    fn submit(&mut self, command: Command<Body<S, M>>) {
         self.requests.note(&command);
-        let inner = &self.handle.inner;
-        match inner.try_driver() {
-            Some(mut driver) => {
-                // Earlier requests of this session may wait among them: its operations are ordered as they were started.
-                driver.run_errands(inner);
-                driver.submit(inner, command);
-            }
-            None => inner.errands.add(Errand::Submit(command)),
-        }
+        self.handle.inner.order(command);
     }
 
     fn answer(&mut self, rid: Rid, limit: Option<Duration>) -> Result<Arc<[u8]>, ExecuteError> {
         let handle = Arc::clone(&self.handle);
+        let inner = &handle.inner;
         let found = match self.look(rid) {
             Some(found) => Some(found),
-            None => handle.inner.wait_for(limit, || self.look(rid)),
+            None => inner.wait_for(limit, || self.look(rid)),
         };
         found.unwrap_or(Err(ExecuteError::Unknown { rid }))
     }
@@ -156,17 +165,17 @@ impl<S: StateMachine> Session<S> {
     }
 }
 
-impl<S: StateMachine> Drop for Session<S> {
+impl<S: StateMachine, M: Medium> Drop for Session<S, M> {
     fn drop(&mut self) {
         let inner = &self.handle.inner;
         if inner.check_fork().is_ok() {
-            inner.errands.add(Errand::Close(self.id, self.requests.last().saturating_add(1)));
-            inner.callers.word().notify();
+            inner.errands().add(Errand::Close(self.id, self.requests.last().saturating_add(1)));
+            inner.callers().word().notify();
         }
     }
 }
 
-impl<S: StateMachine> fmt::Debug for Session<S> {
+impl<S: StateMachine, M: Medium> fmt::Debug for Session<S, M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Session({:#x}, {:?})", self.id.0, self.requests)
     }

@@ -4,28 +4,42 @@
 //! FOLDER/group                   the number of the group, as text
 //! FOLDER/replica-SLOT/log/       the write-ahead log of that replica: 1 and the operation, or 0 for commands of the group
 //! FOLDER/replica-SLOT/snapshots/ its snapshots
+//! FOLDER/replica-origin/         messages: the files that all nodes of a group begin with, those of a replica of the one before
 //! ```
 //! A result is handed out when the log of the replica that hands it out is as durable as [`Fsync`] says; one sync serves all
 //! results of a turn. If all processes died, the node that makes the group anew starts from the replica that got furthest: each
 //! log is a prefix of the same commands, so it holds every result that was handed out anywhere. Sessions end with their
 //! processes, and indexes begin anew. The files count on: the region of the group says from where.
+//!
+//! Where nodes share no memory, all that a group begins with read the same files, one after another: the process that makes the
+//! group has no state machine yet, so it sets those of the furthest replica aside.
 
-use std::fs;
+use std::fs::{self, File};
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
+use rustix::fs::{FlockOperation, flock};
+
+use super::mailbox::{Letter, Mailbox};
 use crate::error::OpenError;
-use crate::runtime::{Letter, Mailbox};
-use crate::snapshot::SnapshotStore;
-use crate::wal::{Fsync, Wal, WalOptions};
-use crate::{Index, StateMachine, Wire};
+use crate::snapshot::{SnapshotError, SnapshotStore};
+use crate::wal::{Fsync, Wal, WalError, WalOptions};
+use crate::{FileError, Index, StateMachine, Wire};
 
 /// A snapshot is taken when the log has grown by this many bytes since the last one.
 const SNAPSHOT_EVERY: u64 = 64 << 20;
 /// Results or not, the log is written this often.
 const WRITE_EVERY: Duration = Duration::from_millis(500);
+
+/// The time between two looks for files that another node has.
+const LOOK_AGAIN: Duration = Duration::from_millis(1);
+
+/// The name of the file with the group's number, and of the files that were set aside.
+const GROUP: &str = "group";
+const ORIGIN: &str = "replica-origin";
 
 const OPERATION: u8 = 1;
 const OF_GROUP: u8 = 0;
@@ -37,17 +51,26 @@ pub(crate) struct Durability {
     pub(crate) fsync: Fsync,
 }
 
+/// Which files are those of a group, and from where they count. Found by the node that makes the group.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct FilesOrigin {
+    /// The number of the group, below 2^63.
+    pub(crate) group: u64,
+    /// The count in the files of the group's command 0.
+    pub(crate) base: u64,
+}
+
 /// The state that the files of a group hold.
 #[derive(Debug)]
-pub(super) struct Recovered<S> {
-    pub(super) machine: S,
+struct Recovered<S> {
+    machine: S,
     /// The count of commands that it shows, as the files count.
-    pub(super) count: Index,
+    count: Index,
 }
 
 /// The files of one replica.
 #[derive(Debug)]
-pub(super) struct Disk {
+pub(crate) struct Disk {
     wal: Wal,
     snapshots: SnapshotStore,
     /// The count in the files of the group's command 0.
@@ -62,7 +85,7 @@ pub(super) struct Disk {
 
 impl Disk {
     /// The files of the replica in `slot`, whose state now shows `applied` commands of the group.
-    pub(super) fn begin<S: StateMachine>(
+    pub(crate) fn begin<S: StateMachine>(
         durability: &Durability,
         group: u64,
         slot: u16,
@@ -76,8 +99,25 @@ impl Disk {
         Ok(disk)
     }
 
+    /// As [`begin`](Self::begin), waiting until then for the node that had the slot before to give its files up.
+    pub(crate) fn begin_by<S: StateMachine>(
+        durability: &Durability,
+        group: u64,
+        slot: u16,
+        base: Index,
+        state: (&S, Index),
+        until: Instant,
+    ) -> Result<Self, OpenError> {
+        loop {
+            match Self::begin(durability, group, slot, base, state) {
+                Err(error) if is_in_use(&error) && Instant::now() < until => std::thread::sleep(LOOK_AGAIN),
+                begun => return begun,
+            }
+        }
+    }
+
     /// The replica goes on from another state.
-    pub(super) fn restart<S: StateMachine>(&mut self, machine: &S, applied: Index) -> Result<(), OpenError> {
+    pub(crate) fn restart<S: StateMachine>(&mut self, machine: &S, applied: Index) -> Result<(), OpenError> {
         let at = self.base + applied;
         // The snapshot first: the log before it stays until the state that replaces it is durable.
         self.snapshot(machine, at)?;
@@ -86,7 +126,7 @@ impl Disk {
     }
 
     /// Keeps the command at an index, which is the next one.
-    pub(super) fn keep(&mut self, index: Index, operation: Option<&[u8]>) -> io::Result<()> {
+    pub(crate) fn keep(&mut self, index: Index, operation: Option<&[u8]>) -> io::Result<()> {
         self.record.clear();
         self.record.push(if operation.is_some() { OPERATION } else { OF_GROUP });
         self.record.extend_from_slice(operation.unwrap_or_default());
@@ -94,13 +134,16 @@ impl Disk {
         self.wal.append(self.base + index, &self.record).map_err(io::Error::other)
     }
 
-    /// Holds a result back until the log is as durable as it should be.
-    pub(super) fn hold(&mut self, mailbox: Arc<Mailbox>, letter: Letter) {
-        self.held.push((mailbox, letter));
+    /// Puts a result into its mailbox: once the log is as durable as it should be, if there is one.
+    pub(crate) fn hand_out(disk: Option<&mut Self>, mailbox: &Arc<Mailbox>, letter: Letter) {
+        match disk {
+            None => mailbox.put(letter),
+            Some(disk) => disk.held.push((Arc::clone(mailbox), letter)),
+        }
     }
 
     /// Syncs the log if results wait for it, and hands them out.
-    pub(super) fn flush(&mut self) -> io::Result<bool> {
+    pub(crate) fn flush(&mut self) -> io::Result<bool> {
         let is_due = self.written.elapsed() >= WRITE_EVERY;
         if self.held.is_empty() && !is_due {
             return Ok(false);
@@ -112,13 +155,13 @@ impl Disk {
         Ok(has_results)
     }
 
-    /// True if it is time for a snapshot.
-    pub(super) fn wants_snapshot(&self) -> bool {
+    /// True if it is time for a snapshot, by [`shorten`](Self::shorten).
+    pub(crate) fn wants_snapshot(&self) -> bool {
         self.grown >= SNAPSHOT_EVERY
     }
 
     /// Takes a snapshot of the state that shows `applied` commands of the group, and drops what it replaces.
-    pub(super) fn shorten<S: StateMachine>(&mut self, machine: &S, applied: Index) -> Result<(), OpenError> {
+    pub(crate) fn shorten<S: StateMachine>(&mut self, machine: &S, applied: Index) -> Result<(), OpenError> {
         self.snapshot(machine, self.base + applied)?;
         if let Some(oldest) = self.snapshots.oldest() {
             self.wal.trim(oldest)?;
@@ -135,10 +178,68 @@ impl Disk {
     }
 }
 
+/// The state that the files of a group hold, for the node that makes it anew; `initial` if there are none.
+pub(crate) fn start_from_files<S: StateMachine>(
+    durability: &Durability,
+    initial: S,
+) -> Result<(FilesOrigin, S), OpenError> {
+    let group = group_number(&durability.folder, new_number())?;
+    let found = match furthest(&durability.folder, group)? {
+        None => Recovered { machine: initial, count: 0 },
+        Some((_, replica)) => read(&replica, group, initial)?,
+    };
+    Ok((FilesOrigin { group, base: found.count }, found.machine))
+}
+
+/// Sets the files aside with which all nodes of a group begin that is made anew, and says which.
+pub(crate) fn set_origin_aside(durability: &Durability) -> Result<FilesOrigin, OpenError> {
+    let folder = &durability.folder;
+    let group = group_number(folder, new_number())?;
+    let Some((base, replica)) = furthest(folder, group)? else { return Ok(FilesOrigin { group, base: 0 }) };
+    let (origin, replaced) = (folder.join(ORIGIN), folder.join("replaced"));
+    if replica != origin {
+        // Where this ends early, the replica's files are still there, and further than those.
+        if origin.exists() {
+            fs::rename(&origin, &replaced).map_err(OpenError::Files)?;
+        }
+        fs::rename(&replica, &origin).map_err(OpenError::Files)?;
+        sync_folder(folder)?;
+    }
+    if replaced.exists() {
+        fs::remove_dir_all(&replaced).map_err(OpenError::Files)?;
+    }
+    Ok(FilesOrigin { group, base })
+}
+
+/// The state in the files that were set aside, for each node that the group begins with; `initial` if there are none.
+pub(crate) fn read_origin<S: StateMachine>(
+    durability: &Durability,
+    files: FilesOrigin,
+    initial: S,
+) -> Result<S, OpenError> {
+    if files.base == 0 {
+        return Ok(initial);
+    }
+    // Others wait meanwhile: the files have one reader at a time.
+    let turn = File::open(durability.folder.join(GROUP)).map_err(OpenError::Files)?;
+    flock(&turn, FlockOperation::LockExclusive).map_err(|error| OpenError::Files(error.into()))?;
+    let found = read(&durability.folder.join(ORIGIN), files.group, initial)?;
+    if found.count == files.base {
+        return Ok(found.machine);
+    }
+    Err(invalid(format!("the files hold {} commands where the group begins with {}", found.count, files.base)))
+}
+
+fn new_number() -> u64 {
+    let mut hasher = DefaultHasher::new();
+    (std::process::id(), Instant::now(), SystemTime::now()).hash(&mut hasher);
+    hasher.finish() >> 1
+}
+
 /// The number of the group whose files lie in the folder; a new one, which is written there, if there are none.
-pub(super) fn group_number(folder: &Path, new: u64) -> Result<u64, OpenError> {
+fn group_number(folder: &Path, new: u64) -> Result<u64, OpenError> {
     fs::create_dir_all(folder).map_err(OpenError::Files)?;
-    let path = folder.join("group");
+    let path = folder.join(GROUP);
     match fs::read_to_string(&path) {
         Ok(text) => text.trim().parse().map_err(|_| {
             let what = format!("{} holds '{}', expected the number of a group", path.display(), text.trim());
@@ -147,17 +248,17 @@ pub(super) fn group_number(folder: &Path, new: u64) -> Result<u64, OpenError> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             let temporary = folder.join("group.new");
             fs::write(&temporary, new.to_string()).map_err(OpenError::Files)?;
-            fs::File::open(&temporary).and_then(|file| file.sync_all()).map_err(OpenError::Files)?;
+            File::open(&temporary).and_then(|file| file.sync_all()).map_err(OpenError::Files)?;
             fs::rename(&temporary, &path).map_err(OpenError::Files)?;
-            fs::File::open(folder).and_then(|file| file.sync_all()).map_err(OpenError::Files)?;
+            sync_folder(folder)?;
             Ok(new)
         }
         Err(error) => Err(OpenError::Files(error)),
     }
 }
 
-/// The state of the replica that got furthest; `initial` if there are no files.
-pub(super) fn recover<S: StateMachine>(folder: &Path, group: u64, initial: S) -> Result<Recovered<S>, OpenError> {
+/// The replica that got furthest, and how far; `None` if there are no files.
+fn furthest(folder: &Path, group: u64) -> Result<Option<(Index, PathBuf)>, OpenError> {
     let mut furthest: Option<(Index, PathBuf)> = None;
     for replica in replica_folders(folder)? {
         let count = count_of(&replica, group)?;
@@ -165,10 +266,7 @@ pub(super) fn recover<S: StateMachine>(folder: &Path, group: u64, initial: S) ->
             furthest = Some((count, replica));
         }
     }
-    match furthest {
-        None => Ok(Recovered { machine: initial, count: 0 }),
-        Some((_, replica)) => read(&replica, group, initial),
-    }
+    Ok(furthest)
 }
 
 /// The count of commands that a replica's files show.
@@ -229,6 +327,20 @@ fn replica_folders(folder: &Path) -> Result<Vec<PathBuf>, OpenError> {
     }
     found.sort();
     Ok(found)
+}
+
+fn sync_folder(folder: &Path) -> Result<(), OpenError> {
+    File::open(folder).and_then(|folder| folder.sync_all()).map_err(OpenError::Files)
+}
+
+/// True if another process, or another node of this one, has the files.
+fn is_in_use(error: &OpenError) -> bool {
+    let (OpenError::Wal(WalError::File(FileError { source, .. }))
+    | OpenError::Snapshot(SnapshotError::File(FileError { source, .. }))) = error
+    else {
+        return false;
+    };
+    source.kind() == io::ErrorKind::ResourceBusy
 }
 
 fn invalid(what: String) -> OpenError {

@@ -1,0 +1,125 @@
+//! The memories to race: corecast's, with every manager and in every form, and what people have in their place.
+
+use corecast::tm::structures::Search;
+use corecast::tm::{Form, Manager, Values, Writes};
+
+use super::host::{Session, Setting, With};
+use super::ours;
+use super::rivals::{itm, object_locks, one_lock, sequential, stm};
+use super::variant::Variant;
+use super::workload::{TmWorkload, Work};
+use corecast_race::failure::Failure;
+
+/// One of them.
+pub(super) struct Contender {
+    /// A name that no other has, such as `messages-fair-cm`.
+    pub(super) name: String,
+    /// `None` of what others offer.
+    pub(super) variant: Option<Variant>,
+    /// Where the sizes of the run say nothing: the workloads that it is raced at.
+    pub(super) is_for: fn(Work) -> bool,
+    /// Whether it is raced where many managers are.
+    pub(super) is_manager_of_many: bool,
+    pub(super) with: With,
+    /// One of this number of participants is a server, where the setting's number does not hold.
+    pub(super) every: Option<usize>,
+}
+
+impl Contender {
+    /// The setting as it is for this one.
+    pub(super) fn adapted<'a>(&self, setting: &Setting<'a>) -> Setting<'a> {
+        Setting { every: self.every.unwrap_or(setting.every), ..setting.clone() }
+    }
+
+    /// How many participants are servers.
+    pub(super) fn servers(&self, setting: &Setting<'_>) -> usize {
+        let is_served = self.variant.is_some_and(|variant| variant.form == Form::Messages);
+        if is_served { setting.participants.div_ceil(Variant::every(&self.adapted(setting))) } else { 0 }
+    }
+
+    /// Whether it is asked by messages.
+    pub(super) fn has_servers(&self) -> bool {
+        self.variant.is_some_and(|variant| variant.form == Form::Messages)
+    }
+
+    /// The name, with the share of servers where it is not the first of those asked for.
+    pub(super) fn label(&self) -> String {
+        self.every.map_or_else(|| self.name.clone(), |every| format!("{}/{every}", self.name))
+    }
+}
+
+/// The manager of those contenders that are about something else.
+const USUAL: Manager = Manager::FairCm;
+
+/// All of them; those with servers once for each share of servers.
+pub(super) fn contenders(every: &[usize]) -> Vec<Contender> {
+    let mut all = Vec::new();
+    for form in [Form::Messages, Form::Shared] {
+        for manager in Manager::ALL {
+            let many = manager != USUAL;
+            let is_for: fn(Work) -> bool = match (form, many) {
+                (_, true) => |work| work.workload() == TmWorkload::Bank,
+                (Form::Shared, _) => |work| work.workload() != TmWorkload::Mp,
+                _ => |_| true,
+            };
+            push(&mut all, every, &format!("{form}-{manager}"), Variant::of(form, manager), (is_for, many));
+        }
+        let usual = Variant::of(form, USUAL);
+        let is_list: fn(Work) -> bool = |work| work.workload() == TmWorkload::List;
+        for search in [Search::EarlyRelease, Search::ReadValidation] {
+            let name = format!("{form}-{}", search.name());
+            push(&mut all, every, &name, Variant { search, ..usual }, (is_list, false));
+        }
+        let eager = Variant { writes: Writes::Eager, ..usual };
+        let writes: fn(Work) -> bool = |work| work.workload() == TmWorkload::Writes;
+        push(&mut all, every, &format!("{form}-eager"), eager, (writes, false));
+        if form == Form::Messages {
+            push(&mut all, every, "messages-single", Variant { is_batched: false, ..usual }, (writes, false));
+            let at_servers = Variant { values: Values::AtServers, ..usual };
+            let bank: fn(Work) -> bool = |work| work.workload() == TmWorkload::Bank;
+            push(&mut all, every, "messages-at-servers", at_servers, (bank, false));
+        }
+    }
+    all.extend(rivals());
+    all
+}
+
+fn push(
+    all: &mut Vec<Contender>,
+    every: &[usize],
+    name: &str,
+    variant: Variant,
+    (is_for, many): (fn(Work) -> bool, bool),
+) {
+    let further = every.iter().skip(1).filter(|_| variant.form == Form::Messages).map(|&every| Some(every));
+    for every in [None].into_iter().chain(further) {
+        let with = Box::new(move |setting: &Setting<'_>, session: Session<'_>| ours::with(variant, setting, session));
+        let (name, variant) = (name.to_owned(), Some(variant));
+        all.push(Contender { name, variant, is_for, is_manager_of_many: many, with, every });
+    }
+}
+
+/// A memory or locks that are not corecast's transactional memory.
+type Rival = fn(&Setting<'_>, Session<'_>) -> Result<(), Failure>;
+
+fn rivals() -> impl Iterator<Item = Contender> {
+    let not_mp: fn(Work) -> bool = |work| work.workload() != TmWorkload::Mp;
+    let bank: fn(Work) -> bool = |work| work.workload() == TmWorkload::Bank;
+    let objects: fn(Work) -> bool = |work| matches!(work, Work::Bank(_) | Work::Table(_));
+    let all: [(&str, Rival, fn(Work) -> bool); 6] = [
+        ("one-lock", one_lock::with, not_mp),
+        ("object-locks", object_locks::with, objects),
+        ("sequential", sequential::with, not_mp),
+        ("stm", stm::with::<stm::StmCore>, not_mp),
+        ("fast-stm", stm::with::<stm::FastStm>, not_mp),
+        ("libitm", itm::with, bank),
+    ];
+    all.into_iter().map(|(name, with, is_for)| Contender {
+        name: name.to_owned(),
+        variant: None,
+        is_for,
+        is_manager_of_many: false,
+        with: Box::new(with),
+        every: None,
+    })
+}

@@ -1,0 +1,220 @@
+//! `corecast bench tm`: transactional memory by messages and in shared memory, beside locks and other memories.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use corecast::tm::{MAX_PARTICIPANTS, Manager};
+use corecast_bench::{TmCell, TmOptions, TmPreset, TmReport, TmWorkload, tm};
+use corecast_race::Options;
+
+use crate::columns;
+use crate::columns::memories::CELL;
+use crate::html_arg::HtmlArg;
+use crate::page::render_tm;
+use crate::published_text;
+use corecast_cli::failure::Failure;
+use corecast_cli::gate_text;
+use corecast_cli::meter::Meter;
+use corecast_cli::output::Output;
+use corecast_cli::row_outcome::OwnFailures;
+use corecast_cli::table::many;
+
+use super::{Shared, count};
+
+/// Options of `bench tm`.
+#[derive(Clone, Debug, clap::Args)]
+pub(crate) struct Arguments {
+    #[command(flatten)]
+    shared: Shared,
+    /// Repeat an experiment that was published: its work, its numbers of participants, and blocks of 2 s.
+    #[arg(long, value_name = "NAME", value_parser = preset_parser())]
+    preset: Option<TmPreset>,
+    /// The kinds of work [default: all].
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = workload_parser())]
+    workloads: Vec<TmWorkload>,
+    /// The numbers of participants, servers among them [default: 1, 2, 4, .. and that of the CPUs, 6, and twice the CPUs; or 1, 2
+    /// and that of the CPUs with --quick].
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = count(MAX_PARTICIPANTS as u64))]
+    participants: Vec<usize>,
+    /// One participant in D is a server; each further D races the memories with servers once more [default: 3, of fewer
+    /// participants the last one].
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = share())]
+    every: Vec<usize>,
+    /// The contention managers [default: all where they matter].
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = manager_parser())]
+    managers: Vec<Manager>,
+    /// Transactions of the bank, in 100, that sum two accounts; the others transfer [default: 0, 50, 90].
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(0..=100))]
+    checks: Vec<u32>,
+    /// The numbers of clients of the bank that only sum all accounts [default: 0, 1].
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = readers())]
+    readers: Vec<usize>,
+    /// The file whose letters are counted, its first 64 MiB [default: that of this program].
+    #[arg(long, value_name = "FILE")]
+    file: Option<PathBuf>,
+    /// How long each of the blocks lasts, in milliseconds [default: 500, 2000 of a preset, or 15 with --quick].
+    #[arg(long, value_name = "MS", value_parser = clap::value_parser!(u64).range(1..=60_000))]
+    block: Option<u64>,
+    /// Race these only, such as messages-fair-cm, shared-fair-cm, one-lock, object-locks, sequential, stm, fast-stm, libitm.
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    contenders: Vec<String>,
+    /// The seed of all random choices [default: drawn, and reported].
+    #[arg(long, value_name = "N")]
+    seed: Option<u64>,
+    /// Fewer and shorter blocks, and fewer situations: seconds in the place of minutes.
+    #[arg(long)]
+    quick: bool,
+    #[command(flatten)]
+    html: HtmlArg,
+}
+
+impl Arguments {
+    pub(super) fn run(&self, output: &Output) -> Result<(), Failure> {
+        self.html.check()?;
+        self.check()?;
+        let (model, options) = self.shared.prepare(output)?;
+        let Self { quick, seed, preset, .. } = *self;
+        let options = TmOptions {
+            options: Options { quick, seed, contenders: self.contenders.clone(), ..options },
+            preset,
+            workloads: self.workloads.clone(),
+            participants: self.participants.clone(),
+            every: self.every.clone(),
+            managers: self.managers.clone(),
+            checks_percent: self.checks.clone(),
+            readers: self.readers.clone(),
+            file: self.file.clone(),
+            block: self.block.map(Duration::from_millis),
+        };
+        let report = tm(&model.machine, &options, &mut Meter::start(output))?;
+        self.html.tell(output, (&report, report.seed), describe, render_tm)?;
+        own_failures(&report).check()
+    }
+
+    /// Those that make no sense together, or with the files that there are.
+    fn check(&self) -> Result<(), Failure> {
+        let most = self.participants.iter().copied().max().unwrap_or(MAX_PARTICIPANTS);
+        if let Some(every) = self.every.iter().find(|every| **every > most) {
+            let why =
+                format!("--every {every}: one of {every} is no server of {most} participants, expected 2 to {most}");
+            return Err(Failure::input(why));
+        }
+        if let Some(readers) = self.readers.iter().find(|readers| **readers >= most) {
+            let why = format!("--readers {readers}: of {most} participants none would transfer, expected fewer");
+            return Err(Failure::input(why));
+        }
+        let Some(file) = &self.file else { return Ok(()) };
+        let opened = std::fs::File::open(file).and_then(|file| file.metadata());
+        let readable = opened
+            .and_then(|data| if data.is_file() { Ok(()) } else { Err(std::io::Error::other("it is no regular file")) });
+        readable.map_err(|error| Failure::input(format!("--file {}: {error}", file.display())))
+    }
+}
+
+fn workload_parser() -> impl TypedValueParser<Value = TmWorkload> {
+    PossibleValuesParser::new(TmWorkload::ALL.map(TmWorkload::name)).try_map(|name| name.parse::<TmWorkload>())
+}
+
+fn preset_parser() -> impl TypedValueParser<Value = TmPreset> {
+    PossibleValuesParser::new(TmPreset::ALL.map(TmPreset::name)).try_map(|name| name.parse::<TmPreset>())
+}
+
+fn manager_parser() -> impl TypedValueParser<Value = Manager> {
+    PossibleValuesParser::new(Manager::ALL.map(Manager::name)).try_map(|name| name.parse::<Manager>())
+}
+
+/// One participant in this number may be a server.
+fn share() -> impl TypedValueParser<Value = usize> {
+    clap::value_parser!(u64).range(2..=MAX_PARTICIPANTS as u64).map(|every| every as usize)
+}
+
+fn readers() -> impl TypedValueParser<Value = usize> {
+    clap::value_parser!(u64).range(0..MAX_PARTICIPANTS as u64).map(|readers| readers as usize)
+}
+
+fn describe(report: &TmReport) -> String {
+    let cells: Vec<String> = report.cells.iter().map(describe_cell).collect();
+    format!(
+        "{} blocks of {} ms; millions of transactions in a second, of all clients\n\n{}\n{}\n{}{}",
+        report.rounds,
+        report.block_ms,
+        cells.join("\n"),
+        published_text::describe(&report.published),
+        gate_text::describe(&report.gates),
+        own_failures(report).text()
+    )
+}
+
+fn own_failures(report: &TmReport) -> OwnFailures {
+    let mut own = OwnFailures::default();
+    report.cells.iter().for_each(|cell| own.add(&title(cell), &cell.rows));
+    own
+}
+
+fn describe_cell(cell: &TmCell) -> String {
+    format!("{}\n{}", title(cell), columns::contenders(CELL, &cell.rows))
+}
+
+fn title(cell: &TmCell) -> String {
+    let shared = if cell.oversubscribed { ", more participants than CPUs" } else { "" };
+    format!("{}, {}{shared}", work(cell), many(cell.participants, "participant"))
+}
+
+/// The workload of a cell and its numbers, in words.
+pub(crate) fn work(cell: &TmCell) -> String {
+    let checks = cell.checks_percent.map(|percent| format!("{percent} % check"));
+    let readers = cell.readers.filter(|readers| *readers > 0).map(|readers| format!("{readers} only sum all accounts"));
+    let initial = cell.initial.map(|initial| format!("{initial} keys of twice as many"));
+    let load = cell.load.map(|load| format!("{load} in a bucket"));
+    let updates = cell.updates_percent.map(|percent| format!("{percent} % updates"));
+    let numbers = [checks, readers, initial, load, updates].into_iter().flatten();
+    numbers.fold(cell.workload.to_owned(), |words, number| format!("{words}, {number}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::columns::tests::assert_fields_documented;
+    use corecast_bench::{PublishedFigure, TmRow};
+    use corecast_race::gate::Gate;
+
+    #[test]
+    fn every_field_is_documented_and_situations_have_their_numbers() {
+        let bank = TmCell {
+            workload: "bank",
+            checks_percent: Some(50),
+            readers: Some(1),
+            participants: 3,
+            oversubscribed: true,
+            rows: vec![TmRow::default()],
+            ..TmCell::default()
+        };
+        assert_eq!(
+            title(&bank),
+            "bank, 50 % check, 1 only sum all accounts, 3 participants, more participants than CPUs"
+        );
+        let list = TmCell { workload: "list", initial: Some(128), updates_percent: Some(10), ..TmCell::default() };
+        assert_eq!(work(&list), "list, 128 keys of twice as many, 10 % updates");
+        let figure =
+            PublishedFigure { figure: "bank", machine: "Opteron", least: 2.5, most: 2.5, source: "TM2C", here: None };
+        let report = TmReport {
+            machine: "here".to_owned(),
+            commit: None,
+            seed: 7,
+            quick: true,
+            preset: None,
+            cpus: vec![0, 1],
+            wait: "adaptive".to_owned(),
+            every: vec![3],
+            text_bytes: 4096,
+            block_ms: 15,
+            rounds: 3,
+            cells: vec![bank],
+            published: vec![figure],
+            gates: vec![Gate::new("a / b".to_owned(), 1.0, false, Ok(2.0))],
+        };
+        assert_fields_documented(&report, "bench tm");
+        assert!(describe(&report).contains("bank, 50 % check"));
+    }
+}

@@ -1,0 +1,63 @@
+//! The way to the locks of one instance: by messages, or by shared memory.
+
+use crate::error::RunError;
+use crate::messages::MessageClient;
+use crate::rule::{Reply, Request};
+use crate::shared::SharedClient;
+
+pub(crate) use crate::messages::{Came, MOST_VARS};
+
+/// A participant's access to locks.
+#[derive(Debug)]
+pub(crate) enum Access {
+    /// It asks servers.
+    Messages(MessageClient),
+    /// It decides itself.
+    Shared(SharedClient),
+}
+
+impl Access {
+    /// Asks for a read lock, and for `words` values where they are with the servers.
+    #[inline]
+    pub(crate) fn load(&mut self, by: Request, lock: u32, words: usize, came: &mut Came) -> Result<Reply, RunError> {
+        match self {
+            Self::Messages(client) => client.load(by, lock, words, came),
+            Self::Shared(client) => Ok(client.load(by, lock)),
+        }
+    }
+
+    /// Asks for one write lock; else as [`load`](Self::load).
+    #[inline]
+    pub(crate) fn store(&mut self, by: Request, lock: u32, words: usize, came: &mut Came) -> Result<Reply, RunError> {
+        match self {
+            Self::Messages(client) => client.store(by, &[lock], words, came),
+            Self::Shared(client) => Ok(client.store(by, lock)),
+        }
+    }
+
+    /// Asks for write locks that were [grouped](Self::group) together.
+    pub(crate) fn store_group(&mut self, by: Request, locks: &[u32]) -> Result<Reply, RunError> {
+        match self {
+            Self::Messages(client) => client.store(by, locks, 0, &mut Came::default()),
+            Self::Shared(client) => Ok(client.store(by, locks[0])),
+        }
+    }
+
+    /// Orders locks by their servers.
+    pub(crate) fn group(&self, locks: &mut [u32]) {
+        if let Self::Messages(client) = self {
+            locks.sort_unstable_by_key(|&lock| client.server_of(lock));
+        }
+    }
+
+    /// The length of the first group among locks in that order: those that one request may ask for.
+    pub(crate) fn group_len(&self, locks: &[u32], is_batched: bool) -> usize {
+        match self {
+            Self::Messages(client) if is_batched => {
+                let server = client.server_of(locks[0]);
+                locks.iter().take(MOST_VARS).take_while(|&&lock| client.server_of(lock) == server).count()
+            }
+            _ => 1,
+        }
+    }
+}

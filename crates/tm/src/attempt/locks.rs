@@ -1,0 +1,97 @@
+//! The locks of an attempt: asked for until the answer is final.
+
+use corecast_base::wait::Spinner;
+
+use super::state::{Attempt, Failed, Failure, Mode};
+use crate::access::{Access, Came};
+use crate::crash_point;
+use crate::error::RunError;
+use crate::rule::Reply;
+
+impl Attempt {
+    /// Makes sure that the attempt has the write lock of a variable.
+    #[inline]
+    pub(crate) fn claim(&mut self, lock: u32, words: usize) -> Result<(), Failed> {
+        match self.locks.get(lock) {
+            Some(Mode::Write | Mode::ReadWrite) => self.check(),
+            _ => self.lock(lock, words, true),
+        }
+    }
+
+    /// Asks for a lock until the answer is final.
+    pub(super) fn lock(&mut self, lock: u32, words: usize, is_write: bool) -> Result<(), Failed> {
+        let mut came = Came::default();
+        let mut spinner = Spinner::new();
+        loop {
+            self.check()?;
+            let by = self.request();
+            self.counts.requests += 1;
+            let reply = if is_write {
+                self.access.store(by, lock, words, &mut came)
+            } else {
+                self.access.load(by, lock, words, &mut came)
+            };
+            if self.is_granted(reply, &mut spinner)? {
+                break;
+            }
+        }
+        crash_point::here("locked");
+        self.note(lock, is_write);
+        if !self.are_values_here() {
+            (lock..).zip(came).take(words).for_each(|(word, value)| self.came.insert(word, value));
+        }
+        Ok(())
+    }
+
+    /// True if a request was granted, false if it has to be repeated.
+    #[inline]
+    pub(super) fn is_granted(&mut self, reply: Result<Reply, RunError>, spinner: &mut Spinner) -> Result<bool, Failed> {
+        match reply {
+            Ok(Reply::Granted) => Ok(true),
+            Ok(Reply::Retry) => self.pause(spinner).map(|()| false),
+            Ok(Reply::Refused(why)) => Err(self.fail(Failure::Conflict(why))),
+            Err(error) => Err(self.fail(Failure::Fatal(error))),
+        }
+    }
+
+    /// Waits a moment for one that persists, which may have been killed.
+    #[cold]
+    fn pause(&mut self, spinner: &mut Spinner) -> Result<(), Failed> {
+        self.counts.retries += 1;
+        if spinner.is_spent() {
+            self.look_for_dead();
+        }
+        spinner.pause();
+        self.memory.check_usable().map_err(|error| self.fail(Failure::Fatal(error)))
+    }
+
+    #[inline]
+    pub(super) fn note(&mut self, lock: u32, is_write: bool) {
+        let mode = match (self.locks.get(lock), is_write) {
+            (Some(Mode::Read | Mode::ReadWrite), true) | (Some(Mode::Write | Mode::ReadWrite), false) => {
+                Mode::ReadWrite
+            }
+            (_, true) => Mode::Write,
+            (_, false) => Mode::Read,
+        };
+        self.locks.insert(lock, mode);
+    }
+
+    /// Gives a read lock back before the end, unless the variable is written.
+    pub(crate) fn release(&mut self, lock: u32) -> Result<(), Failed> {
+        self.check()?;
+        // A block that is written has its first word among the writes.
+        if self.locks.get(lock) != Some(&Mode::Read) || self.writes.get(lock).is_some() {
+            return Ok(());
+        }
+        self.locks.insert(lock, Mode::Released);
+        let released = match &mut self.access {
+            Access::Messages(client) => client.release(self.epoch, lock),
+            Access::Shared(client) => {
+                client.release(lock, false);
+                Ok(())
+            }
+        };
+        released.map_err(|error| self.fail(Failure::Fatal(error)))
+    }
+}

@@ -1,0 +1,169 @@
+//! A participant's side of the contention managers: the key that its requests carry, and how long it waits after an abort.
+//!
+//! It holds no clock: callers say what time it is, in nanoseconds of any clock that does not go back. After an abort a
+//! participant waits `50 * (retries mod 256)` ns; under back-off a random time below `500 * 2^(min(retries, 10) - 1)` ns.
+
+use crate::manager::Manager;
+use crate::status::ClientId;
+
+/// Nanoseconds of waiting for each retry.
+const STEP_NS: u64 = 50;
+/// Retries after which the waiting begins anew.
+const STEPS: u64 = 256;
+/// The bound of the first random wait.
+const FIRST_BACK_OFF_NS: u64 = 500;
+/// Retries after which the bound of random waits does not double.
+const LAST_DOUBLING: u32 = 10;
+
+/// What a participant knows about its own transactions.
+#[derive(Debug, Clone)]
+pub struct Contention {
+    manager: Manager,
+    /// Transactions that committed.
+    commits: u64,
+    /// The summed time of the attempts that committed.
+    effective_ns: u64,
+    /// When the first attempt of this transaction began.
+    first_start_ns: u64,
+    /// When this attempt began.
+    start_ns: u64,
+    /// The state of the random numbers, never 0.
+    random: u64,
+}
+
+impl Contention {
+    /// Of a participant that has not run a transaction.
+    #[must_use]
+    pub fn new(manager: Manager, client: ClientId) -> Self {
+        let random = (u64::from(client.0) + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        Self { manager, commits: 0, effective_ns: 0, first_start_ns: 0, start_ns: 0, random }
+    }
+
+    /// An attempt begins, the first one of its transaction or a later one.
+    #[inline]
+    pub fn start(&mut self, is_first: bool, now_ns: u64) {
+        self.start_ns = now_ns;
+        if is_first {
+            self.first_start_ns = now_ns;
+        }
+    }
+
+    /// The key of a request that is sent now. Servers compare it after [`Manager::server_key`].
+    #[inline]
+    #[must_use]
+    pub fn key(&self, now_ns: u64) -> u64 {
+        match self.manager {
+            Manager::None | Manager::BackOff => 0,
+            Manager::Wholly => self.commits,
+            Manager::OffsetGreedy => now_ns.saturating_sub(self.first_start_ns),
+            Manager::FairCm => self.effective_ns,
+        }
+    }
+
+    /// The key where all participants read one clock: no server has to count back.
+    #[inline]
+    #[must_use]
+    pub fn shared_key(&self) -> u64 {
+        if self.manager == Manager::OffsetGreedy { self.first_start_ns } else { self.key(0) }
+    }
+
+    /// Whether [`key`](Self::key), [`committed`](Self::committed) or [`start`](Self::start) need the time; else callers may
+    /// pass 0.
+    #[must_use]
+    pub const fn needs_clock(&self) -> bool {
+        matches!(self.manager, Manager::OffsetGreedy | Manager::FairCm)
+    }
+
+    /// The attempt committed.
+    #[inline]
+    pub fn committed(&mut self, now_ns: u64) {
+        self.commits += 1;
+        self.effective_ns += now_ns.saturating_sub(self.start_ns);
+    }
+
+    /// How long to wait, in nanoseconds, when `retries` attempts of the transaction were aborted.
+    pub fn wait_ns(&mut self, retries: u32) -> u64 {
+        if self.manager != Manager::BackOff {
+            return STEP_NS * (u64::from(retries) % STEPS);
+        }
+        let bound = FIRST_BACK_OFF_NS << (retries.clamp(1, LAST_DOUBLING) - 1);
+        self.next_random() % bound
+    }
+
+    /// Transactions that committed.
+    #[must_use]
+    pub fn commits(&self) -> u64 {
+        self.commits
+    }
+
+    /// The summed time of the attempts that committed, in nanoseconds.
+    #[must_use]
+    pub fn effective_ns(&self) -> u64 {
+        self.effective_ns
+    }
+
+    /// Marsaglia, Xorshift RNGs, 2003.
+    fn next_random(&mut self) -> u64 {
+        self.random ^= self.random << 13;
+        self.random ^= self.random >> 7;
+        self.random ^= self.random << 17;
+        self.random
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn after_three_commits(manager: Manager) -> Contention {
+        let mut contention = Contention::new(manager, ClientId(1));
+        for at in [100, 200, 300] {
+            contention.start(true, at);
+            contention.committed(at + 7);
+        }
+        contention
+    }
+
+    #[test]
+    fn keys_are_those_of_the_managers() {
+        for (manager, key) in [(Manager::None, 0), (Manager::BackOff, 0), (Manager::Wholly, 3), (Manager::FairCm, 21)] {
+            let mut contention = after_three_commits(manager);
+            contention.start(true, 1000);
+            assert_eq!((contention.key(1500), contention.shared_key()), (key, key), "{manager}");
+        }
+        let mut greedy = after_three_commits(Manager::OffsetGreedy);
+        greedy.start(true, 1000);
+        assert_eq!((greedy.key(1500), greedy.shared_key()), (500, 1000));
+    }
+
+    #[test]
+    fn greedy_keeps_the_first_start_and_fair_cm_counts_the_last_attempt() {
+        for manager in [Manager::OffsetGreedy, Manager::FairCm] {
+            let mut contention = Contention::new(manager, ClientId(1));
+            contention.start(true, 100);
+            contention.start(false, 200);
+            assert_eq!(contention.key(300), if manager == Manager::FairCm { 0 } else { 200 });
+            contention.committed(250);
+            assert_eq!(contention.effective_ns(), 50);
+            contention.start(true, 400);
+            assert_eq!(contention.key(410), if manager == Manager::FairCm { 50 } else { 10 });
+        }
+    }
+
+    #[test]
+    fn waits_grow_and_begin_anew() {
+        let mut contention = Contention::new(Manager::FairCm, ClientId(1));
+        let waits = [1, 2, 255, 256, 257].map(|retries| contention.wait_ns(retries));
+        assert_eq!(waits, [50, 100, 50 * 255, 0, 50]);
+    }
+
+    #[test]
+    fn back_off_is_random_below_a_bound_that_doubles() {
+        let mut contention = Contention::new(Manager::BackOff, ClientId(1));
+        let waits: Vec<u64> = (1..=100).map(|retries| contention.wait_ns(retries)).collect();
+        for (at, wait) in waits.iter().enumerate() {
+            assert!(*wait < 500 << at.min(9), "{wait} after {at}");
+        }
+        assert!(waits.iter().any(|wait| *wait > 500 << 8), "the bound grew");
+    }
+}

@@ -1,0 +1,204 @@
+//! An application's end: it asks the server of a variable, and waits for the reply.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use corecast_channel::{RecvError, RecvTimeoutError};
+
+use crate::client_set::ClientSet;
+use crate::error::{OpenError, RunError};
+use crate::messages::links::{ClientEnds, Links};
+use crate::messages::wire::{self, MOST_PUTS, Operation, Words};
+use crate::region::Memory;
+use crate::rule::{Reply, Request};
+use crate::status::ClientId;
+use crate::tvar::MAX_BLOCK_WORDS;
+
+/// The locks from which on servers are told that they were given back.
+const MANY_LOCKS: usize = 64;
+/// The longest wait for a reply without a look at whether the instance lives.
+const LOOK_EVERY: Duration = Duration::from_millis(50);
+
+/// The values that came with a reply.
+pub(crate) type Came = [u64; MAX_BLOCK_WORDS];
+
+/// See the [module](self).
+#[derive(Debug)]
+pub(crate) struct MessageClient {
+    memory: Arc<Memory>,
+    servers: Vec<ClientEnds>,
+    /// The servers that were asked for a lock in this attempt.
+    contacted: ClientSet,
+}
+
+impl MessageClient {
+    /// The end of the application with this number among the applications.
+    pub(crate) fn new(memory: Arc<Memory>, links: &Links, application: usize) -> Result<Self, OpenError> {
+        let servers = links.of_client(&memory.config, application)?;
+        Ok(Self { memory, servers, contacted: ClientSet::default() })
+    }
+
+    /// The server that has the lock of a variable.
+    #[inline]
+    pub(crate) fn server_of(&self, lock: u32) -> usize {
+        self.memory.config.server_of(lock, self.servers.len())
+    }
+
+    /// Asks for the read lock of a variable, and for `words` values where they are with the servers.
+    #[inline]
+    pub(crate) fn load(&mut self, by: Request, lock: u32, words: usize, came: &mut Came) -> Result<Reply, RunError> {
+        let request = wire::request(by.epoch, Operation::Load, by.key, &[lock], words);
+        self.ask_for_lock(self.server_of(lock), &request, came)
+    }
+
+    /// Asks one server for the write locks of variables; for the values of a single one, too.
+    #[inline]
+    pub(crate) fn store(
+        &mut self,
+        by: Request,
+        locks: &[u32],
+        words: usize,
+        came: &mut Came,
+    ) -> Result<Reply, RunError> {
+        let mut request = wire::request(by.epoch, Operation::Store, by.key, locks, locks.len());
+        if let [_] = locks {
+            // The place of the second variable says how many values are asked for.
+            request[2] |= (words as u64) << 32;
+        }
+        self.ask_for_lock(self.server_of(locks[0]), &request, came)
+    }
+
+    #[inline]
+    fn ask_for_lock(&mut self, server: usize, request: &Words, came: &mut Came) -> Result<Reply, RunError> {
+        let reply = self.ask(server, request, came)?;
+        // One that refuses has dropped all locks.
+        let number = ClientId(server as u16);
+        match reply {
+            Reply::Refused(_) => self.contacted.remove(number),
+            _ => self.contacted.insert(number),
+        }
+        Ok(reply)
+    }
+
+    /// The value of a variable, without a lock.
+    pub(crate) fn peek(&mut self, epoch: u64, var: u32) -> Result<u64, RunError> {
+        let mut came = Came::default();
+        let request = wire::request(epoch, Operation::Peek, 0, &[var], 1);
+        self.ask(self.server_of(var), &request, &mut came)?;
+        Ok(came[0])
+    }
+
+    /// A round trip to each server in turn that does nothing.
+    pub(crate) fn ping(&mut self, server: usize) -> Result<(), RunError> {
+        let request = wire::request(0, Operation::Empty, 0, &[], 0);
+        self.ask(server % self.servers.len(), &request, &mut Came::default()).map(|_| ())
+    }
+
+    /// Gives one read lock back.
+    pub(crate) fn release(&mut self, epoch: u64, lock: u32) -> Result<(), RunError> {
+        let request = wire::request(epoch, Operation::Release, 0, &[lock], 1);
+        self.tell(self.server_of(lock), &request)
+    }
+
+    /// Ends an attempt that asked for `locks` locks, and whose status says so. That alone makes them stale: a server drops them
+    /// with the client's next request, or with the first one that meets them. Only of many locks it is told, so that nobody waits
+    /// while it drops them. (TM2C tells it always. A message after each transfer took a quarter of the transfer's time.)
+    #[inline]
+    pub(crate) fn end(&mut self, epoch: u64, locks: usize) {
+        if locks < MANY_LOCKS {
+            self.contacted = ClientSet::default();
+        } else {
+            self.release_all(epoch);
+        }
+    }
+
+    #[cold]
+    fn release_all(&mut self, epoch: u64) {
+        let request = wire::request(epoch, Operation::ReleaseAll, 0, &[], 0);
+        let contacted = std::mem::take(&mut self.contacted);
+        for server in contacted.iter() {
+            // A server that is gone has taken its locks along; the next request notices.
+            let _gone = self.tell(server.index(), &request);
+        }
+    }
+
+    /// Sends the values of a persisting attempt to their servers, and waits until all are stored. The locks stay: if this process
+    /// is killed in between, another one stores all values once more.
+    pub(crate) fn put_all(&mut self, epoch: u64, writes: &mut [(u32, u64, u32)]) -> Result<(), RunError> {
+        writes.sort_unstable_by_key(|&(_, _, lock)| self.memory.config.server_of(lock, self.servers.len()));
+        let mut rest = &*writes;
+        while let Some(&(_, _, lock)) = rest.first() {
+            let server = self.server_of(lock);
+            let mine = rest.iter().take_while(|&&(_, _, lock)| self.server_of(lock) == server).count();
+            let (now, later) = rest.split_at(mine);
+            for chunk in now.chunks(MOST_PUTS) {
+                let mut values = [(0, 0); MOST_PUTS];
+                values.iter_mut().zip(chunk).for_each(|(to, &(var, value, _))| *to = (var, value));
+                self.tell(server, &wire::put(epoch, &values[..chunk.len()]))?;
+            }
+            self.ping(server)?;
+            rest = later;
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn tell(&mut self, server: usize, request: &Words) -> Result<(), RunError> {
+        match self.servers[server].requests.reserve(size_of::<Words>()) {
+            Ok(mut room) => {
+                room.write(request);
+                room.commit();
+                Ok(())
+            }
+            Err(error) => {
+                Err(self.lost(server, error.to_string(), matches!(error, corecast_channel::SendError::Died(()))))
+            }
+        }
+    }
+
+    #[inline]
+    fn ask(&mut self, server: usize, request: &Words, came: &mut Came) -> Result<Reply, RunError> {
+        self.tell(server, request)?;
+        loop {
+            let error = match self.servers[server].replies.recv_timeout(LOOK_EVERY) {
+                Ok(reply) => {
+                    let words = reply.len() / 8;
+                    let mut first = [0];
+                    reply.read_values_at(0, &mut first[..words.min(1)]);
+                    if words > 1 {
+                        reply.read_values_at(8, &mut came[..(words - 1).min(MAX_BLOCK_WORDS)]);
+                    }
+                    return wire::read_answer(first[0]);
+                }
+                Err(error) => error,
+            };
+            self.look_around(server, error)?;
+        }
+    }
+
+    #[cold]
+    fn look_around(&mut self, server: usize, error: RecvTimeoutError) -> Result<(), RunError> {
+        match error {
+            RecvTimeoutError::Timeout if self.memory.is_stopped() => Err(RunError::Stopped),
+            RecvTimeoutError::Timeout => self.memory.check_usable(),
+            RecvTimeoutError::Failed(error) => {
+                Err(self.lost(server, error.to_string(), matches!(error, RecvError::Died)))
+            }
+            other => Err(RunError::Channel(other.to_string())),
+        }
+    }
+
+    /// Why a server answers no more.
+    #[cold]
+    fn lost(&self, server: usize, error: String, has_died: bool) -> RunError {
+        let by = ClientId((server * self.memory.config.every) as u16);
+        if has_died && !self.memory.is_stopped() {
+            self.memory.poison(by);
+        }
+        match self.memory.check_usable() {
+            Err(error) => error,
+            Ok(()) if error.contains("nonsense") => RunError::Channel(error),
+            Ok(()) => RunError::Stopped,
+        }
+    }
+}

@@ -1,0 +1,199 @@
+//! A server's end: it takes requests from whichever application has one, and decides by its own locks.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use corecast_base::Clock;
+use corecast_base::wait::Waiter;
+use corecast_channel::RecvError;
+use corecast_channel::select::{Select, SelectError, Subset};
+use corecast_channel::ump::bytes::{Receiver, Sender};
+
+use crate::config::Values;
+use crate::error::{OpenError, RunError};
+use crate::lock_table::LockTable;
+use crate::messages::links::Links;
+use crate::messages::wire::{self, MOST_PUTS, MOST_VARS, Operation, Words};
+use crate::region::Memory;
+use crate::rule::{Locks, Reply, Request, Rule};
+use crate::status::{ClientId, State};
+use crate::tvar::MAX_BLOCK_WORDS;
+
+/// The longest sleep without a look at whether the instance lives.
+const LOOK_EVERY: Duration = Duration::from_millis(50);
+
+/// What a server has done.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ServerCounts {
+    /// Requests, those without a reply among them.
+    pub requests: u64,
+    /// Locks that were granted; a batch is one.
+    pub granted: u64,
+    /// Requests that were refused.
+    pub refused: u64,
+    /// Requests that were told to ask again.
+    pub retries: u64,
+}
+
+/// A server: it has the locks of its share of the variables.
+#[derive(Debug)]
+pub struct Server {
+    memory: Arc<Memory>,
+    id: ClientId,
+    requests: Select<Receiver>,
+    replies: Vec<Sender>,
+    /// The participants, by the number of their channel.
+    clients: Vec<ClientId>,
+    table: LockTable,
+    rule: Rule,
+    counts: ServerCounts,
+}
+
+impl Server {
+    pub(crate) fn new(memory: Arc<Memory>, links: &Links, number: usize) -> Result<Self, OpenError> {
+        let config = memory.config;
+        let ends = links.of_server(&config, number)?;
+        let sharing = memory.region.cpu_sharing(config.participants);
+        let mut requests = Select::with_waiter(Waiter::new(config.wait, sharing, None));
+        let mut replies = Vec::new();
+        for end in ends {
+            requests.add(end.requests);
+            replies.push(end.replies);
+        }
+        let clients = config.applications().map(|id| ClientId(id as u16)).collect();
+        let (table, rule) = (LockTable::new(config.participants), Rule::new(config.manager));
+        let (id, counts) = (ClientId((number * config.every) as u16), ServerCounts::default());
+        Ok(Self { memory, id, requests, replies, clients, table, rule, counts })
+    }
+
+    /// The number of this participant.
+    #[must_use]
+    pub fn id(&self) -> ClientId {
+        self.id
+    }
+
+    /// Answers requests until all applications have left, or the instance is stopped. It sleeps while there are none.
+    ///
+    /// # Errors
+    /// [`RunError::Forked`] in a forked child.
+    pub fn serve(mut self) -> Result<ServerCounts, RunError> {
+        self.memory.region.check_fork()?;
+        let everybody = Subset::everything();
+        loop {
+            let received = self.requests.recv_timeout(everybody, LOOK_EVERY);
+            match received.map(|(token, message)| (token.index(), message.read::<Words>())) {
+                Ok((at, Some(words))) => self.answer(at, &words),
+                // A stranger wrote it.
+                Ok((_, None)) => {}
+                Err(SelectError::Channel { token, error }) => self.left(token.index(), error),
+                Err(SelectError::Timeout) if !self.memory.is_stopped() => self.table.grow_when_idle(),
+                Err(_) => return Ok(self.counts),
+            }
+        }
+    }
+
+    /// An application is gone.
+    #[cold]
+    fn left(&mut self, at: usize, error: RecvError) {
+        if error == RecvError::Died {
+            self.memory.settle_dead();
+        }
+        // What another one settles at this moment becomes stale by itself.
+        let client = self.clients[at];
+        let (_, state) = self.memory.status(client).read();
+        if !matches!(state, State::Running | State::Persisting) {
+            self.table.drop_all(client);
+        }
+    }
+
+    #[inline]
+    fn answer(&mut self, at: usize, words: &Words) {
+        let Some((epoch, operation, count)) = wire::read_head(words[0]) else { return };
+        let client = self.clients[at];
+        self.counts.requests += 1;
+        match operation {
+            Operation::Load => self.load(at, self.request(client, epoch, words[1]), wire::var(words, 0), count),
+            Operation::Store => self.store(at, self.request(client, epoch, words[1]), words, count),
+            Operation::ReleaseAll => self.table.release_all(client, epoch),
+            Operation::Release => self.table.release(client, epoch, wire::var(words, 0)),
+            Operation::Put => self.put(client, epoch, words, count),
+            Operation::Peek => {
+                let value = self.values(wire::var(words, 0), 1);
+                self.reply(at, Reply::Granted, &value[..1]);
+            }
+            Operation::Empty => self.reply(at, Reply::Granted, &[]),
+        }
+    }
+
+    #[inline]
+    fn request(&self, client: ClientId, epoch: u64, key: u64) -> Request {
+        let manager = self.memory.config.manager;
+        let clock = Clock::get();
+        let now = if manager.needs_clock_at_server() { clock.ns(clock.ticks()) as u64 } else { 0 };
+        Request { client, epoch, key: manager.server_key(key, now) }
+    }
+
+    #[inline]
+    fn load(&mut self, at: usize, by: Request, var: u32, words: usize) {
+        let reply = self.rule.load(&mut self.table, &*self.memory, by, var);
+        self.decided(at, reply, var, words);
+    }
+
+    #[inline]
+    fn store(&mut self, at: usize, by: Request, words: &Words, count: usize) {
+        let mut vars = [0; MOST_VARS];
+        let count = count.min(MOST_VARS);
+        (0..count).for_each(|at| vars[at] = wire::var(words, at));
+        let reply = self.rule.store_all(&mut self.table, &*self.memory, by, &vars[..count]);
+        // Of a single variable the values come along: see the client.
+        let wanted = if count == 1 { (words[2] >> 32) as usize } else { 0 };
+        self.decided(at, reply, vars[0], wanted);
+    }
+
+    #[inline]
+    fn decided(&mut self, at: usize, reply: Reply, var: u32, words: usize) {
+        match reply {
+            Reply::Granted => self.counts.granted += 1,
+            Reply::Retry => self.counts.retries += 1,
+            Reply::Refused(_) => self.counts.refused += 1,
+        }
+        if reply == Reply::Granted && self.memory.config.values == Values::AtServers {
+            let (values, words) = (self.values(var, words), words.min(MAX_BLOCK_WORDS));
+            return self.reply(at, reply, &values[..words]);
+        }
+        self.reply(at, reply, &[]);
+    }
+
+    /// Values from a variable on, as far as there are any.
+    fn values(&self, var: u32, words: usize) -> [u64; MAX_BLOCK_WORDS] {
+        let mut values = [0; MAX_BLOCK_WORDS];
+        let indices = var..self.memory.config.variables;
+        values.iter_mut().zip(indices).take(words).for_each(|(value, index)| *value = self.memory.load(index));
+        values
+    }
+
+    /// Stores the values of a client that persists, unless it was killed and another one has done so.
+    fn put(&mut self, client: ClientId, epoch: u64, words: &Words, count: usize) {
+        if self.memory.status(client).read() != (epoch, State::Persisting) {
+            return;
+        }
+        for (var, value) in (0..count.min(MOST_PUTS)).map(|at| wire::put_at(words, at)) {
+            if var < self.memory.config.variables {
+                self.memory.store(var, value);
+            }
+        }
+    }
+
+    #[inline]
+    fn reply(&mut self, at: usize, reply: Reply, values: &[u64]) {
+        // One that has gone without waiting for it needs it no more.
+        let Ok(mut room) = self.replies[at].reserve(8 + 8 * values.len()) else { return };
+        let mut bytes = room.bytes();
+        bytes.write_values_at(0, &[wire::answer(reply)]);
+        if !values.is_empty() {
+            bytes.write_values_at(8, values);
+        }
+        room.commit();
+    }
+}

@@ -1,0 +1,164 @@
+//! A participant that runs transactions.
+
+use std::cell::Cell;
+use std::fmt;
+use std::sync::Arc;
+
+use crate::access::Access;
+use crate::attempt::{Attempt, Counts, Failure};
+use crate::error::RunError;
+use crate::region::Memory;
+use crate::status::ClientId;
+use crate::tx::{Abort, Tx};
+
+/// A participant that runs transactions, for one thread. Dropped, it leaves the instance.
+pub struct Participant {
+    attempt: Attempt,
+}
+
+impl Participant {
+    pub(crate) fn new(memory: Arc<Memory>, me: ClientId, access: Access) -> Self {
+        Self { attempt: Attempt::new(memory, me, access) }
+    }
+
+    /// The number of this participant.
+    #[must_use]
+    pub fn id(&self) -> ClientId {
+        self.attempt.me
+    }
+
+    /// Runs a transaction: calls `body` until an attempt commits, and returns what it returned then.
+    ///
+    /// Attempts that meet others are aborted and tried again, so all that `body` does besides its accesses may happen several
+    /// times; do nothing there that cannot be repeated, such as sending on a channel. While it runs it may keep others from
+    /// what it has read and written, and they may abort it: one that never returns, and makes no access, keeps what it has locked
+    /// unless the manager lets others win. A panic of `body` ends the attempt and goes on to the caller; the participant can be used
+    /// again.
+    ///
+    /// # Errors
+    /// [`RunError`]; nothing was written then.
+    ///
+    /// # Panics
+    /// Inside the closure of another run on the same thread: transactions do not nest. On the same participant it does not
+    /// compile:
+    ///
+    /// ```compile_fail
+    /// # fn nested(mut participant: corecast_tm::Participant, var: corecast_tm::TVar<u64>) {
+    /// participant.run(|tx| {
+    ///     participant.run(|tx| tx.read(var)); // it is borrowed already
+    ///     tx.read(var)
+    /// });
+    /// # }
+    /// ```
+    #[track_caller]
+    pub fn run<R>(&mut self, mut body: impl FnMut(&mut Tx<'_>) -> Result<R, Abort>) -> Result<R, RunError> {
+        let _inside = Inside::enter();
+        let mut retries = 0;
+        loop {
+            self.attempt.begin(retries == 0)?;
+            let running = Running { attempt: &mut self.attempt };
+            let result = body(&mut Tx::new(running.attempt));
+            match running.end(result) {
+                Ok(result) => return Ok(result),
+                Err(Failure::Fatal(error)) => return Err(error),
+                Err(Failure::Conflict(_)) => {
+                    retries += 1;
+                    self.attempt.wait(retries);
+                }
+            }
+        }
+    }
+
+    /// What it has done so far.
+    #[must_use]
+    pub fn counts(&self) -> Counts {
+        self.attempt.counts
+    }
+
+    /// The summed time of its attempts that committed, in nanoseconds; 0 under managers that need no clock.
+    #[must_use]
+    pub fn effective_ns(&self) -> u64 {
+        self.attempt.contention.effective_ns()
+    }
+
+    /// A round trip to a server that does nothing; servers are numbered from 0. In the shared form it does nothing at all.
+    ///
+    /// # Errors
+    /// [`RunError::Stopped`], [`RunError::Poisoned`].
+    pub fn ping(&mut self, server: usize) -> Result<(), RunError> {
+        match &mut self.attempt.access {
+            Access::Messages(client) => client.ping(server),
+            Access::Shared(_) => Ok(()),
+        }
+    }
+}
+
+impl Drop for Participant {
+    fn drop(&mut self) {
+        let memory = &self.attempt.memory;
+        // In a forked child it is the parent's.
+        if memory.region.check_fork().is_ok() {
+            memory.leave(self.attempt.me.index());
+        }
+    }
+}
+
+impl fmt::Debug for Participant {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Participant({})", self.attempt.me)
+    }
+}
+
+/// An attempt that has begun. It is abandoned if its closure panics.
+struct Running<'a> {
+    attempt: &'a mut Attempt,
+}
+
+impl Running<'_> {
+    /// Commits it, or gives it up.
+    #[inline]
+    fn end<R>(self, result: Result<R, Abort>) -> Result<R, Failure> {
+        let value = match result {
+            Ok(value) if self.attempt.commit().is_ok() => value,
+            Ok(_) => return Err(self.give_up()),
+            Err(_) => return Err(self.give_up()),
+        };
+        self.attempt.finish();
+        std::mem::forget(self);
+        Ok(value)
+    }
+
+    #[cold]
+    fn give_up(self) -> Failure {
+        let stray = || Failure::Fatal(RunError::StrayAbort);
+        self.attempt.failure.clone().unwrap_or_else(stray)
+    }
+}
+
+impl Drop for Running<'_> {
+    fn drop(&mut self) {
+        self.attempt.abandon();
+    }
+}
+
+thread_local! {
+    /// Whether this thread is inside a transaction.
+    static IS_INSIDE: Cell<bool> = const { Cell::new(false) };
+}
+
+/// This thread is inside a transaction.
+struct Inside;
+
+impl Inside {
+    #[track_caller]
+    fn enter() -> Self {
+        assert!(!IS_INSIDE.replace(true), "transactions do not nest: this thread is inside the closure of another run");
+        Self
+    }
+}
+
+impl Drop for Inside {
+    fn drop(&mut self) {
+        IS_INSIDE.set(false);
+    }
+}

@@ -1,0 +1,142 @@
+//! An explicit search of the protocol: the library's rule and lock table, participants as the design describes them, and every
+//! order of their steps within bounds. The protocol as it is never goes wrong; without one of its parts the search finds how.
+//! Longer bounds: `ci/tm-long.sh`.
+#![cfg(not(loom))]
+#![allow(clippy::print_stderr, reason = "states and times")]
+
+mod client;
+mod protocol;
+mod server;
+
+use std::time::Instant;
+
+use client::Op::{self, Read, Update, Write, WriteNow};
+use corecast_tm::Manager;
+use protocol::{Mutation, Protocol};
+use stateright::{Checker, Model};
+
+const X: u32 = 0;
+const Y: u32 = 1;
+const READER: &[Op] = &[Read(X), Read(Y)];
+const WRITER: &[Op] = &[Write(X), Write(Y)];
+const EAGER: &[Op] = &[WriteNow(X), WriteNow(Y)];
+const TRANSFER: &[Op] = &[Update(X), Update(Y)];
+const BACKWARDS: &[Op] = &[Update(Y), Update(X)];
+const X_TO_Y: &[Op] = &[Read(X), Write(Y)];
+const Y_TO_X: &[Op] = &[Read(Y), Write(X)];
+
+const ALL: [&[Op]; 7] = [READER, WRITER, EAGER, TRANSFER, BACKWARDS, X_TO_Y, Y_TO_X];
+
+fn with(first: &[&'static [Op]], second: &[&'static [Op]]) -> Protocol {
+    let programs = [first.to_vec(), second.to_vec()];
+    Protocol { programs, manager: Manager::Wholly, aborts: 2, is_batched: false, mutation: Mutation::None }
+}
+
+fn is_long() -> bool {
+    std::env::var_os("CORECAST_MODEL_LONG").is_some()
+}
+
+/// Nothing goes wrong, whether the requester loses or the manager decides. Tells how many states there were.
+#[track_caller]
+fn is_safe(model: Protocol) -> usize {
+    let managers = [Manager::None, Manager::Wholly];
+    managers.into_iter().map(|manager| explored(Protocol { manager, ..model.clone() }).unique_state_count()).sum()
+}
+
+#[track_caller]
+fn explored(model: Protocol) -> impl Checker<Protocol> {
+    let text = format!("{model:?}");
+    let checker = model.checker().spawn_dfs().join();
+    for property in ["right", "never stuck"] {
+        if let Some(path) = checker.discovery(property) {
+            let last = path.last_state().clone();
+            panic!("{text}: {property}: {:?} in {last:#?} after {:#?}", last.violation, path.into_actions());
+        }
+    }
+    checker
+}
+
+#[track_caller]
+fn all_are_safe(models: impl Iterator<Item = Protocol>) {
+    let begun = Instant::now();
+    let (count, states) = models.map(is_safe).fold((0, 0), |(count, sum), states| (count + 1, sum + states));
+    eprintln!("{count} pairs of programs, {states} states, {:?}", begun.elapsed());
+}
+
+/// Finds what goes wrong with a mutation, and that nothing does without it.
+#[track_caller]
+fn is_found(model: Protocol, what: &str) {
+    is_safe(Protocol { mutation: Mutation::None, ..model.clone() });
+    let (begun, text) = (Instant::now(), format!("{model:?}"));
+    let checker = model.checker().spawn_bfs().join();
+    let states = checker.unique_state_count();
+    let path = checker.discovery("right").unwrap_or_else(|| panic!("nothing found in {states} states: {text}"));
+    assert_eq!(path.last_state().violation, Some(what), "{text}");
+    eprintln!("found in {states} states, {:?}: {text}", begun.elapsed());
+    eprintln!("{:?}", path.into_actions());
+}
+
+/// All pairs of transactions, one participant each.
+fn pairs() -> impl Iterator<Item = (&'static [Op], &'static [Op])> {
+    ALL.into_iter().flat_map(|first| ALL.into_iter().map(move |second| (first, second)))
+}
+
+#[test]
+fn each_transaction_beside_each_is_safe() {
+    all_are_safe(pairs().map(|(first, second)| with(&[first], &[second])));
+}
+
+#[test]
+fn two_transactions_beside_each_are_safe() {
+    let aborts = if is_long() { 3 } else { 1 };
+    all_are_safe(
+        pairs().map(|(first, second)| Protocol { aborts, ..with(&[first, READER], &[second]) }).step_by(if is_long() {
+            1
+        } else {
+            5
+        }),
+    );
+}
+
+#[test]
+fn two_transactions_beside_two_are_safe() {
+    let all = pairs().map(|(first, second)| Protocol { aborts: 1, ..with(&[first, WRITER], &[second, READER]) });
+    let longer = pairs().flat_map(|(first, second)| {
+        pairs().map(move |(third, fourth)| Protocol { aborts: 1, ..with(&[first, second], &[third, fourth]) })
+    });
+    if is_long() { all_are_safe(longer) } else { all_are_safe(all.step_by(14)) }
+}
+
+#[test]
+fn batches_are_safe() {
+    let programs = [READER, WRITER];
+    let all = programs.iter().flat_map(|first| programs.iter().map(move |second| (*first, *second)));
+    all_are_safe(all.map(|(first, second)| Protocol { is_batched: true, ..with(&[first, WRITER], &[second, READER]) }));
+}
+
+#[test]
+fn all_answers_are_given() {
+    let checker = explored(with(&[WRITER], &[READER]));
+    for property in ["retry", "refused", "revoked"] {
+        assert!(checker.discovery(property).is_some(), "{property} never happens");
+    }
+}
+
+#[test]
+fn no_check_after_copying_is_found() {
+    let model = with(&[WRITER], &[READER]);
+    is_found(Protocol { mutation: Mutation::NoCheckAfterCopy, ..model }, "a closure sees a torn state");
+}
+
+#[test]
+fn grant_before_revoke_is_found() {
+    let model = with(&[WRITER], &[READER]);
+    is_found(Protocol { mutation: Mutation::GrantBeforeRevoke, ..model }, "a closure sees a torn state");
+}
+
+#[test]
+fn no_epoch_is_found() {
+    let model = with(&[&[Write(X)]], &[&[Read(X)], &[Read(Y)]]);
+    let what = "a server aborts a transaction that it has never heard of";
+    is_found(Protocol { mutation: Mutation::NoEpoch, ..model }, what);
+}

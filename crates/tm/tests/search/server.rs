@@ -1,0 +1,180 @@
+//! A server of the model: queues, the library's lock table and rule, and one access to a status in each step.
+//!
+//! The rule is plain code that asks for statuses as it goes. So that other participants move between two of these accesses, a
+//! step runs the rule from the beginning, with the answers that it got in earlier steps, up to the next access.
+
+use std::cell::{Cell, RefCell};
+use std::collections::VecDeque;
+
+use corecast_tm::lock_table::LockTable;
+use corecast_tm::rule::{Reply, Request, Rule, Statuses};
+use corecast_tm::status::{ClientId, State, Why};
+
+use crate::protocol::Board;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum Message {
+    Load(Request, u32),
+    Store(Request, u32),
+    /// Both variables, which lie at one server.
+    StoreBoth(Request),
+    ReleaseAll(ClientId, u64),
+}
+
+/// An access to a status.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum Access {
+    Get(ClientId),
+    Abort(ClientId, u64, Why),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum Answer {
+    Is(u64, State),
+    Aborted(bool),
+}
+
+/// A transaction that a server aborted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct Aborted(pub(crate) ClientId);
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(crate) struct Server {
+    table: LockTable,
+    /// From each client.
+    pub(crate) queues: [VecDeque<Message>; 2],
+    /// To each client, that waits for it.
+    pub(crate) replies: [Option<Reply>; 2],
+    /// The request that it serves, and what it has seen of statuses.
+    serves: Option<(Message, Vec<Answer>)>,
+    /// Holders that a server with the mutation "grant before revoke" aborts late.
+    late: VecDeque<Access>,
+}
+
+impl Server {
+    pub(crate) fn new() -> Self {
+        let table = LockTable::with_slots(2, 4);
+        let (queues, replies) = Default::default();
+        Self { table, queues, replies, serves: None, late: VecDeque::new() }
+    }
+
+    /// Whether it has begun something that it can go on with by itself.
+    pub(crate) fn is_busy(&self) -> bool {
+        self.serves.is_some() || !self.late.is_empty()
+    }
+
+    /// Whether nobody holds a lock here, and nothing is under way.
+    pub(crate) fn is_free(&self) -> bool {
+        self.table.locked() == 0 && !self.is_busy() && self.queues.iter().all(VecDeque::is_empty)
+    }
+
+    /// Takes the next request of the client.
+    pub(crate) fn take(&mut self, client: usize, rule: Rule, grants_first: bool, board: &mut Board) -> Option<Aborted> {
+        let message = self.queues[client].pop_front().expect("there is one");
+        if let Message::ReleaseAll(client, epoch) = message {
+            self.table.release_all(client, epoch);
+            return None;
+        }
+        self.serves = Some((message, Vec::new()));
+        self.go_on(rule, grants_first, board)
+    }
+
+    /// Makes one access to a status. Says whom it has aborted.
+    pub(crate) fn go_on(&mut self, rule: Rule, grants_first: bool, board: &mut Board) -> Option<Aborted> {
+        if let Some(access) = self.late.pop_front() {
+            return aborted(access, perform(access, board));
+        }
+        let access = self.run(rule, grants_first)?;
+        let answer = perform(access, board);
+        self.serves.as_mut().expect("it has asked").1.push(answer);
+        // Nobody sees what it does until its next access, nor when the reply goes out; that may be now.
+        self.run(rule, grants_first);
+        aborted(access, answer)
+    }
+
+    /// Runs the rule up to its next access, which is returned, or to its end.
+    fn run(&mut self, rule: Rule, grants_first: bool) -> Option<Access> {
+        let (message, answers) = self.serves.as_ref()?;
+        let replay = Replay { answers, grants_first, ..Replay::default() };
+        let mut table = self.table.clone();
+        let (client, reply) = match *message {
+            Message::Load(request, var) => (request.client, rule.load(&mut table, &replay, request, var)),
+            Message::Store(request, var) => (request.client, rule.store(&mut table, &replay, request, var)),
+            Message::StoreBoth(request) => (request.client, rule.store_all(&mut table, &replay, request, &[0, 1])),
+            Message::ReleaseAll(..) => unreachable!("it was served when it came"),
+        };
+        let Replay { asks, late, .. } = replay;
+        if let Some(access) = asks.get() {
+            return Some(access);
+        }
+        self.late = late.into_inner();
+        self.table = table;
+        self.serves = None;
+        self.replies[usize::from(client.0)] = Some(reply);
+        None
+    }
+}
+
+fn perform(access: Access, board: &mut Board) -> Answer {
+    match access {
+        Access::Get(client) => {
+            let (epoch, state) = board.0[usize::from(client.0)];
+            Answer::Is(epoch, state)
+        }
+        Access::Abort(client, epoch, why) => {
+            let status = &mut board.0[usize::from(client.0)];
+            let is_running = *status == (epoch, State::Running);
+            if is_running {
+                *status = (epoch, State::Aborted(why));
+            }
+            Answer::Aborted(is_running)
+        }
+    }
+}
+
+fn aborted(access: Access, answer: Answer) -> Option<Aborted> {
+    match (access, answer) {
+        (Access::Abort(client, ..), Answer::Aborted(true)) => Some(Aborted(client)),
+        _ => None,
+    }
+}
+
+/// Statuses as the answers that were got before. The first access beyond them is noted, and all from there on get an answer that
+/// leads to no further one for long; the outcome of such a run is thrown away.
+#[derive(Default)]
+struct Replay<'a> {
+    answers: &'a [Answer],
+    used: Cell<usize>,
+    asks: Cell<Option<Access>>,
+    grants_first: bool,
+    late: RefCell<VecDeque<Access>>,
+}
+
+impl Replay<'_> {
+    fn next(&self, access: Access) -> Option<Answer> {
+        let answer = self.answers.get(self.used.get()).copied();
+        self.used.set(self.used.get() + 1);
+        if answer.is_none() && self.asks.get().is_none() {
+            self.asks.set(Some(access));
+        }
+        answer
+    }
+}
+
+impl Statuses for Replay<'_> {
+    fn get(&self, client: ClientId) -> (u64, State) {
+        match self.next(Access::Get(client)) {
+            Some(Answer::Is(epoch, state)) => (epoch, state),
+            _ => (u64::MAX, State::Committed),
+        }
+    }
+
+    fn try_abort(&self, client: ClientId, epoch: u64, why: Why) -> bool {
+        let access = Access::Abort(client, epoch, why);
+        if self.grants_first {
+            self.late.borrow_mut().push_back(access);
+            return true;
+        }
+        self.next(access) == Some(Answer::Aborted(true))
+    }
+}
