@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # The Debian package: both programs, the preload objects, manual pages, completions, and the C library with its header. `cargo deb`
 # builds it if that is installed, else dpkg-deb, from the same list in crates/cli/Cargo.toml; then it is unpacked into an empty
-# folder and tried there. With a folder as its argument the package is left in it. With PACKAGE_PROGRAMS=debug it holds the programs as tests build them:
-# all is tried in seconds instead of minutes, and the package is nothing to ship.
+# folder and tried there. With a folder as its argument the package is left in it. With PACKAGE_PROGRAMS=debug it holds the programs
+# as tests build them: all is tried in seconds instead of minutes, and the package is nothing to ship.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

@@ -10,6 +10,7 @@ use corecast_race::{Op, Options, Place};
 use super::race::{MEMBER, RaceArgs};
 use crate::columns::Format::{Cost, Digits, Ratio};
 use crate::columns::{self, Column, Value, count};
+use crate::published_text;
 use crate::tell::tell;
 
 /// Options of `bench mpi`.
@@ -51,12 +52,13 @@ const ROWS: &[Column<MpiRow>] = &[
     Column::words("skipped", "", |row: &MpiRow| row.skipped.as_deref().unwrap_or_default().into()).optional(),
 ];
 
-fn describe(MpiReport { machine, warnings, rows, gates, .. }: &MpiReport) -> String {
+fn describe(MpiReport { machine, warnings, rows, published, gates, .. }: &MpiReport) -> String {
     let machine = printable::line(machine);
     let warnings: String = warnings.iter().map(|warning| format!("{warning}\n")).collect();
     format!(
-        "MPI without and with libcorecast_mpi.so on {machine}\n{warnings}{}\n{}",
+        "MPI without and with libcorecast_mpi.so on {machine}\n{warnings}{}\n{}\n{}",
         columns::plain(ROWS, rows),
+        published_text::describe(published),
         gate_text::describe(gates)
     )
 }

@@ -4,6 +4,7 @@ use std::sync::OnceLock;
 
 use corecast_base::sync::Mutex;
 use corecast_base::wait::{CpuSharing, Wait, Waiter};
+use corecast_preload::Errno;
 
 use crate::runtime::Runtime;
 
@@ -26,6 +27,7 @@ fn of_variable(value: Option<&str>) -> Wait {
 #[cold]
 pub(crate) fn waiter_for(runtime: &Runtime, size: usize) -> Waiter {
     static OF_SIZES: Mutex<Vec<(usize, Waiter)>> = Mutex::new(Vec::new());
+    let _errno = Errno::keep();
     let mut known = OF_SIZES.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     if let Some((_, waiter)) = known.iter().find(|(known, _)| *known == size) {
         return waiter.clone();

@@ -5,6 +5,7 @@
 
 mod clang;
 mod environment;
+mod foreign;
 mod gcc;
 mod launch;
 mod many_launches;

@@ -4,6 +4,8 @@
 //! every operation is checked before it is timed. Barriers are timed back to back, operations with a root and allreduces in
 //! windows that all ranks begin at one time and that end with the last of them.
 
+mod published;
+
 use corecast::machine::Machine;
 use corecast_race::error::BenchError;
 use corecast_race::gate::{Demand, Gate};
@@ -13,6 +15,7 @@ use corecast_race::report::{Group, Timing};
 use corecast_race::{Op, collectives};
 use serde::Serialize;
 
+use crate::published::PublishedFigure;
 use crate::rules::{Rule, at_least, at_most, judge};
 use crate::stats::geometric_mean;
 
@@ -45,6 +48,8 @@ pub struct MpiReport {
     pub warnings: Vec<String>,
     /// One entry for each library, operation, length and number of ranks.
     pub rows: Vec<MpiRow>,
+    /// Figures that the authors of Smelt have published.
+    pub published: Vec<PublishedFigure>,
     /// The demands on the object, and whether they are met here.
     pub gates: Vec<Gate>,
 }
@@ -102,6 +107,7 @@ pub fn mpi(machine: &Machine, options: &Options, progress: &mut dyn Progress) ->
         seed: report.seed,
         quick: report.quick,
         warnings: report.warnings,
+        published: published::figures(|op| wide(&rows, op).ok()),
         gates: judge(RULES, rows.as_slice()),
         rows,
     })
@@ -166,10 +172,11 @@ fn speedup(rows: &[MpiRow], library: &str, needs: &str, is_meant: impl Fn(&MpiRo
     row.speedup.ok_or_else(|| format!("{library}: {}", row.skipped.as_deref().unwrap_or("no samples")))
 }
 
-/// The gain of an operation of 8 bytes among many ranks with a CPU each.
+/// The gain of a barrier, or of an operation of 8 bytes, among many ranks with a CPU each.
 fn wide(rows: &[MpiRow], op: Op) -> Result<f64, String> {
     let is_meant = |row: &&MpiRow| {
-        row.library == LIBRARIES[0] && row.op == op && row.bytes == 8 && row.ranks >= WIDE && !row.oversubscribed
+        let is_short = op == Op::Barrier || row.bytes == 8;
+        row.library == LIBRARIES[0] && row.op == op && is_short && row.ranks >= WIDE && !row.oversubscribed
     };
     rows.iter().find(is_meant).and_then(|row| row.speedup).ok_or_else(|| format!("{WIDE} CPUs"))
 }
