@@ -103,7 +103,7 @@ impl MessageClient {
 
     /// Ends an attempt that asked for `locks` locks, and whose status says so. That alone makes them stale: a server drops them
     /// with the client's next request, or with the first one that meets them. Only of many locks it is told, so that nobody waits
-    /// while it drops them. (TM2C tells it always. A message after each transfer took a quarter of the transfer's time.)
+    /// while it drops them. (TM2C tells it always: one more message for each server and transaction.)
     #[inline]
     pub(crate) fn end(&mut self, epoch: u64, locks: usize) {
         if locks < MANY_LOCKS {
