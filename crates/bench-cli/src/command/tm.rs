@@ -161,7 +161,6 @@ mod tests {
     use super::*;
     use crate::columns::tests::assert_fields_documented;
     use corecast_bench::{PublishedFigure, TmRow};
-    use corecast_race::gate::Gate;
 
     #[test]
     fn every_field_is_documented() {
@@ -190,7 +189,7 @@ mod tests {
             rounds: 3,
             cells: vec![bank],
             published: vec![figure],
-            gates: vec![Gate::new("a / b".to_owned(), 1.0, false, Ok(2.0))],
+            gates: Vec::new(),
         };
         assert_fields_documented(&report, "bench tm");
         assert!(describe(&report).contains("bank, 50 % check"));
