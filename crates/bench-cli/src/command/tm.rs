@@ -161,7 +161,6 @@ mod tests {
     use super::*;
     use crate::columns::tests::assert_fields_documented;
     use corecast_bench::{PublishedFigure, TmRow};
-    use corecast_race::gate::Gate;
 
     #[test]
     fn every_field_is_documented() {
@@ -182,15 +181,15 @@ mod tests {
             seed: 7,
             quick: true,
             preset: None,
-            cpus: vec![0, 1],
+            cpus: Vec::new(),
             wait: "adaptive".to_owned(),
-            every: vec![3],
+            every: Vec::new(),
             text_bytes: 4096,
             block_ms: 15,
             rounds: 3,
             cells: vec![bank],
             published: vec![figure],
-            gates: vec![Gate::new("a / b".to_owned(), 1.0, false, Ok(2.0))],
+            gates: Vec::new(),
         };
         assert_fields_documented(&report, "bench tm");
         assert!(describe(&report).contains("bank, 50 % check"));
