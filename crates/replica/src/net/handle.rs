@@ -55,6 +55,7 @@ impl<S: StateMachine> Member<S> for Inner<S> {
     type Body = Body;
     type Status = Status;
 
+    #[inline]
     fn me(&self) -> NodeId {
         self.me
     }
@@ -79,20 +80,24 @@ impl<S: StateMachine> Member<S> for Inner<S> {
         &self.callers
     }
 
+    #[inline]
     fn errands(&self) -> &Errands<Errand<Body>> {
         &self.errands
     }
 
+    #[inline]
     fn next_session(&self) -> u64 {
         // ORDERING: Relaxed, each session gets a number of its own
         self.next_session.fetch_add(1, Ordering::Relaxed)
     }
 
+    #[inline]
     fn execute_error(&self) -> Option<ExecuteError> {
         let end = self.ending.get().map(|end| end.of_execute(self.me));
         end.or_else(|| self.has_no_majority().then_some(ExecuteError::NoMajority))
     }
 
+    #[inline]
     fn read_error(&self) -> Option<ReadError> {
         let end = self.ending.get().map(|end| end.of_read(self.me));
         end.or_else(|| self.has_no_majority().then_some(ReadError::NoMajority))
@@ -124,6 +129,7 @@ impl<S: StateMachine> Member<S> for Inner<S> {
         gone.unwrap_or(Err(ExecuteError::Unknown { rid: 0 }))
     }
 
+    #[inline]
     fn order(&self, command: Command<Body>) {
         match self.try_driver() {
             Some(mut driver) => {
@@ -135,6 +141,7 @@ impl<S: StateMachine> Member<S> for Inner<S> {
         }
     }
 
+    #[inline]
     fn turn_of_caller(&self) -> bool {
         let Some(mut driver) = self.try_driver() else { return false };
         driver.is_with_caller = true;

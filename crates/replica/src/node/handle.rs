@@ -61,6 +61,7 @@ impl<S: StateMachine> Member<S> for Inner<S> {
     type Body = Body;
     type Status = Status;
 
+    #[inline]
     fn me(&self) -> NodeId {
         // ORDERING: Relaxed, the word says everything
         NodeId::from_bits(self.me.load(Ordering::Relaxed)).expect("it was made of a node")
@@ -86,19 +87,23 @@ impl<S: StateMachine> Member<S> for Inner<S> {
         &self.callers
     }
 
+    #[inline]
     fn errands(&self) -> &Errands<Errand<Body>> {
         &self.errands
     }
 
+    #[inline]
     fn next_session(&self) -> u64 {
         // ORDERING: Relaxed, each session gets a number of its own
         self.next_session.fetch_add(1, Ordering::Relaxed)
     }
 
+    #[inline]
     fn execute_error(&self) -> Option<ExecuteError> {
         self.ending.get().map(|end| end.of_execute(self.me()))
     }
 
+    #[inline]
     fn read_error(&self) -> Option<ReadError> {
         self.ending.get().map(|end| end.of_read(self.me()))
     }
@@ -139,6 +144,7 @@ impl<S: StateMachine> Member<S> for Inner<S> {
         gone.ok_or(ExecuteError::Unknown { rid: 0 })
     }
 
+    #[inline]
     fn order(&self, command: Command<Body>) {
         match self.try_driver() {
             Some(mut driver) => {
@@ -150,6 +156,7 @@ impl<S: StateMachine> Member<S> for Inner<S> {
         }
     }
 
+    #[inline]
     fn turn_of_caller(&self) -> bool {
         let Some(mut driver) = self.try_driver() else { return false };
         driver.is_with_caller = true;
