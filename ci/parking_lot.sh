@@ -37,7 +37,7 @@ skip() {
 }
 
 manifest="$(cargo metadata --format-version 1 --locked --offline 2>/dev/null |
-    grep --only-matching '"manifest_path":"[^"]*/parking_lot-[0-9][^"/]*/Cargo.toml"' | cut --delimiter='"' --fields=4)" ||
+    grep --only-matching '"manifest_path":"[^"]*/parking_lot-0\.12\.[^"/]*/Cargo.toml"' | cut --delimiter='"' --fields=4)" ||
     skip "its source is not here (cargo fetch)"
 source="$(dirname "$manifest")"
 

@@ -1,7 +1,8 @@
 //! [`Mutex`] over a lock of one byte, [`Byte`].
 //!
-//! `corecast_lock::lock_api::Raw<Byte>` is nearly that. But its guards cannot be sent to other threads, which a feature of parking_lot
-//! asks for; it frees a lock where this one may hand it over; and a wrapper would pass on each of the calls that are left.
+//! `corecast_lock::lock_api::Raw<Byte>` is nearly that. But its guards cannot be sent to other threads, which a feature of
+//! parking_lot asks for; it frees a lock where this one may hand it over; and a wrapper would pass on each of the calls that
+//! are left.
 
 use std::time::{Duration, Instant};
 

@@ -28,7 +28,7 @@ pub(crate) fn is_hand_over_due<T>(lock: &T) -> bool {
     // ORDERING: Relaxed, the time is all there is; two threads that are late at once both hand over
     let is_due = now >= from.load(Ordering::Relaxed);
     if is_due {
-        // ORDERING: Relaxed, as above
+        // ORDERING: Relaxed, as at the load above
         from.store(now + clock.ticks_in(HAND_OVER_AFTER), Ordering::Relaxed);
     }
     is_due

@@ -87,9 +87,9 @@ pub fn withdraw(is_withdrawn: impl Fn(Text) -> bool) -> usize {
     let mut withdrawn = 0;
     for number in 0..count {
         // SAFETY: below the number of symbols.
-        let symbol = unsafe { &*tables.symbols.add(number) };
+        let symbol = unsafe { &*tables.symbols.wrapping_add(number) };
         // SAFETY: a place in the table of names.
-        let name = unsafe { Text::at(tables.names.add(symbol.name as usize)) };
+        let name = unsafe { Text::at(tables.names.wrapping_add(symbol.name as usize)) };
         if symbol.section != 0 && is_withdrawn(name) {
             // ORDERING: Relaxed, a look-up at this moment sees the function or none, and either will do
             symbol.address.store(0, Ordering::Relaxed);
@@ -144,7 +144,7 @@ impl Tables {
             return 0;
         }
         // SAFETY: the table begins with the number of buckets, of the first symbol in it, and of words of 8 bytes to skip.
-        let word = |at: usize| unsafe { self.hashes.add(at).read() } as usize;
+        let word = |at: usize| unsafe { self.hashes.wrapping_add(at).read() } as usize;
         let (buckets, first, skipped) = (word(0), word(1), word(2));
         let chains = 4 + 2 * skipped + buckets;
         let mut last = 0;
@@ -175,13 +175,13 @@ impl Tables {
     /// The rights of the part of this object that has this address.
     fn flags_at(&self, address: usize) -> Option<u32> {
         // SAFETY: in the header of the object.
-        let offset = unsafe { self.base.add(AT_SEGMENTS).cast::<u64>().read() } as usize;
+        let offset = unsafe { self.base.wrapping_add(AT_SEGMENTS).cast::<u64>().read() } as usize;
         // SAFETY: in the header of the object.
-        let many = unsafe { self.base.add(AT_SEGMENT_COUNT).cast::<u16>().read() } as usize;
+        let many = unsafe { self.base.wrapping_add(AT_SEGMENT_COUNT).cast::<u16>().read() } as usize;
         let segments = self.base.wrapping_add(offset).cast::<Segment>();
         for number in 0..many {
-            // SAFETY: one of so many.
-            let segment = unsafe { &*segments.add(number) };
+            // SAFETY: below the number of segments.
+            let segment = unsafe { &*segments.wrapping_add(number) };
             let place = address.wrapping_sub(self.base.addr()).wrapping_sub(segment.start as usize);
             if segment.kind == LOADED && place < segment.size as usize {
                 return Some(segment.flags);

@@ -14,7 +14,7 @@ use libc::{pthread_barrier_t, pthread_barrierattr_t};
 use crate::counts::BARRIER_WAIT;
 use crate::slot::export;
 use crate::ticket::{MOST, Ticket};
-use crate::{cpus, way};
+use crate::{cpus, withdrawn};
 
 type Init = unsafe extern "C" fn(*mut pthread_barrier_t, *const pthread_barrierattr_t, u32) -> c_int;
 type Call = unsafe extern "C" fn(*mut pthread_barrier_t) -> c_int;
@@ -62,7 +62,7 @@ impl Barrier {
 
 /// Chooses who serves barriers.
 pub(crate) fn choose() {
-    if way::serves(Family::Barrier) {
+    if withdrawn::serves(Family::Barrier) {
         INIT.put(init);
         DESTROY.put(destroy);
         WAIT.put(wait);

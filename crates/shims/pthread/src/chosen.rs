@@ -3,7 +3,7 @@
 use corecast_lock::Algorithm;
 use corecast_preload::{Family, variable};
 
-use crate::way;
+use crate::withdrawn;
 
 /// The lock to use, if locks are served: `auto` if none is named; none for `pthread`, for names that are no lock's, and under a
 /// sanitizer that watches locks.
@@ -11,7 +11,7 @@ use crate::way;
 /// `word` stands for `byte`: it is the same algorithm where there is room for it, and its sleepers need no table that a child of
 /// `fork` could find locked.
 pub(crate) fn algorithm() -> Option<Algorithm> {
-    if !way::serves(Family::Lock) || is_watched() {
+    if !withdrawn::serves(Family::Lock) || is_watched() {
         return None;
     }
     let Some(name) = variable(c"CORECAST_LOCK") else { return Some(Algorithm::Auto) };

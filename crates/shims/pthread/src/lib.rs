@@ -10,7 +10,8 @@
 //! - `spin`: spin locks that give way;
 //! - `fork`, `allocator`, `nodes`, `thread`, `cpus`: what locks need inside foreign programs;
 //! - `epoch`: objects that are put in order once in each process;
-//! - `start`, `chosen`, `slot`, `way`, `counts`: what is switched on, how a call gets there or past it, and what is told.
+//! - `start`, `chosen`, `slot`, `counts`: what is switched on, how a call gets there, and what is told;
+//! - `withdrawn`, `way`: how a call gets past what is not switched on.
 
 // Its unit tests and models must not interpose themselves, so the functions have no public names there.
 #![cfg_attr(any(test, loom), allow(dead_code, reason = "called by the programs under which the object is loaded"))]
@@ -51,6 +52,8 @@ mod ticket;
 mod until;
 #[cfg(not(loom))]
 mod way;
+#[cfg(not(loom))]
+mod withdrawn;
 
 #[cfg(loom)]
 pub use epoch::EpochWord;

@@ -4,8 +4,9 @@
 //! for: a variable of `thread_local!` costs a call of `__tls_get_addr` at each lock. An object that is preloaded is there
 //! when the blocks are laid out.
 //!
-//! `corecast-capi` reaches its number of a thread in the same way, and has its own copy of these instructions: it stands on the crate `corecast`
-//! alone, whose public names would have to hold a macro for the two. The numbers differ as well: that one is small and of locks.
+//! `corecast-capi` reaches its number of a thread in the same way, and has its own copy of these instructions: it stands on
+//! the crate `corecast` alone, whose public names would have to hold a macro for the two. The numbers differ as well: that one
+//! is small and of locks.
 //!
 //! After `fork` the only thread of the child keeps its number, by which it knows what it holds.
 

@@ -7,29 +7,14 @@
 //! The loader calls a function while it relocates an object if a word of the object is to have the address of a symbol of the
 //! kind `STT_GNU_IFUNC`, as what that function returns.
 
-use corecast_base::sync::{AtomicU32, Ordering};
-use corecast_preload::{Family, Settings};
+use corecast_preload::Family;
 
-use crate::chosen;
-
-/// The families that were withdrawn early, as bits. Written by the first thread, while the loader relocates this object.
-static WITHDRAWN: AtomicU32 = AtomicU32::new(0);
-
-/// True if functions of this family were withdrawn early: the program reaches the C library's, so this object must not serve.
-pub(crate) fn is_withdrawn(family: Family) -> bool {
-    // ORDERING: Relaxed, written before there was a second thread
-    WITHDRAWN.load(Ordering::Relaxed) & family as u32 != 0
-}
-
-/// Whether this object serves barriers, and locks.
-pub(crate) fn serves(family: Family) -> bool {
-    !is_withdrawn(family) && Settings::get().serves(family)
-}
+use crate::{chosen, withdrawn};
 
 /// Withdraws what is not served. Called by the constructor.
 pub(crate) fn leave() {
     loader::keep();
-    let (is_lock, is_barrier) = (chosen::algorithm().is_none(), !serves(Family::Barrier));
+    let (is_lock, is_barrier) = (chosen::algorithm().is_none(), !withdrawn::serves(Family::Barrier));
     if is_lock || is_barrier {
         loader::withdraw_families(is_lock, is_barrier);
     }
@@ -45,10 +30,9 @@ mod loader {
 
 #[cfg(all(target_arch = "x86_64", target_os = "linux", target_env = "gnu", not(test)))]
 mod loader {
-    use corecast_base::sync::Ordering;
     use corecast_preload::{Family, Text, first_variable, withdraw};
 
-    use super::WITHDRAWN;
+    use crate::withdrawn;
 
     pub(super) fn withdraw_families(is_lock: bool, is_barrier: bool) {
         withdraw(|name| {
@@ -71,8 +55,7 @@ mod loader {
         let (is_lock, is_barrier) = (is_off || is_passed || is_unnamed(b"lock"), is_off || is_unnamed(b"barrier"));
         if is_lock || is_barrier {
             let bit = |is_withdrawn: bool, family: Family| if is_withdrawn { family as u32 } else { 0 };
-            // ORDERING: Relaxed, the only thread
-            WITHDRAWN.store(bit(is_lock, Family::Lock) | bit(is_barrier, Family::Barrier), Ordering::Relaxed);
+            withdrawn::remember(bit(is_lock, Family::Lock) | bit(is_barrier, Family::Barrier));
             withdraw_families(is_lock, is_barrier);
         }
         0
