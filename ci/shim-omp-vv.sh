@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Runs the C programs of the public suite OpenMP_VV with the preload object and without: each must end with the same status. No part
-# of `.ci/run`: it takes minutes, and clones the suite unless its folder is named.
+# Runs the C programs of the public suite OpenMP_VV with the preload object and without: each must end with the same status. No
+# part of `.ci/run`: it takes minutes, and clones the suite unless its folder is named.
 #
 # Usage: ci/shim-omp-vv.sh [FOLDER]     CC=gcc: the compiler; OMP_NUM_THREADS=4
 set -euo pipefail

@@ -1,8 +1,8 @@
 //! Regions with a team.
 //!
 //! The runtime is given a trampoline in place of the region's body, and the team in place of its data. Each member of the team
-//! that the runtime makes enters the trampoline, takes a seat and calls the body. At its first barrier it asks the runtime for its
-//! number, and for the number of members, of which the runtime may give fewer than were wanted.
+//! that the runtime makes enters the trampoline, takes a seat and calls the body. At its first barrier it asks the runtime
+//! for its number, and for the number of members, of which the runtime may give fewer than were wanted.
 
 use std::ffi::{c_long, c_uint, c_void};
 use std::ptr;
