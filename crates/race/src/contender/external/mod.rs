@@ -114,6 +114,7 @@ impl External {
                 if let Some(object) = object {
                     // The ranks alone have it, and not their launcher.
                     command.arg("env").arg(["LD_PRELOAD".as_ref(), object.as_os_str()].join(OsStr::new("=")));
+                    command.arg(SET_UP_EARLY);
                 }
                 command.arg(&built.driver);
                 command.envs(launcher.variables.iter().copied());
@@ -136,6 +137,10 @@ impl External {
         command
     }
 }
+
+/// The object sets a communicator up while the contender is checked. After the usual 100 calls it would do so while blocks are
+/// measured out, which were then a few operations long.
+const SET_UP_EARLY: &str = "CORECAST_MPI_AFTER=10";
 
 /// The path of corecast's preload object for MPI.
 fn preload_object() -> Result<PathBuf, String> {
