@@ -66,7 +66,8 @@ impl<S: StateMachine, M: Medium> Node<S, M> {
     ///
     /// In shared memory `Linearizable` needs no message and no clock: one load of the count that all nodes raise before an effect
     /// can be seen, and waiting only if this replica has not applied as many. Over messages it waits for a barrier in the log,
-    /// which costs as many messages as an operation; one barrier serves all reads of this node that began before it was asked for.
+    /// which costs as many messages as an operation; one barrier serves all reads of this node that began before it was asked
+    /// for.
     ///
     /// # Errors
     /// [`ReadError`]; `Lagging`, or `Unconfirmed` over messages, after 5 s.

@@ -111,7 +111,8 @@ impl Slots {
     #[must_use]
     pub fn announcement(&self, slot: usize) -> Option<ChannelPlace> {
         let inc = self.claim_of(slot).inc;
-        // ORDERING: Acquire, pairs with the Release in announce: the words below are of this incarnation or a later one [slot-place]
+        // ORDERING: Acquire, pairs with the Release in announce: the words below are of this incarnation or a later one
+        // [slot-place]
         let load = |at| self.word(slot, at).load(Ordering::Acquire);
         if inc == 0 || load(ANNOUNCED) != u64::from(inc) {
             return None;
