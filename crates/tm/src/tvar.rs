@@ -31,6 +31,7 @@ impl<T> TVar<T> {
 
     /// The mark of the instance, never 0.
     #[inline]
+    #[cfg_attr(loom, allow(dead_code, reason = "the models have no instance"))]
     pub(crate) fn instance(self) -> u32 {
         self.instance
     }
