@@ -1,4 +1,4 @@
-//! Which form of transactional memory a machine's model prefers, and why: the first half of [`Form::Auto`](crate::Form::Auto).
+//! Which form of transactional memory a machine's model prefers, and why: the first half of [`Form::Auto`].
 //!
 //! An access of a variable takes a round trip to its server and the transfer of its value's line, by messages; and two
 //! transfers, of the line with its locks and of that of its value, in shared memory. The clients together get done what the
