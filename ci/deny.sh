@@ -19,14 +19,12 @@ command -v python3 >/dev/null || {
     echo "SKIPPED: licences of dependencies: neither cargo-deny nor Python"
     exit 0
 }
-metadata="$(mktemp)"
-trap 'rm -f "$metadata"' EXIT
-cargo metadata --format-version 1 --locked >"$metadata"
-python3 - "$metadata" <<'PYTHON'
-import json, re, sys
+python3 - <<'PYTHON'
+import json, re, subprocess, sys
 
-# The list of deny.toml is the only one.
+# The lists of deny.toml are the only ones.
 text = open("deny.toml").read()
+targets = re.findall(r'"([^"]+)"', re.search(r"(?s)\ntargets = \[(.*?)\]", text).group(1))
 allowed = set(re.findall(r'"([^"]+)"', re.search(r"(?s)\nallow = \[(.*?)\]", text).group(1)))
 
 def holds(expression):
@@ -42,7 +40,11 @@ def holds(expression):
             python.append(str(word in allowed))
     return eval(" ".join(python))
 
-packages = json.load(open(sys.argv[1]))["packages"]
+def packages_for(target):
+    command = ["cargo", "metadata", "--format-version", "1", "--locked", "--filter-platform", target]
+    return json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)["packages"]
+
+packages = list({package["id"]: package for target in targets for package in packages_for(target)}.values())
 def is_refused(package):
     expression = package["license"]
     if not expression:
