@@ -8,6 +8,7 @@
 //! - [`Place`]: a value in memory that several threads or processes share; [`Arena`]: memory that all of them lay out in
 //!   the same way;
 //! - [`Plain`]: values that any bytes make;
+//! - [`crash_point`]: places at which tests let a process die;
 //! - [`prefetch_for_write`]: a hint that a line will be written;
 //! - [`region`]: shared memory with participants, for threads or processes;
 //! - [`rendezvous`]: how processes find such memory by a name;
@@ -44,6 +45,7 @@ mod cache_line;
 pub mod cgroup;
 mod clock;
 mod cpu;
+pub mod crash_point;
 #[cfg(not(loom))]
 mod liveness;
 pub mod place;

@@ -1,4 +1,4 @@
-// What becomes of a transaction whose process is killed?
+// A bank whose tellers are processes: one of them is killed within a transaction.
 //
 // Two tellers, each a process, move money between accounts. One is killed at some moment. This process counts all money
 // meanwhile, again and again, and always finds as much as at the beginning.

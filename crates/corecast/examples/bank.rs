@@ -1,4 +1,4 @@
-//! What becomes of a transaction whose process is killed while it stores its values?
+//! A bank whose tellers are processes: one of them is killed while it stores the values of a transaction.
 //!
 //! Four tellers, each a process, move money between accounts. One is killed half way through a commit: it has taken money out of
 //! one account, and not yet put it into the other. This process counts all money meanwhile, again and again. Run it with

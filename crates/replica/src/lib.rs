@@ -20,7 +20,6 @@
 mod batch;
 mod command;
 mod configuration;
-pub mod crash_point;
 mod crc32c;
 mod directory;
 #[cfg(not(loom))]
@@ -50,6 +49,7 @@ pub mod wal;
 pub use batch::{Batch, Batched};
 pub use command::{Command, LeaveReason, Op, SessionId};
 pub use configuration::{Configuration, RoleChange};
+pub use corecast_base::crash_point;
 pub use directory::FileError;
 #[cfg(not(loom))]
 pub use error::{ExecuteError, ForkedNode, OpenError, ReadError};

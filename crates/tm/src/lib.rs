@@ -66,7 +66,6 @@ pub mod client_set;
 mod config;
 mod conflicts;
 pub mod contention;
-pub mod crash_point;
 pub mod entry;
 #[cfg(not(loom))]
 mod error;
@@ -116,6 +115,7 @@ pub use client_set::MAX_PARTICIPANTS;
 #[cfg(not(loom))]
 pub use config::{Form, NoSuchForm, Values, Writes};
 pub use conflicts::{Manager, NoSuchManager};
+pub use corecast_base::crash_point;
 #[cfg(not(loom))]
 pub use error::{OpenError, RunError};
 #[cfg(not(loom))]

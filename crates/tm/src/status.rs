@@ -147,7 +147,7 @@ impl<'a> Status<'a> {
     #[must_use]
     pub fn try_commit_reads(self, epoch: u64) -> bool {
         let (from, to) = (word(epoch, State::Running), word(epoch, State::Committed));
-        // ORDERING: Release, pairs with the Acquire in read: the reads come before the stores of whom the lock goes to next;
+        // ORDERING: Release, pairs with the Acquire in read: the reads come before the stores of the next one with the lock;
         // ORDERING: Relaxed where it fails, nothing was done [committed]
         self.0.compare_exchange(from, to, Ordering::Release, Ordering::Relaxed).is_ok()
     }

@@ -70,7 +70,7 @@ unsafe impl Sync for Accounts {}
 impl Accounts {
     fn new() -> Self {
         let accounts: Box<[Account]> = accounts().collect();
-        assert_eq!(accounts.len(), ACCOUNTS, "so many may be reached from the first");
+        assert_eq!(accounts.len(), ACCOUNTS, "the first one is the start of this many");
         Self { first: Box::into_raw(accounts).cast() }
     }
 }

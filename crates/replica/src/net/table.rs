@@ -4,7 +4,7 @@
 //! ```text
 //! head           fences, then the parent of each node in the tree, and one
 //! for each node  beat | applied | left | panicked at                   written by the node, read by all
-//! slots          who has which, and where their channels are: `runtime::Slots`
+//! slots          the node that has each slot, and the place of its channels: `runtime::Slots`
 //! for each node  its wake word                                         written by all
 //! ```
 //! No rule of the protocol relies on it: it says where a later node is to be found and whom to suspect, and saves system calls.

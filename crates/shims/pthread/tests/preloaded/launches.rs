@@ -9,7 +9,8 @@ use super::object::{LOCKS, output, preloaded, program};
 
 const PROGRAMS: [&str; 7] = ["barrier.c", "mutex.c", "cond.c", "rwlock.c", "fork.c", "heap.c", "standard.cpp"];
 
-/// As many as `CORECAST_LAUNCHES` says. Every lock meets every program, and every third launch has one CPU for all its threads.
+/// Launches programs, `CORECAST_LAUNCHES` times in all. Every lock meets every program, and every third launch has one CPU for
+/// all its threads.
 #[test]
 fn many_launches_end_and_give_the_same() {
     let launches: usize = std::env::var("CORECAST_LAUNCHES").map_or(14, |count| count.parse().expect("a number"));

@@ -57,7 +57,7 @@ fn the_object_is_not_in_the_way_of_what_it_does_not_serve() {
     assert_eq!(reached(&program, &[("CORECAST_SHIM_ONLY", "another*")]), ["lock", "wait", "barrier"]);
 }
 
-/// As many as the program asks to wait for: neither tries nor unlocks.
+/// The object counts the calls that wait for a lock; it counts neither tries nor unlocks.
 #[test]
 fn reader_writer_locks_that_are_passed_on_are_counted_once_each() {
     let Some(program) = program("rwlock.c") else { return };

@@ -15,7 +15,7 @@ pub fn here(_label: &str) {}
 mod native {
     use std::sync::OnceLock;
 
-    use corecast_base::sync::{AtomicU8, AtomicU64, Ordering};
+    use crate::sync::{AtomicU8, AtomicU64, Ordering};
     use rustix::process::{Signal, getpid, kill_process};
 
     const VARIABLE: &str = "CORECAST_CRASH_AT";
