@@ -1,7 +1,7 @@
 //! Figures that the authors of Smelt have published of EPCC's benchmarks, with libgomp rebuilt on their barriers.
 //!
-//! The paper's table 2 and the measurements that came with its sources are of different runs: a barrier is 1.68 and 1.69 times as fast
-//! in the first, and 1.14 times in the second. Both are shown, each by its name.
+//! The paper's table 2 and the measurements that came with its sources are of different runs: a barrier is 1.68 and 1.69 times
+//! as fast in the first, and 1.14 times in the second. Both are shown, each by its name.
 
 use crate::published::PublishedFigure;
 

@@ -4,8 +4,8 @@
 //! limit is an error instead of an allocation, and bytes that are not UTF-8 become replacement characters, which no parser
 //! accepts.
 //!
-//! Files are read by system calls and not by the C library, so that `errno` stays as it is: a waiter looks at the limits of its CPUs
-//! again, and preload objects wait inside functions that leave `errno` alone.
+//! Files are read by system calls and not by the C library, so that `errno` stays as it is: a waiter looks at the limits of its
+//! CPUs again, and preload objects wait inside functions that leave `errno` alone.
 
 use std::io;
 use std::path::Path;

@@ -9,14 +9,11 @@ use std::cell::Cell;
 use std::ffi::c_void;
 use std::ptr;
 
-use crate::stub::thread_block;
+use crate::stub::{BLOCK_BYTES, thread_block};
 use crate::team::{Seat, Team};
 
 /// The deepest nesting of regions that a thread has teams for. Deeper regions are left to the runtime.
 pub(crate) const MOST_DEPTH: usize = 8;
-
-/// The bytes of a thread's state in its block, as `stub` reserves them.
-pub(crate) const STATE_BYTES: usize = 448;
 
 /// A few words for each thread, zero at its start.
 #[derive(Debug)]
@@ -34,7 +31,7 @@ pub(crate) struct ThreadState {
     pub(crate) hidden: SeatStack,
 }
 
-const _: () = assert!(size_of::<ThreadState>() == STATE_BYTES && align_of::<ThreadState>() <= 16);
+const _: () = assert!(size_of::<ThreadState>() == BLOCK_BYTES && align_of::<ThreadState>() <= 16);
 
 impl ThreadState {
     /// The seat of this thread.

@@ -13,7 +13,7 @@ global_asm!(
     "corecast_omp_thread:",
     ".zero {bytes}",
     ".popsection",
-    bytes = const crate::thread::STATE_BYTES,
+    bytes = const super::BLOCK_BYTES,
 );
 
 /// The block of this thread's state.

@@ -7,6 +7,9 @@
 //!
 //! The block of a thread's state is reserved here, too: the stub of tasks looks into it, for a way past everything else.
 
+/// The bytes of a thread's state, which `thread` lays out.
+pub(crate) const BLOCK_BYTES: usize = 448;
+
 #[cfg(target_arch = "aarch64")]
 mod aarch64;
 #[cfg(target_arch = "x86_64")]
