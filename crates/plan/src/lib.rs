@@ -42,6 +42,7 @@
 
 mod background;
 mod bounding;
+pub mod cluster;
 pub mod diamond;
 mod effort;
 mod explain;
