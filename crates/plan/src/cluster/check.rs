@@ -63,7 +63,9 @@ impl ClusterModel {
         for (i, tier) in self.tiers.iter().enumerate() {
             let path = format!("tiers[{i}].size");
             match tier.size {
-                None if i < last => return Err(FieldError::new(path, "a size, as all tiers but the last have", "none")),
+                None if i < last => {
+                    return Err(FieldError::new(path, "a size, as all tiers but the last have", "none"));
+                }
                 Some(size) if size <= before.min(u64::MAX - 1) && i > 0 || size == 0 || size % before != 0 => {
                     let expected = format!("a multiple of {before} that is larger, as a unit holds whole smaller ones");
                     return Err(FieldError::new(path, expected, size));

@@ -143,6 +143,13 @@ impl FarTree {
         neighbours
     }
 
+    /// The time for which a node is busy with the messages to its children.
+    pub(super) fn busy_ps(&self, rank: u64) -> u64 {
+        let position = self.layout.position(rank);
+        let step = |child: u64| self.hops[self.layout.tier_between(position, self.layout.position(child))].step_ps;
+        self.neighbours(rank).children.into_iter().map(step).sum()
+    }
+
     /// The slot of a unit among the members of the one above.
     fn slot(&self, members: &[Member], unit: Unit) -> u64 {
         let size = self.layout.size(unit.level);

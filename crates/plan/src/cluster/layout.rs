@@ -52,7 +52,8 @@ impl Layout {
         let (mut runs, mut next, mut rank): (Vec<Run>, u64, u64) = (Vec::new(), 0, 0);
         for run in &model.nodes {
             let first = run.place.unwrap_or(next);
-            let kind = model.machines.keys().position(|kind| *kind == run.kind).expect("a checked model knows its kinds");
+            let kind =
+                model.machines.keys().position(|kind| *kind == run.kind).expect("a checked model knows its kinds");
             match runs.last_mut() {
                 Some(last) if last.kind == kind && last.end() == first => last.count += run.count,
                 _ => runs.push(Run { first, count: run.count, kind, rank }),
@@ -94,6 +95,11 @@ impl Layout {
         self.run_at(position).kind
     }
 
+    /// The kinds of nodes that there are, some more than once.
+    pub(super) fn kinds(&self) -> impl Iterator<Item = usize> + '_ {
+        self.runs.iter().map(|run| run.kind)
+    }
+
     fn run_at(&self, position: u64) -> Run {
         self.runs[self.runs.partition_point(|run| run.first <= position) - 1]
     }
@@ -101,6 +107,14 @@ impl Layout {
     /// The smallest tier that has both positions in one unit.
     pub(super) fn tier_between(&self, a: u64, b: u64) -> usize {
         self.sizes.iter().position(|&size| a / size == b / size).expect("the last tier holds all positions")
+    }
+
+    /// True if every unit of every tier but the last is full, and has a power of two of nodes.
+    pub(super) fn is_full_of_powers_of_two(&self) -> bool {
+        let inner = &self.sizes[..self.tiers() - 1];
+        let last = self.runs.last().expect("a checked model has a node");
+        let has_gap = last.end() != self.len;
+        !has_gap && inner.iter().all(|size| size.is_power_of_two() && (self.len % size == 0 || self.len < *size))
     }
 
     /// The unit of all nodes.

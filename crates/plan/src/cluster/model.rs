@@ -198,7 +198,9 @@ impl ClusterModel {
             all.extend(machine.parameters().into_iter().map(named));
         }
         for (i, tier) in self.tiers.iter().enumerate() {
-            all.extend(tier.parameters().into_iter().map(|(name, parameter)| (format!("tiers[{i}].{name}"), parameter)));
+            all.extend(
+                tier.parameters().into_iter().map(|(name, parameter)| (format!("tiers[{i}].{name}"), parameter)),
+            );
         }
         for (i, (_, cost)) in self.nic.iter().flat_map(|nic| &nic.curve).enumerate() {
             all.push((format!("nic.curve[{i}][1]"), cost));

@@ -13,8 +13,7 @@ use super::parameter::{Parameter, Provenance};
 
 /// The fields of the outermost object that this version knows.
 const FIELDS: [&str; 7] = ["schema", "name", "machines", "nodes", "tiers", "nic", "arrival"];
-const OF_KINDS: [&str; 6] =
-    ["file", "synthetic", "members", "reduce_byte_ns", "broadcast_byte_ns", "combine_byte_ns"];
+const OF_KINDS: [&str; 6] = ["file", "synthetic", "members", "reduce_byte_ns", "broadcast_byte_ns", "combine_byte_ns"];
 const OF_RUNS: [&str; 3] = ["kind", "count", "place"];
 const OF_TIERS: [&str; 10] = [
     "name",
