@@ -39,7 +39,7 @@ pub(crate) enum Command {
     Measure(measure::Arguments),
     /// Plan the tree for one operation.
     #[command(
-        after_help = "Examples:\n  corecast plan --op broadcast --compare\n  corecast plan --op barrier --effort exact --svg barrier.svg"
+        after_help = "Examples:\n  corecast plan --op broadcast --compare\n  corecast plan --op barrier --effort exact --svg barrier.svg\n  corecast plan --cluster cluster.json --nodes 100000 --op allreduce --explain"
     )]
     Plan(plan::Arguments),
     /// Say what would be used for each operation, what it was chosen from, and why.

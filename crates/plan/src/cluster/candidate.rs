@@ -71,3 +71,17 @@ impl Candidate {
         self.quiet_ns + self.mean_wait_ns + self.tail_wait_ns
     }
 }
+
+impl fmt::Display for Candidate {
+    /// The scheme with its lanes and pieces.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.scheme)?;
+        if self.lanes > 1 {
+            write!(f, ", {} lanes", self.lanes)?;
+        }
+        match self.chunk_bytes {
+            Some(bytes) => write!(f, ", pieces of {} KiB", bytes >> 10),
+            None => Ok(()),
+        }
+    }
+}

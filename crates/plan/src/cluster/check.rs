@@ -4,6 +4,9 @@ use super::field::FieldError;
 use super::model::{ClusterModel, MOST, MOST_MEMBERS, MOST_NODES, Nic, NodeRun, Tier};
 use super::parameter::{Parameter, Provenance};
 
+/// Messages that a node can begin while one is on the way: a tree has some times as many levels.
+const MOST_STEPS: f64 = 1e5;
+
 impl ClusterModel {
     /// Checks that the parts fit together, as the reader does with each file.
     ///
@@ -59,6 +62,7 @@ impl ClusterModel {
         let Some(last) = self.tiers.len().checked_sub(1) else {
             return Err(FieldError::new("tiers", "at least one tier", "none"));
         };
+        let mean_wait_ns = self.arrival.as_ref().map_or(0.0, |arrival| arrival.mean_ns.value);
         let mut before = 1;
         for (i, tier) in self.tiers.iter().enumerate() {
             let path = format!("tiers[{i}].size");
@@ -76,18 +80,25 @@ impl ClusterModel {
                 }
                 size => before = size.unwrap_or(before),
             }
-            check_tier(i, tier)?;
+            check_tier(i, tier, mean_wait_ns)?;
         }
         Ok(())
     }
 }
 
-fn check_tier(i: usize, tier: &Tier) -> Result<(), FieldError> {
+/// Checks that a node's messages follow each other in times that can be told from 0, and from those that they are on the way for.
+fn check_tier(i: usize, tier: &Tier, mean_wait_ns: f64) -> Result<(), FieldError> {
+    let value = |parameter: &Option<Parameter>| parameter.as_ref().map_or(0.0, |parameter| parameter.value);
     let busiest = tier.send_ns.value.min(tier.receive_ns.value);
-    let gap = tier.gap_ns.as_ref().map_or(0.0, |gap| gap.value);
-    if busiest.max(gap) < 1.0 {
+    let step = busiest.max(value(&tier.gap_ns));
+    if step < 1.0 {
         let expected = "at least 1, or `gap_ns` of at least 1, as no node sends any number of messages at once";
         return Err(FieldError::new(format!("tiers[{i}].send_ns"), expected, busiest));
+    }
+    let way = tier.latency_ns.value + value(&tier.rendezvous_ns) + mean_wait_ns;
+    if way > MOST_STEPS * step {
+        let expected = format!("with `rendezvous_ns` and waits at most {MOST_STEPS} times `gap_ns` or `send_ns`");
+        return Err(FieldError::new(format!("tiers[{i}].latency_ns"), expected, way));
     }
     Ok(())
 }

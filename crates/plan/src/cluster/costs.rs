@@ -11,9 +11,12 @@ use super::postal::Hop;
 /// Bytes that a message carries in a cache line, and a node's members at the cost of [`super::Near`].
 pub(super) const LINE_BYTES: u64 = 56;
 
-/// Picoseconds, at most the longest time that can be added up a million times.
+/// The longest time of a single message or piece, in picoseconds: a thousand seconds. A hundred of them can be added up.
+const LONGEST_PS: f64 = 1e15;
+
+/// Picoseconds; longer times than [`LONGEST_PS`] count as that.
 pub(super) fn ps(ns: f64) -> u64 {
-    (ns * 1000.0).round().clamp(0.0, 1e18 / 1e6) as u64
+    (ns * 1000.0).round().clamp(0.0, LONGEST_PS) as u64
 }
 
 /// Nanoseconds.

@@ -106,6 +106,10 @@ fn every_broken_rule_is_named_by_its_path() {
         assert!(error.starts_with(expected), "{error}\ninstead of\n{expected}");
     }
     let mut text = example();
+    text["tiers"][2]["latency_ns"] = assumed(1e9);
+    let error = parse(text.to_string()).expect_err("picoseconds instead of nanoseconds").to_string();
+    assert!(error.contains("`tiers[2].latency_ns`: expected with `rendezvous_ns` and waits at most 100000"), "{error}");
+    let mut text = example();
     for tier in ["send_ns", "receive_ns", "gap_ns"] {
         text["tiers"][0][tier] = assumed(0.0);
     }

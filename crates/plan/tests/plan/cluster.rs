@@ -64,7 +64,7 @@ fn the_cost_grows_with_the_logarithm_of_the_nodes() {
     assert!(best < far);
     let plan = plan(&uniform().scaled(512), Operation::Allreduce, 8);
     let doubling = plan.best_of(FarScheme::Doubling).expect("a candidate");
-    assert!((doubling.far_ns - 9.0 * 1600.0).abs() < 10.0, "nine rounds of L + 2o: {doubling:?}");
+    assert!((doubling.far_ns - 9.0 * 1600.0).abs() < 20.0, "nine rounds of L + 2o: {doubling:?}");
 }
 
 #[test]

@@ -25,6 +25,8 @@ struct Row {
     operation: Operation,
     /// Length of the values, and the published time in microseconds.
     times_us: &'static [(u64, f64)],
+    /// Lengths that come out too fast or too slow, with the reason.
+    misses: &'static [(u64, &'static str)],
 }
 
 fn model(row: &Row) -> ClusterModel {
@@ -43,18 +45,36 @@ fn model(row: &Row) -> ClusterModel {
     model
 }
 
-/// The predicted time of each length over the published one.
-fn ratios(row: &Row, model: &ClusterModel) -> Vec<f64> {
+/// Lengths with the predicted time over the published one.
+fn ratios(row: &Row, model: &ClusterModel) -> Vec<(u64, f64)> {
     let models = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../machines/models");
     let near = Near::plan_all(model, &models, Effort::Quick).expect("the inside of the nodes");
     let ratio = |&(bytes, published_us): &(u64, f64)| {
         let plan = ClusterRequest::new(row.operation).bytes(bytes).plan(model, &near).expect("a plan");
         let predicted_us = plan.best().expected_ns() / 1e3;
-        let (scheme, ratio) = (plan.best().scheme, predicted_us / published_us);
-        println!("{}: {bytes} B: {predicted_us:.1} us by {scheme}, published {published_us}: {ratio:.2}", row.source);
-        ratio
+        let ratio = predicted_us / published_us;
+        println!(
+            "{}: {bytes} B: {predicted_us:.1} us by {}, published {published_us}: {ratio:.2}",
+            row.source,
+            plan.best()
+        );
+        (bytes, ratio)
     };
     row.times_us.iter().map(ratio).collect()
+}
+
+/// Asserts that exactly the lengths with a reason are out of a factor of two.
+fn check(rows: &[Row]) {
+    let mut wrong = Vec::new();
+    for row in rows {
+        for (bytes, ratio) in ratios(row, &model(row)) {
+            let is_explained = row.misses.iter().any(|(missed, _)| *missed == bytes);
+            if (0.5..=2.0).contains(&ratio) == is_explained {
+                wrong.push((row.source, bytes, ratio));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:?}");
 }
 
 fn captured(file: &str) -> MachineSource {
@@ -75,6 +95,7 @@ fn infiniband() -> [Row; 4] {
             memory_gb_s: EIGHT_CHANNELS,
             operation: Operation::Allreduce,
             times_us: &[(8, 7.70), (128, 8.10), (8192, 28.63), (1 << 20, 1519.43)],
+            misses: &[],
         },
         Row {
             source: "open-mpi/ompi#9761, HPC-X",
@@ -84,6 +105,7 @@ fn infiniband() -> [Row; 4] {
             memory_gb_s: EIGHT_CHANNELS,
             operation: Operation::Allreduce,
             times_us: &[(8, 34.92), (64, 28.70), (1024, 44.66), (8192, 107.57)],
+            misses: &[],
         },
         Row {
             source: "openucx/ucc#621, hier with radix 8",
@@ -93,6 +115,7 @@ fn infiniband() -> [Row; 4] {
             memory_gb_s: SIX_CHANNELS,
             operation: Operation::Reduce,
             times_us: &[(8, 9.28)],
+            misses: &[],
         },
         Row {
             source: "openucx/ucc#328, hier",
@@ -102,17 +125,14 @@ fn infiniband() -> [Row; 4] {
             memory_gb_s: SIX_CHANNELS,
             operation: Operation::Allreduce,
             times_us: &[(8, 14.9), (64, 16.34), (512, 34.42), (2048, 37.01)],
+            misses: &[],
         },
     ]
 }
 
 #[test]
 fn collectives_over_infiniband_come_out_within_a_factor_of_two() {
-    for row in infiniband() {
-        for ratio in ratios(&row, &model(&row)) {
-            assert!((0.5..=2.0).contains(&ratio), "{}: {ratio}", row.source);
-        }
-    }
+    check(&infiniband());
 }
 
 /// QsNet II: L and o are assumed from the 3 us that such a network's MPI takes one way.
@@ -126,10 +146,11 @@ fn a_sum_over_qsnet_comes_out_within_a_factor_of_two() {
         memory_gb_s: 12.8,
         operation: Operation::Allreduce,
         times_us: &[(8, 22.0)],
+        misses: &[],
     };
     let tiers = vec![Tier::assumed("all", None, 2000.0, 500.0, 1.1)];
     let model = ClusterModel { tiers, arrival: None, ..model(&row) };
-    assert!((0.5..=2.0).contains(&ratios(&row, &model)[0]));
+    assert!((0.5..=2.0).contains(&ratios(&row, &model)[0].1));
 }
 
 /// Blue Gene/Q reduces in its network: a model of messages between nodes must not reach that, or it counts too little. Its latency
@@ -144,10 +165,11 @@ fn a_tree_of_hardware_is_out_of_reach() {
         memory_gb_s: 42.6,
         operation: Operation::Allreduce,
         times_us: &[(8, 10.25)],
+        misses: &[],
     };
     let tiers = vec![Tier::assumed("torus", None, 500.0, 250.0, 0.5)];
     let model = ClusterModel { tiers, arrival: None, ..model(&row) };
-    let ratio = ratios(&row, &model)[0];
+    let (_, ratio) = ratios(&row, &model)[0];
     assert!(ratio > 1.5, "{ratio}");
     let near = Near::plan_all(&model, Path::new("."), Effort::Quick).expect("the inside of the nodes");
     let plan = ClusterRequest::new(Operation::Allreduce).plan(&model, &near).expect("a plan");
