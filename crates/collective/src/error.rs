@@ -85,6 +85,22 @@ pub enum Loss {
     OutOfStep,
 }
 
+/// By their codes, from 1.
+pub(crate) const LOSSES: [Loss; 6] =
+    [Loss::Panicked, Loss::Left, Loss::Mismatched, Loss::Died, Loss::OtherLength, Loss::OutOfStep];
+
+impl Loss {
+    /// Its number in words between members; never 0.
+    pub(crate) fn code(self) -> u32 {
+        1 + LOSSES.iter().position(|&known| known == self).expect("LOSSES names every loss") as u32
+    }
+
+    /// The loss in a word that any process may have written.
+    pub(crate) fn of_code(code: u32) -> Option<Self> {
+        LOSSES.get((code as usize).checked_sub(1)?).copied()
+    }
+}
+
 impl fmt::Display for Loss {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
