@@ -83,11 +83,13 @@ pub enum Loss {
     OtherLength,
     /// It called other operations than its peers, too long ago for the logs to tell which.
     OutOfStep,
+    /// It was told that the group, which spans several nodes, has failed at another one: see `nodes`.
+    Elsewhere,
 }
 
 /// By their codes, from 1.
-pub(crate) const LOSSES: [Loss; 6] =
-    [Loss::Panicked, Loss::Left, Loss::Mismatched, Loss::Died, Loss::OtherLength, Loss::OutOfStep];
+pub(crate) const LOSSES: [Loss; 7] =
+    [Loss::Panicked, Loss::Left, Loss::Mismatched, Loss::Died, Loss::OtherLength, Loss::OutOfStep, Loss::Elsewhere];
 
 impl Loss {
     /// Its number in words between members; never 0.
@@ -110,6 +112,7 @@ impl fmt::Display for Loss {
             Self::Mismatched => "called an operation with another type than its peers",
             Self::Died => "died",
             Self::OutOfStep => "called other operations than its peers some time ago",
+            Self::Elsewhere => "was told that the group has failed at another node",
         })
     }
 }

@@ -234,7 +234,6 @@ impl MemberTable {
     }
 }
 
-/// The losses by their code, from 1.
 /// Set in a fault that is two ranks and their calls.
 const MISMATCHED: u64 = 1 << 63;
 const RANK_BITS: u32 = 12;
@@ -282,7 +281,7 @@ mod tests {
     #[test]
     fn a_word_that_no_member_writes_is_damage() {
         let table = table(2);
-        for word in [1, 2 << 32 | 2, 7 << 32, MISMATCHED, u64::MAX] {
+        for word in [1, 2 << 32 | 2, 8 << 32, MISMATCHED, u64::MAX] {
             table.fault.store(word, Ordering::Relaxed);
             assert_eq!(table.fault(), Some(Error::Corrupt), "{word:#x}");
         }

@@ -14,9 +14,11 @@
 //! [`tell`](Engine::tell), [`listen`](Engine::listen), [`remake`](Engine::remake) and [`close`](Engine::close) may be called. Only
 //! remake makes the engine of use again.
 
+use std::any::TypeId;
 use std::fmt;
 
 use super::{Fault, FaultWord, NodeSet};
+use crate::op::PredefinedOp;
 
 /// One leader's end of the library that carries messages between nodes: see the [module](super).
 pub trait Engine: Send {
@@ -38,7 +40,8 @@ pub trait Engine: Send {
     /// looks for words of other nodes.
     ///
     /// # Errors
-    /// A [`Fault`], after which all steps are abandoned. [`Fault::Told`] with a word that another node has told, each word once.
+    /// A [`Fault`], after which all steps are abandoned. [`Fault::Told`] with a word that another node has told, each word once: see
+    /// [`tell`](Self::tell).
     fn poll(&mut self, ticket: Ticket) -> Result<bool, Fault>;
 
     /// The next word that another node has told, if there is one that neither this nor [`poll`](Self::poll) has returned. Lets all
@@ -46,17 +49,20 @@ pub trait Engine: Send {
     fn listen(&mut self) -> Option<FaultWord>;
 
     /// Sends a word to all other nodes, as far as they live, and returns before they have received it; a node that receives a word
-    /// passes it on as the engine's way of telling asks for, from within its own calls. A word whose
-    /// [`epoch`](FaultWord::epoch) is not that of the receiver is passed on and returned as any other one.
+    /// passes it on as the engine's way of telling asks for, from within its own calls. [`FaultWord::epoch`] is the number of
+    /// times that the sender was [remade](Self::remake). A receiver drops a word of an earlier epoch than its own, and keeps one of
+    /// a later epoch until it has been remade as often.
     fn tell(&mut self, word: FaultWord);
 
-    /// Leaves the nodes that are not `living` and all abandoned steps behind, so that steps can be started among the others. All
-    /// living nodes call it with the same set. Nodes keep their order and are numbered anew from 0; [`facts`](Self::facts) and the
-    /// nodes of later steps and words are in the new numbers. All slots are free again and may hold anything.
+    /// Leaves lost nodes and all abandoned steps behind, so that steps can be started among the others; returns the nodes that
+    /// go on, the same set at all of them. All living nodes call it. `living` are the nodes of which the caller has not heard that
+    /// they are lost: the engine may know of others that are. Nodes keep their order and are numbered anew from 0;
+    /// [`facts`](Self::facts) and the nodes of later steps and words are in the new numbers. All slots are free again and may hold
+    /// anything.
     ///
     /// # Errors
     /// A [`Fault`] if the engine cannot go on, such as one that cannot survive the loss of a node.
-    fn remake(&mut self, living: &NodeSet) -> Result<(), Fault>;
+    fn remake(&mut self, living: &NodeSet) -> Result<NodeSet, Fault>;
 
     /// Ends this node's part. `is_clean` says that all operations were completed; otherwise the engine must not wait for
     /// nodes that may never come.
@@ -215,6 +221,24 @@ impl ValueKind {
     pub const ALL: [Self; 10] =
         [Self::U8, Self::U16, Self::U32, Self::U64, Self::I8, Self::I16, Self::I32, Self::I64, Self::F32, Self::F64];
 
+    /// The kind of a type's values, if they are of one.
+    #[must_use]
+    pub fn of<T: 'static>() -> Option<Self> {
+        let types = [
+            TypeId::of::<u8>(),
+            TypeId::of::<u16>(),
+            TypeId::of::<u32>(),
+            TypeId::of::<u64>(),
+            TypeId::of::<i8>(),
+            TypeId::of::<i16>(),
+            TypeId::of::<i32>(),
+            TypeId::of::<i64>(),
+            TypeId::of::<f32>(),
+            TypeId::of::<f64>(),
+        ];
+        types.iter().position(|&id| id == TypeId::of::<T>()).map(|place| Self::ALL[place])
+    }
+
     /// The size of a value.
     #[must_use]
     pub const fn bytes(self) -> usize {
@@ -231,26 +255,6 @@ impl ValueKind {
     pub const fn is_exact(self) -> bool {
         !matches!(self, Self::F32 | Self::F64)
     }
-}
-
-/// The operations that engines know. Integers wrap around.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum PredefinedOp {
-    /// The sum.
-    Sum,
-    /// The product.
-    Prod,
-    /// The least.
-    Min,
-    /// The greatest.
-    Max,
-    /// The bits that all have, of integers.
-    And,
-    /// The bits that one has, of integers.
-    Or,
-    /// The bits that an odd number have, of integers.
-    Xor,
 }
 
 impl fmt::Display for Facts {

@@ -63,6 +63,9 @@ pub enum FaultKind {
     },
 }
 
+/// More ranks than there are in a group over nodes: the roots in a word have 27 bits.
+pub(super) const MOST_RANKS: usize = (1 << 27) - 2;
+
 const MEMBER: u32 = 1;
 const MISMATCHED: u32 = 2;
 const NODE: u32 = 3;
@@ -97,7 +100,7 @@ impl FaultWord {
             let of_it = [0, 1, 2, 3].map(|byte| bytes[4 * place + byte]);
             u32::from_le_bytes(of_it)
         };
-        let call = |word: u32| Call::of_word(u64::from(word), crate::MAX_MEMBERS);
+        let call = |word: u32| Call::of_word(u64::from(word), MOST_RANKS);
         let [epoch, node, kind, first, second, third] = [0, 1, 2, 3, 4, 5].map(word);
         let kind = match kind {
             MEMBER => FaultKind::Member { rank: first, loss: Loss::of_code(second)? },
@@ -118,7 +121,7 @@ mod tests {
 
     #[test]
     fn words_come_back_and_others_are_refused() {
-        let (called, expected) = (Call::rooted(CallKind::Reduce, 4000), Call::of(CallKind::Barrier));
+        let (called, expected) = (Call::rooted(CallKind::Reduce, 25_600_000), Call::of(CallKind::Barrier));
         let mut kinds = vec![
             FaultKind::Mismatched { called, other: 7, expected },
             FaultKind::Node,
