@@ -14,6 +14,10 @@ const EXAMPLE: &str = include_str!("../../../../docs/examples/cluster.json");
 const EIGHT_CHANNELS: f64 = 409.6;
 const SIX_CHANNELS: f64 = 256.0;
 
+/// Why the first version of a hierarchical collective is slower inside nodes.
+const THROUGH_MESSAGES: &str =
+    "its description says that nodes reduce and broadcast through messages, not in shared memory";
+
 /// A published time.
 struct Row {
     source: &'static str,
@@ -31,6 +35,8 @@ struct Row {
 
 fn model(row: &Row) -> ClusterModel {
     let mut model = cluster::parse(EXAMPLE).expect("the example").scaled(row.nodes);
+    // These libraries have one leader on a node.
+    model.nic = None;
     let kind = model.machines.get_mut("node").expect("the kind of the example");
     let combine_byte_ns = kind.combine_byte_ns.clone();
     // Each member's value is written once and read once on the way up, and again on the way down.
@@ -68,7 +74,9 @@ fn check(rows: &[Row]) {
     let mut wrong = Vec::new();
     for row in rows {
         for (bytes, ratio) in ratios(row, &model(row)) {
-            let is_explained = row.misses.iter().any(|(missed, _)| *missed == bytes);
+            let miss = row.misses.iter().find(|(missed, _)| *missed == bytes);
+            miss.iter().for_each(|(_, why)| println!("  out of reach: {why}"));
+            let is_explained = miss.is_some();
             if (0.5..=2.0).contains(&ratio) == is_explained {
                 wrong.push((row.source, bytes, ratio));
             }
@@ -98,6 +106,7 @@ fn infiniband() -> [Row; 4] {
             misses: &[],
         },
         Row {
+            // The issue does not say how many ranks a node had; its author's system has nodes of 128 cores.
             source: "open-mpi/ompi#9761, HPC-X",
             nodes: 512,
             machine: captured("epyc-7773x-128.json"),
@@ -105,7 +114,10 @@ fn infiniband() -> [Row; 4] {
             memory_gb_s: EIGHT_CHANNELS,
             operation: Operation::Allreduce,
             times_us: &[(8, 34.92), (64, 28.70), (1024, 44.66), (8192, 107.57)],
-            misses: &[],
+            misses: &[(
+                8192,
+                "the issue is a complaint about long values on many nodes: they were slower than should be",
+            )],
         },
         Row {
             source: "openucx/ucc#621, hier with radix 8",
@@ -125,7 +137,7 @@ fn infiniband() -> [Row; 4] {
             memory_gb_s: SIX_CHANNELS,
             operation: Operation::Allreduce,
             times_us: &[(8, 14.9), (64, 16.34), (512, 34.42), (2048, 37.01)],
-            misses: &[],
+            misses: &[(512, THROUGH_MESSAGES), (2048, THROUGH_MESSAGES)],
         },
     ]
 }
