@@ -1,8 +1,8 @@
 //! Hosts made of network namespaces: a bridge in one of them, and one more with a pair of virtual interfaces for each host.
 //!
 //! A launcher reaches a host through an agent in the place of its remote shell. The agent enters the host's network and makes
-//! namespaces of names, of System V objects and of mounts, with a `/dev/shm` and a meeting directory of its own, so that memory and
-//! names end at the host's border. Launchers, their daemons and TCP are the real ones. Only root may make such hosts.
+//! namespaces of names, of System V objects and of mounts, with a `/dev/shm` and a meeting directory of its own, so that memory
+//! and names end at the host's border. Launchers, their daemons and TCP are the real ones. Only root may make such hosts.
 
 use std::fs;
 use std::io::Write;

@@ -38,7 +38,7 @@ pub enum Victim {
 pub struct NodesDeathRow {
     /// The library.
     pub library: String,
-    /// What was killed.
+    /// The victim.
     pub victim: Victim,
     /// Hosts of a launch.
     pub hosts: usize,
@@ -120,7 +120,8 @@ pub(super) fn kill_many(
 }
 
 impl Campaign {
-    /// The launcher of Open MPI 5 ends the job when one of its daemons dies, so a host that is lost with its daemon ends every job.
+    /// The launcher of Open MPI 5 ends the job when one of its daemons dies, so a host that is lost with its daemon ends every
+    /// job.
     fn is_survivable(self, library: &Library) -> bool {
         match self.victim {
             Victim::Member => true,
@@ -196,7 +197,7 @@ fn pids(launch: &mut Launch<'_>, ranks: usize) -> Option<Vec<Pid>> {
     }
 }
 
-/// What the survivors of a launch have told.
+/// The words of the survivors of a launch, judged.
 fn judge(
     work: &Work,
     survivors: &[usize],

@@ -30,8 +30,8 @@ pub(super) struct Library {
 /// The names that Debian gives launchers.
 const USUAL: [(&str, &str); 2] = [("openmpi", "mpirun.openmpi"), ("mpich", "mpiexec.mpich")];
 
-/// The libraries of this system and those in these folders, each with `bin/mpiexec` and `lib`; and the names of those that are missing,
-/// with the reason.
+/// The libraries of this system and those in these folders, each with `bin/mpiexec` and `lib`; and the names of those that are
+/// missing, with the reason.
 pub(super) fn find(homes: &[PathBuf]) -> (Vec<Library>, Vec<(String, String)>) {
     let (mut found, mut missing) = (Vec::new(), Vec::new());
     for (name, launcher) in USUAL {

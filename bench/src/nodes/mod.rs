@@ -1,9 +1,9 @@
 //! `corecast bench nodes`: groups over several machines, beside plain MPI with the same number of members.
 //!
-//! The hosts are network namespaces of this machine, with virtual interfaces between them. Every library that is installed launches
-//! the same program on them: once as members of a group over all hosts, with MPI between these, and once as plain ranks, in turns.
-//! Each launch checks every operation before it times it. A ratio is the median of the ratios of neighbouring launches. All hosts share
-//! the CPUs of this machine, so only ratios mean something, and no time is that of a network.
+//! The hosts are network namespaces of this machine, with virtual interfaces between them. Every library that is installed
+//! launches the same program on them: once as members of a group over all hosts, with MPI between these, and once as plain ranks,
+//! in turns. Each launch checks every operation before it times it. A ratio is the median of the ratios of neighbouring launches.
+//! All hosts share the CPUs of this machine, so only ratios mean something, and no time is that of a network.
 
 mod bed;
 mod conformance;
@@ -60,13 +60,13 @@ pub struct NodesOptions {
     pub shape: NodesShape,
     /// Launches of each kind in a race, or deaths; a default if `None`.
     pub runs: Option<usize>,
-    /// What this run does.
+    /// The work of this run.
     pub work: NodesWork,
     /// The programs that launchers start.
     pub programs: NodesPrograms,
 }
 
-/// What a run does.
+/// The work of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NodesWork {
     /// Times operations, beside plain MPI.
@@ -144,7 +144,7 @@ pub struct NodesCheckRow {
     pub shape: NodesShape,
     /// Operations.
     pub operations: u64,
-    /// What went wrong; `null` if nothing did.
+    /// The first wrong result, or the reason why there is none; `null` if all were right.
     pub wrong: Option<String>,
 }
 

@@ -1,4 +1,4 @@
-//! What the processes of a launch are to do, in a file that all of them read, and the files in which they tell the outcome.
+//! The work of the processes of a launch, in a file that all of them read, and the files in which they tell the outcome.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,5 +1,5 @@
-//! Buffers that the library reads and writes: owned by the engine, at an address that stays, and left to the library for good where
-//! a step was abandoned.
+//! Buffers that the library reads and writes: owned by the engine, at an address that stays, and left to the library for good
+//! where a step was abandoned.
 
 use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
 use std::fmt;
@@ -37,7 +37,8 @@ impl Buffer {
 
     fn slice(&mut self, bytes: usize) -> &mut [u8] {
         assert!(bytes <= self.bytes, "{bytes} bytes of a buffer of {}", self.bytes);
-        // SAFETY: that many initialised bytes belong to this buffer, which is borrowed, and the slots' rules keep the library away.
+        // SAFETY: that many initialised bytes belong to this buffer, which is borrowed, and the slots' rules keep the library
+        // away.
         unsafe { std::slice::from_raw_parts_mut(self.start.as_ptr(), bytes) }
     }
 }

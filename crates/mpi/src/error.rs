@@ -44,7 +44,7 @@ impl fmt::Display for MpiError {
 
 impl std::error::Error for MpiError {}
 
-/// What the set-up was waiting for when its time was over.
+/// The step that a set-up had come to when its time was over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Stage {
@@ -102,7 +102,7 @@ pub enum OpenError {
     /// The time for the set-up was over.
     #[error("{stage} was not finished within {limit_ms} ms: {missing}; interfaces of this host: {interfaces}{hint}")]
     SetupTimeout {
-        /// What was waited for.
+        /// The step that was waited for.
         stage: Stage,
         /// The limit, in milliseconds.
         limit_ms: u64,

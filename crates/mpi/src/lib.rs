@@ -1,12 +1,12 @@
 //! The engine between machines: MPI, loaded at run time, under corecast's groups over several nodes.
 //!
-//! **When to take it:** a program that uses corecast's groups within a machine is to run on several, and these have an MPI, as every
-//! cluster does. **When not:** on one machine, where nothing has to be loaded; and for messages among programs that come and go, as
-//! the nodes of an MPI job are fixed.
+//! **When to take it:** a program that uses corecast's groups within a machine is to run on several, and these have an MPI, as
+//! every cluster does. **When not:** on one machine, where nothing has to be loaded; and for messages among programs that come
+//! and go, as the nodes of an MPI job are fixed.
 //!
 //! Nothing of MPI is needed to build a program. [`Cluster::from_env`] finds the library at run time, in this order: one that the
-//! program has loaded itself; the file that `CORECAST_MPI` names; the library of the launcher's family (Open MPI's `mpirun`, or one
-//! that speaks PMI); `libmpi_abi.so.1`. Three binary interfaces are known: see [`abi`].
+//! program has loaded itself; the file that `CORECAST_MPI` names; the library of the launcher's family (Open MPI's `mpirun`, or
+//! one that speaks PMI); `libmpi_abi.so.1`. Three binary interfaces are known: see [`abi`].
 //!
 //! ```no_run
 //! use corecast_mpi_engine::Cluster;
@@ -15,8 +15,8 @@
 //! # Ok::<(), corecast_mpi_engine::OpenError>(())
 //! ```
 //!
-//! **Progress:** blocking only in [`Cluster::from_env`], `remake` and `close`, each with a limit of time. Everything else starts and
-//! polls. MPI itself makes progress only when it is called, which the polls of a leader do.
+//! **Progress:** blocking only in [`Cluster::from_env`], `remake` and `close`, each with a limit of time. Everything else starts
+//! and polls. MPI itself makes progress only when it is called, which the polls of a leader do.
 //!
 //! - [`Cluster`]: the nodes of this program; [`LibraryInfo`]: the library that was found;
 //! - [`Launcher`]: what started this process;

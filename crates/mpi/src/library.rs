@@ -1,7 +1,7 @@
 //! The MPI library of this process: its functions and constants behind methods that return errors instead of codes.
 //!
-//! Methods that begin an operation on the caller's memory are unsafe: the library reads and writes there until [`Library::test`] has
-//! said that the request is done, or for ever if nobody asks.
+//! Methods that begin an operation on the caller's memory are unsafe: the library reads and writes there until [`Library::test`]
+//! has said that the request is done, or for ever if nobody asks.
 
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::fmt;
@@ -129,8 +129,8 @@ impl Library {
         Ok((rank as usize, size as usize))
     }
 
-    /// A communicator of the same processes, whose errors are returned. All of them have to call it; `None` if some have not before
-    /// the deadline.
+    /// A communicator of the same processes, whose errors are returned. All of them have to call it; `None` if some have not
+    /// before the deadline.
     pub(crate) fn duplicate(&self, comm: Handle, deadline: Instant) -> Result<Option<Handle>, MpiError> {
         // The library may write it as late as when the request is done, and it may never be.
         let made: &mut Handle = Box::leak(Box::new(0));

@@ -24,9 +24,9 @@ pub struct LibraryInfo {
     pub mortality: Option<&'static str>,
 }
 
-/// Of Open MPI from version 5 on. The detector's flags are called deprecated; without them, survivors of a death were never told of
-/// it in 20 of 34 trials with version 5.0.11 over TCP, and with them in 0 of 47. The component `han` crashes if a death precedes
-/// its first collective (ompi#13915), and only `ob1` is adapted to failures.
+/// Of Open MPI from version 5 on. The detector's flags are called deprecated; without them, survivors of a death were never told
+/// of it in 20 of 34 trials with version 5.0.11 over TCP, and with them in 0 of 47. The component `han` crashes if a death
+/// precedes its first collective (ompi#13915), and only `ob1` is adapted to failures.
 const SURVIVING: &str = "--map-by ppr:1:node --bind-to none --with-ft ulfm --mca mpi_ft_detector 1 \
      --mca mpi_ft_detector_period 0.1 --mca mpi_ft_detector_timeout 0.4 --mca coll ^han --mca pml ob1";
 
@@ -50,8 +50,8 @@ impl LibraryInfo {
         }
     }
 
-    /// The options to give to the library's launcher: one process on each node, which may use all CPUs, and survival of the death of
-    /// a node where the library is able to.
+    /// The options to give to the library's launcher: one process on each node, which may use all CPUs, and survival of the death
+    /// of a node where the library is able to.
     #[must_use]
     pub fn launch_flags(&self) -> &'static str {
         match self.abi {

@@ -1,7 +1,7 @@
 //! The library for as long as the process uses it: initialised by a thread of its own, which finalizes it as well.
 //!
-//! `MPI_Init` and `MPI_Finalize` wait for all processes, and nothing ends them early. On a thread of their own they can be waited for
-//! with a limit; a process that was not initialised in time reports it, and one that is not finalized in time goes on.
+//! `MPI_Init` and `MPI_Finalize` wait for all processes, and nothing ends them early. On a thread of their own they can be waited
+//! for with a limit; a process that was not initialised in time reports it, and one that is not finalized in time goes on.
 
 use std::fmt;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};

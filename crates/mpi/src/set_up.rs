@@ -1,4 +1,4 @@
-//! What is checked and made before the first operation, all within a limit of time.
+//! The checks before the first operation, and the communicators for it, all within a limit of time.
 //!
 //! 1. The library is found, loaded and initialised.
 //! 2. Its number of processes is that of the launcher.

@@ -96,14 +96,14 @@ impl Steps {
 /// The slots that a step uses.
 struct Used {
     lent: [Option<Slot>; 2],
-    /// What has to be done to them when the step is done.
+    /// The change that has to be undone when the step is done.
     flipped: Option<Flipped>,
 }
 
 /// Unsigned values whose highest bits are flipped for the time of a step.
 ///
-/// As signed ones they then have the same order. Libraries compare unsigned values as signed ones: MPICH 4.0.2 and 5.0.2 do so with
-/// those of every width (mpich#6083, mpich#7507), and Open MPI 4.1.4 with `MPI_UNSIGNED_LONG` (ompi#10525).
+/// As signed ones they then have the same order. Libraries compare unsigned values as signed ones: MPICH 4.0.2 and 5.0.2 do so
+/// with those of every width (mpich#6083, mpich#7507), and Open MPI 4.1.4 with `MPI_UNSIGNED_LONG` (ompi#10525).
 #[derive(Clone, Copy)]
 struct Flipped {
     kind: ValueKind,

@@ -1,7 +1,7 @@
 //! Failed processes, where the library goes on without them: the extension ULFM of Open MPI from version 5 on.
 //!
-//! Open MPI exports the functions whether or not its launcher was told to tolerate failures, and they do nothing without; the tool
-//! variable `mpi_ft_enable` tells. Source: Bland et al., Post-failure recovery of MPI communication capability, IJHPCA 2013.
+//! Open MPI exports the functions whether or not its launcher was told to tolerate failures, and they do nothing without; the
+//! tool variable `mpi_ft_enable` tells. Source: Bland et al., Post-failure recovery of MPI communication capability, IJHPCA 2013.
 
 use std::ffi::{c_int, c_void};
 use std::ptr;

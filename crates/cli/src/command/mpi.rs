@@ -1,7 +1,7 @@
 //! `corecast mpi`: the MPI that would carry messages between machines.
 //!
-//! Started by itself it finds and loads the library, and initialises nothing. Under a launcher all of its processes open the cluster,
-//! with all the checks that a program makes, and rank 0 tells the outcome.
+//! Started by itself it finds and loads the library, and initialises nothing. Under a launcher all of its processes open the
+//! cluster, with all the checks that a program makes, and rank 0 tells the outcome.
 
 use corecast::collective::nodes::Survival;
 use corecast::mpi::{Cluster, Launcher, LibraryInfo, OpenError};

@@ -42,7 +42,7 @@ fn sum(engine: &mut dyn Engine, value: u64) -> Result<u64, Fault> {
     Ok(u64::from_ne_bytes(engine.room(into, 8).try_into().expect("8 bytes")))
 }
 
-/// What a test has a rank do.
+/// The actions of a rank in a role.
 pub(crate) fn play(role: &Role) {
     let ranks = role.place.parse().expect("a number of ranks");
     match role.name.as_str() {
