@@ -13,7 +13,8 @@
 //! - [`Engine`]: the operations between nodes that a library such as an MPI offers, each started and then polled; [`Facts`]: its
 //!   description of the nodes; [`Slot`] and [`Step`]: buffers and messages; [`Fault`]: why a step ends early;
 //! - [`FaultWord`]: the message that tells all nodes why the group has failed; [`NodeSet`]: some of the nodes;
-//! - [`local`]: an engine whose nodes are threads of one process.
+//! - [`local`]: an engine whose nodes are threads of one process;
+//! - [`network_costs`]: measures what messages between nodes cost, for plans of clusters.
 //!
 //! Members are numbered node by node: the ranks of a node lie side by side, and its leader has the lowest.
 //!
@@ -53,6 +54,7 @@ mod leader;
 pub mod local;
 mod member;
 mod message;
+pub mod network_costs;
 mod news;
 mod node_set;
 mod numbering;
