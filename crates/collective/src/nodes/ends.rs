@@ -13,6 +13,7 @@ use crate::call::Call;
 use crate::core::NEVER;
 use crate::error::{Error as NearError, Loss};
 use crate::member::{Ends as NearEnds, Member as NearMember};
+use crate::missing::Missing;
 
 /// The state of one member.
 pub(super) struct Ends {
@@ -156,10 +157,7 @@ impl Ends {
             NearError::Mismatched { called, expected, .. } => {
                 FaultKind::Mismatched { called, other: node as u32, expected }
             }
-            NearError::Timeout { missing } => {
-                let members = missing.ranks().map(|rank| self.numbering.own_rank(rank)).collect();
-                return Error::Timeout { late: Late { members, nodes: self.news.awaited().into_iter().collect() } };
-            }
+            NearError::Timeout { missing } => return Error::Timeout { late: self.late(missing) },
             other => return other.into(),
         };
         if let Some(leader) = &mut self.leader {
@@ -173,6 +171,14 @@ impl Ends {
             NearError::MemberLost { rank: local, loss } => Error::MemberLost { rank: rank(local), node, loss },
             other => other.into(),
         }
+    }
+
+    /// The members and nodes to be waited for. A leader that waits for another node is not late itself.
+    fn late(&self, missing: Missing) -> Late {
+        let nodes: Vec<usize> = self.news.awaited().into_iter().collect();
+        let is_late = |&rank: &usize| rank > 0 || nodes.is_empty();
+        let members = missing.ranks().filter(is_late).map(|rank| self.numbering.own_rank(rank)).collect();
+        Late { members, nodes }
     }
 
     fn of_word(&self, word: FaultWord) -> Error {
