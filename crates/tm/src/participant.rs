@@ -52,6 +52,7 @@ impl Participant {
     /// });
     /// # }
     /// ```
+    #[inline]
     #[track_caller]
     pub fn run<R>(&mut self, mut body: impl FnMut(&mut Tx<'_>) -> Result<R, Abort>) -> Result<R, RunError> {
         let _inside = Inside::enter();
@@ -80,7 +81,7 @@ impl Participant {
     /// The summed time of its attempts that committed, in nanoseconds; 0 under managers that need no clock.
     #[must_use]
     pub fn effective_ns(&self) -> u64 {
-        self.attempt.contention.effective_ns()
+        self.attempt.effective_ns()
     }
 
     /// The value of one variable as the last commit left it, outside transactions: a round trip where values are with the
@@ -163,6 +164,7 @@ thread_local! {
 struct Inside;
 
 impl Inside {
+    #[inline]
     #[track_caller]
     fn enter() -> Self {
         assert!(!IS_INSIDE.replace(true), "transactions do not nest: this thread is inside the closure of another run");
@@ -171,6 +173,7 @@ impl Inside {
 }
 
 impl Drop for Inside {
+    #[inline]
     fn drop(&mut self) {
         IS_INSIDE.set(false);
     }

@@ -129,8 +129,7 @@ impl Server {
     #[inline]
     fn request(&self, client: ClientId, epoch: u64, key: u64) -> Request {
         let manager = self.memory.config.manager;
-        let clock = Clock::get();
-        let now = if manager.needs_clock_at_server() { clock.ns(clock.ticks()) as u64 } else { 0 };
+        let now = if manager.needs_clock_at_server() { Clock::get().ticks() } else { 0 };
         Request { client, epoch, key: manager.server_key(key, now) }
     }
 
