@@ -5,7 +5,7 @@ use crate::messages::MessageClient;
 use crate::rule::{Reply, Request};
 use crate::shared::SharedClient;
 
-pub(crate) use crate::messages::{Came, MOST_VARS};
+pub(crate) use crate::messages::{Came, Change, MOST_VARS};
 
 /// A participant's access to locks.
 #[derive(Debug)]

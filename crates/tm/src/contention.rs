@@ -13,8 +13,8 @@ const STEP_NS: u64 = 50;
 const STEPS: u64 = 256;
 /// The bound of the first random wait.
 const FIRST_BACK_OFF_NS: u64 = 500;
-/// Attempts that are counted by the pace of the one before, where nobody is in the way. The two looks at a clock take a fifth of a
-/// short transaction.
+/// Attempts that are counted by the pace of the one before, where nobody is in the way. The two looks at a clock take a fifth of
+/// a short transaction.
 const UNTIMED: u32 = 15;
 /// Retries after which the bound of random waits does not double.
 const LAST_DOUBLING: u32 = 10;

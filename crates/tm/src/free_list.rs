@@ -25,7 +25,7 @@ impl<'a> FreeList<'a> {
     /// Takes a block; `None` if there is none. What its last owner did to it has happened before.
     #[must_use]
     pub fn pop(self) -> Option<u32> {
-        // ORDERING: Acquire, pairs with the Release in push: the link of the block is visible, and its last owner's work [free-list]
+        // ORDERING: Acquire, pairs with the Release in push: the link is visible, and the last owner's work [free-list]
         let mut seen = self.head.load(Ordering::Acquire);
         loop {
             let index = (seen as u32).checked_sub(1)?;

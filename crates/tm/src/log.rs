@@ -1,4 +1,5 @@
-//! What a participant is about to store, as words in shared memory: by it another one completes the commit of a killed one.
+//! The values that a participant is about to store, as words in shared memory: by them another one completes the commit of a
+//! killed one.
 //!
 //! The first word is {epoch: 40, count: 24}, and each entry behind it two words, a variable and its value. All of it is written
 //! before the status says that the attempt persists, and read by one that has seen that status, and that the owner is dead.
@@ -51,8 +52,8 @@ impl<'a> Log<'a> {
         self.first.store(epoch << COUNT_BITS, Ordering::Relaxed);
     }
 
-    /// Variables and values that an attempt was about to store, for one that has seen its status; `None` if the log is not of that
-    /// epoch, or does not have all of them.
+    /// Variables and values that an attempt was about to store, for one that has seen its status; `None` if the log is not of
+    /// that epoch, or does not have all of them.
     #[must_use]
     pub fn read(self, epoch: u64) -> Option<impl Iterator<Item = (u64, u64)>> {
         // ORDERING: Relaxed, as all of the log: acquired with the status

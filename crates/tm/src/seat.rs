@@ -1,5 +1,5 @@
-//! The word that names the process which has a participant: 0 for none. One process has it at a time, and finds the participant as
-//! its last owner left it.
+//! The word that names the process which has a participant: 0 for none. One process has it at a time, and finds the participant
+//! as its last owner left it.
 
 use corecast_base::sync::{AtomicU64, Ordering};
 
@@ -25,8 +25,8 @@ impl<'a> Seat<'a> {
         self.0.compare_exchange(0, name, Ordering::Acquire, Ordering::Relaxed).is_ok()
     }
 
-    /// Gives the place up, for its owner, which runs no attempt, or for the one that has ended what a dead owner was doing: with 0,
-    /// or with [`GONE`] if nobody may have it any more.
+    /// Gives the place up, for its owner, which runs no attempt, or for the one that has ended what a dead owner was doing:
+    /// with 0, or with [`GONE`] if nobody may have it any more.
     pub fn leave(self, next: u64) {
         // ORDERING: Release, pairs with the Acquire in try_take [seat]
         self.0.store(next, Ordering::Release);

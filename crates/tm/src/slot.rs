@@ -89,16 +89,17 @@ impl<'a> Slot<'a> {
 
     #[inline]
     fn exchange(self, from: u64, to: u64) -> Result<u64, u64> {
-        // ORDERING: Acquire, pairs with the Release in leave, give_up_write, leave_written and write_down: the values of the
-        // ORDERING: Acquire last writer are visible, and reads of others come before what is written next; [packed-lock]
-        // ORDERING: Relaxed where it fails, nothing was taken
-        self.word.compare_exchange(from, to, Ordering::Acquire, Ordering::Relaxed)
+        // ORDERING: AcqRel, pairs with the Release in leave, give_up_write, leave_written and write_down: the values of the last
+        // ORDERING: AcqRel writer are visible, and reads of others come before what is written next; and with the Acquire in
+        // ORDERING: AcqRel decide: one that sees this bit sees the status of the attempt that set it, or a later one;
+        // ORDERING: Relaxed where it fails, nothing was taken [packed-lock]
+        self.word.compare_exchange(from, to, Ordering::AcqRel, Ordering::Relaxed)
     }
 
     /// Gives the read lock back, if it was not taken away.
     #[inline]
     pub fn leave(self) {
-        // ORDERING: Release, pairs with the Acquire in exchange and decide: the reads come before what is written next [packed-lock]
+        // ORDERING: Release, pairs with the Acquire in exchange and decide: reads come before what is written next [packed-lock]
         self.word.fetch_and(!self.mine, Ordering::Release);
     }
 
@@ -116,11 +117,11 @@ impl<'a> Slot<'a> {
         }
     }
 
-    /// Gives the write lock back after the values of the attempt were stored, while its status still says that it persists: nobody
-    /// takes the lock away meanwhile, so that a plain store will do. It may take the mark of one that decides along.
+    /// Gives the write lock back after the values of the attempt were stored, while its status still says that it persists:
+    /// nobody takes the lock away meanwhile, so that a plain store will do. It may take the mark of one that decides along.
     #[inline]
     pub fn leave_written(self) {
-        // ORDERING: Release, pairs with the Acquire in exchange and decide: the values are visible to the next holder [packed-lock]
+        // ORDERING: Release, pairs with the Acquire in exchange and decide: the next holder sees the values [packed-lock]
         self.word.store(0, Ordering::Release);
     }
 
@@ -133,8 +134,9 @@ impl<'a> Slot<'a> {
         claim: impl Fn(ClientId) -> Option<Claim>,
         rule: impl FnOnce(&mut Entry, &Met) -> Reply,
     ) -> Reply {
-        // ORDERING: Relaxed, whoever holds a lock now is looked at once more below
-        let first = self.word.fetch_or(DECIDING, Ordering::Relaxed);
+        // ORDERING: Acquire, pairs with the AcqRel in exchange: statuses that are looked at next are not older than the bits. A
+        // ORDERING: Acquire holder with an older one would be taken for one that has ended [packed-lock]
+        let first = self.word.fetch_or(DECIDING, Ordering::Acquire);
         met.look(entry_of(first), claim);
         // ORDERING: Acquire, pairs with the Release in leave, give_up_write, leave_written and write_down, as in
         // ORDERING: Acquire of exchange [packed-lock]

@@ -1,8 +1,8 @@
 //! A map from variables that is emptied at no cost: the sets of an attempt.
 //!
-//! A list that keeps the order of insertion. A short one is searched from its begin; a longer one has an index by open addressing,
-//! whose slots belong to the map's current round or are free, so that emptying it is one addition. Nothing is taken out but all at
-//! once.
+//! A list that keeps the order of insertion. A short one is searched from its begin; a longer one has an index by open
+//! addressing, whose slots belong to the map's current round or are free, so that emptying it is one addition. Nothing is taken
+//! out but all at once.
 
 /// See the [module](self).
 #[derive(Debug)]

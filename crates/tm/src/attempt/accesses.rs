@@ -1,9 +1,10 @@
 //! The reads and writes of a closure.
 
 use super::state::{Attempt, Failed, Failure, Mode, Touched, WINDOW};
-use crate::access::Access;
+use crate::access::{Access, Change};
 use crate::config::Values;
 use crate::error::RunError;
+use crate::rule::Reply;
 use crate::status::Why;
 
 impl Attempt {
@@ -109,6 +110,25 @@ impl Attempt {
 
     fn peek(&mut self, word: u32) -> Result<u64, Failed> {
         self.look(word).map_err(|error| self.fail(Failure::Fatal(error)))
+    }
+
+    /// Changes one variable for a participant whose attempt has begun, and asks for nothing else; by messages only.
+    pub(crate) fn change(&mut self, var: u32, change: Change) -> Result<u64, Failed> {
+        let by = self.request();
+        self.counts.requests += 1;
+        let Access::Messages(client) = &mut self.access else { unreachable!("the shared form runs a transaction") };
+        match client.change(by, var, change) {
+            Ok((Reply::Granted, old)) => {
+                self.status().commit(self.epoch);
+                Ok(old)
+            }
+            Ok((Reply::Retry, _)) => {
+                self.counts.retries += 1;
+                Err(self.fail(Failure::Conflict(Why::Waw)))
+            }
+            Ok((Reply::Refused(why), _)) => Err(self.fail(Failure::Conflict(why))),
+            Err(error) => Err(self.fail(Failure::Fatal(error))),
+        }
     }
 
     /// A value without a lock, as the last commit left it.

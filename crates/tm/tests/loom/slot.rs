@@ -173,6 +173,32 @@ fn reads_come_before_the_next_writer_of_a_wide_slot() {
     reads_come_before_those_of_the_next_writer::<Buckets>();
 }
 
+/// A reader ends an attempt and begins another one, which reads the same variable, while a writer decides: the lock of the later
+/// attempt is not taken for one that the earlier one left.
+#[test]
+fn a_lock_belongs_to_the_attempt_that_took_it() {
+    loom::model(|| {
+        let guarded = Guarded::<Words<true>>::new();
+        assert!(guarded.ask(0, false));
+        let other = Arc::clone(&guarded);
+        let other = thread::spawn(move || {
+            if other.ask(1, true) {
+                other.write(1);
+            }
+        });
+        let me = ClientId(0);
+        guarded.board.of(me).give_up(1);
+        guarded.form.release(me, 1, 0, false);
+        guarded.board.of(me).begin(2);
+        let by = Request { client: me, epoch: 2, key: 0 };
+        if guarded.form.ask(&guarded.board, by, 0, false) == Reply::Granted {
+            guarded.read();
+            guarded.form.release(me, 2, 0, false);
+        }
+        other.join().expect("it ends");
+    });
+}
+
 /// An attempt is given up, or has stored its values, and gives back its write lock: the next holder comes behind it.
 fn writes_come_before_the_next_holder(leave: fn(Slot<'_>), is_write: bool) {
     loom::model(move || {
@@ -192,14 +218,15 @@ fn writes_come_before_the_next_holder(leave: fn(Slot<'_>), is_write: bool) {
 
 #[test]
 fn writes_come_before_the_next_holder_of_the_word() {
-    for leave in [Slot::leave_written, Slot::give_up_write] {
+    let ways: [fn(Slot<'_>); 2] = [|slot| slot.leave_written(), |slot| slot.give_up_write()];
+    for leave in ways {
         writes_come_before_the_next_holder(leave, false);
         writes_come_before_the_next_holder(leave, true);
     }
 }
 
-/// An attempt has committed and was killed before it gave its lock back. One that finds it out shares the lock with a third, which
-/// sees the values as well.
+/// An attempt has committed and was killed before it gave its lock back. One that finds it out shares the lock with a third,
+/// which sees the values as well.
 #[test]
 fn the_next_but_one_sees_what_the_decision_rested_on() {
     loom::model(|| {
