@@ -12,6 +12,7 @@ mod locks;
 mod memcached;
 mod messages;
 mod mpi;
+mod nodes;
 mod planner;
 mod race;
 mod replica;
@@ -83,6 +84,14 @@ pub(crate) enum Benchmark {
     /// Race MPI libraries with and without corecast's preload object before them.
     #[command(after_help = "Example:\n  corecast bench mpi --quick --n 2,4")]
     Mpi(mpi::Arguments),
+    /// Race groups over several hosts with plain MPI, check their operations, or kill what takes part in them.
+    #[command(
+        after_help = "Examples:\n  corecast bench nodes --hosts 2 --members 1,2,4 --quick\n  corecast bench nodes --hosts 4 --kill member --runs 20"
+    )]
+    Nodes(nodes::Arguments),
+    /// A process of a launch of `nodes`.
+    #[command(hide = true)]
+    NodesMember(nodes::MemberArguments),
     /// Race hash tables: one lock for each bucket, servers that are sent messages, and the maps people use today.
     #[command(after_help = "Example:\n  corecast bench table --quick --threads 2")]
     Table(table::Arguments),
@@ -188,6 +197,8 @@ impl Benchmark {
             Self::Atomics(arguments) => arguments.run(output),
             Self::Messages(arguments) => arguments.run(output),
             Self::Mpi(arguments) => arguments.run(output),
+            Self::Nodes(arguments) => arguments.run(output),
+            Self::NodesMember(arguments) => arguments.run(),
             Self::Table(arguments) => arguments.run(output),
             Self::TableMember => table::member(),
             Self::Tm(arguments) => arguments.run(output),

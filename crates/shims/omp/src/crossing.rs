@@ -10,7 +10,7 @@ use crate::thread::{ThreadState, here};
 /// the team's: one that the shim does not see, such as a target region that runs on the host.
 #[inline]
 pub(crate) fn seat_of(thread: &ThreadState, runtime: &Runtime) -> Option<Seat> {
-    let seat = thread.seat.get();
+    let seat = thread.seat();
     let is_here = !seat.team.is_null() && std::ptr::eq(seat.runtime, runtime) && seat.level == runtime.level();
     match seat.size {
         _ if !is_here => None,
@@ -26,7 +26,7 @@ fn ask(thread: &ThreadState, seat: Seat, runtime: &Runtime) -> Option<Seat> {
     let team = unsafe { &*seat.team };
     let number = |told: i32| usize::try_from(told).unwrap_or(0);
     let seat = team.seat(number(runtime.thread_num()), number(runtime.num_threads()));
-    thread.seat.set(seat);
+    thread.sit(seat);
     (!seat.team.is_null()).then_some(seat)
 }
 
@@ -44,7 +44,7 @@ pub(crate) fn end_interval(thread: &ThreadState, seat: Seat, real_barrier: impl 
             statistics::of(BARRIERS).divert();
         }
     }
-    thread.seat.set(Seat { interval: seat.interval + 1, ..seat });
+    thread.sit(Seat { interval: seat.interval + 1, ..seat });
 }
 
 /// Announces a task that this thread is about to create to the team that it is in, and counts it.
@@ -59,7 +59,7 @@ pub(crate) fn announce_task() {
 #[inline]
 pub(crate) fn announce_uncounted() -> bool {
     here(|thread| {
-        let seat = thread.seat.get();
+        let seat = thread.seat();
         // SAFETY: null, or a team, which lives until the process ends.
         let team = unsafe { seat.team.as_ref() };
         team.inspect(|team| team.announce_task(seat)).is_some()

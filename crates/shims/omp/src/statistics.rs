@@ -2,7 +2,7 @@
 
 use std::sync::Once;
 
-use corecast_preload::{Operation, Statistics};
+use corecast_preload::{Operation, Settings, Statistics};
 
 /// Barriers of every kind. A served one saves 0.1 us between two members with a CPU each, the case in which it saves least.
 pub(crate) const BARRIERS: usize = 0;
@@ -19,6 +19,11 @@ static STATISTICS: Statistics = Statistics { object: "corecast omp", operations:
 #[inline]
 pub(crate) fn of(operation: usize) -> &'static Operation {
     &OPERATIONS[operation]
+}
+
+/// True if calls are counted.
+pub(crate) fn are_kept() -> bool {
+    Settings::get().counts()
 }
 
 /// Tells the counts when the program ends. Called when the first runtime is found.

@@ -1,19 +1,28 @@
 //! The place of this thread in its team, and the teams that it forks.
 //!
-//! The thread local needs no start and no end: it is plain words, so that a region may run while a thread ends.
+//! The words need no start and no end: they are zero in a new thread, and a region may run while a thread ends. They lie in the
+//! block that each thread has from its start (the model "initial exec" of U. Drepper, ELF Handling For Thread-Local Storage,
+//! 2013), which stable Rust has no word for: a variable of `thread_local!` costs a call of `__tls_get_addr` each time. An object
+//! that is preloaded is there when the blocks are laid out.
 
 use std::cell::Cell;
+use std::ffi::c_void;
 use std::ptr;
 
+use crate::stub::{BLOCK_BYTES, thread_block};
 use crate::team::{Seat, Team};
 
 /// The deepest nesting of regions that a thread has teams for. Deeper regions are left to the runtime.
 pub(crate) const MOST_DEPTH: usize = 8;
 
-/// A few words for each thread.
+/// A few words for each thread, zero at its start.
 #[derive(Debug)]
+#[repr(C)]
 pub(crate) struct ThreadState {
-    pub(crate) seat: Cell<Seat>,
+    /// The runtime's function that makes a task, where a task of this thread goes on to it at once: one was announced in this
+    /// interval, or the thread has no seat. Null where the next task has to be looked at first. `stub` reads it by its place.
+    task_way: Cell<*const c_void>,
+    seat: Cell<Seat>,
     /// The regions that this thread has forked and not joined.
     pub(crate) depth: Cell<usize>,
     /// The teams that this thread forks at each depth; null until then.
@@ -22,30 +31,40 @@ pub(crate) struct ThreadState {
     pub(crate) hidden: SeatStack,
 }
 
+const _: () = assert!(size_of::<ThreadState>() == BLOCK_BYTES && align_of::<ThreadState>() <= 16);
+
 impl ThreadState {
+    /// The seat of this thread.
+    #[inline]
+    pub(crate) fn seat(&self) -> Seat {
+        self.seat.get()
+    }
+
+    /// Takes another seat, or the same one in another interval, in which no task was announced. Returns the one before.
+    #[inline]
+    pub(crate) fn sit(&self, seat: Seat) -> Seat {
+        self.task_way.set(ptr::null());
+        self.seat.replace(seat)
+    }
+
     /// Takes the thread's seat, and leaves it in no team until it is put back.
     pub(crate) fn stand_up(&self) -> Seat {
-        self.seat.replace(Seat::NONE)
+        self.sit(Seat::NONE)
     }
 
-    const fn new() -> Self {
-        Self {
-            seat: Cell::new(Seat::NONE),
-            depth: Cell::new(0),
-            teams: [const { Cell::new(ptr::null()) }; MOST_DEPTH],
-            hidden: SeatStack::new(),
-        }
+    /// Sends the tasks that this thread makes straight to this function of the runtime, until it takes another seat. Its team, if
+    /// it has one, was told of a task in this interval.
+    pub(crate) fn send_tasks_to(&self, real: *const c_void) {
+        self.task_way.set(real);
     }
-}
-
-thread_local! {
-    static THREAD: ThreadState = const { ThreadState::new() };
 }
 
 /// Calls `body` with the state of this thread.
 #[inline(always)]
 pub(crate) fn here<R>(body: impl FnOnce(&ThreadState) -> R) -> R {
-    THREAD.with(body)
+    let state = thread_block().cast::<ThreadState>();
+    // SAFETY: the block has room for it, and belongs to this thread; zero is a valid value of each field.
+    body(unsafe { &*state })
 }
 
 /// Seats that come back in the opposite order.
@@ -56,10 +75,6 @@ pub(crate) struct SeatStack {
 }
 
 impl SeatStack {
-    const fn new() -> Self {
-        Self { held: Cell::new(0), seats: [const { Cell::new(Seat::NONE) }; MOST_DEPTH] }
-    }
-
     /// Keeps a seat. One that is deeper than the stack is forgotten: the thread is then in no team when it comes back.
     pub(crate) fn push(&self, seat: Seat) {
         let held = self.held.get();
@@ -82,8 +97,31 @@ mod tests {
     use super::*;
 
     #[test]
+    fn each_thread_begins_with_zeroes_and_keeps_what_it_sets() {
+        let mark = || ptr::without_provenance::<c_void>(16);
+        let begin = || here(|thread| (thread.task_way.get(), thread.seat().team, thread.depth.get()));
+        let set = move |depth| {
+            here(|thread| {
+                thread.sit(Seat { level: 3, ..Seat::NONE });
+                thread.send_tasks_to(mark());
+                thread.depth.set(depth);
+            });
+        };
+        let other = move || {
+            assert_eq!(begin(), (ptr::null(), ptr::null(), 0));
+            set(1);
+            assert_eq!(here(|thread| (thread.task_way.get(), thread.depth.get())), (mark(), 1));
+            assert_eq!(here(|thread| thread.stand_up()).level, 3);
+            assert!(begin().0.is_null(), "another seat has announced no task");
+        };
+        for _ in 0..2 {
+            std::thread::spawn(other).join().expect("no panic");
+        }
+    }
+
+    #[test]
     fn seats_come_back_in_the_opposite_order_and_the_deepest_as_none() {
-        let stack = SeatStack::new();
+        let stack = SeatStack { held: Cell::new(0), seats: [const { Cell::new(Seat::NONE) }; MOST_DEPTH] };
         assert!(stack.pop().is_none());
         for level in 1..=MOST_DEPTH as i32 + 2 {
             stack.push(Seat { level, ..Seat::NONE });

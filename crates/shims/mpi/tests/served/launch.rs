@@ -9,11 +9,11 @@ use std::sync::OnceLock;
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// The longest time of a run. Runs take seconds; on a busy machine more.
-const LIMIT: Duration = Duration::from_secs(120);
+/// The longest time of a run, in seconds. Runs take seconds; on a busy machine more.
+const LIMIT_S: u64 = 120;
 
 /// The seed of a program's random numbers, printed with a failure.
-const SEED: &str = "4711";
+const SEED: usize = 4711;
 
 /// An MPI that is installed, and the test program built for it.
 pub(crate) struct Mpi {
@@ -95,6 +95,7 @@ pub(crate) struct Run<'a> {
     program: PathBuf,
     case: &'a str,
     ranks: usize,
+    seed: usize,
     /// Variables of the environment, for all ranks.
     variables: Vec<(String, String)>,
     /// One for the last rank alone.
@@ -131,7 +132,13 @@ impl<'a> Run<'a> {
             ("CORECAST_SHIM_STATS", "1"),
         ];
         let variables = variables.map(|(name, value)| (name.to_owned(), value.to_owned())).to_vec();
-        Self { mpi, program: mpi.program.clone(), case, ranks, variables, of_last: None, before_last: &[] }
+        Self { mpi, program: mpi.program.clone(), case, ranks, seed: SEED, variables, of_last: None, before_last: &[] }
+    }
+
+    /// With other random numbers.
+    pub(crate) fn with_seed(mut self, seed: usize) -> Self {
+        self.seed = seed;
+        self
     }
 
     /// With this variable at every rank.
@@ -189,14 +196,20 @@ impl<'a> Run<'a> {
                 false => launch.args(["-env", name, value]),
             };
         }
-        launch.args(before).arg(&self.program).args([self.case, SEED]);
+        launch.args(before).arg(&self.program).args([self.case, &self.seed.to_string()]);
     }
+}
+
+/// The longest time of a run: `CORECAST_LAUNCH_LIMIT` seconds where that is set.
+fn limit() -> Duration {
+    let wanted = std::env::var("CORECAST_LAUNCH_LIMIT").map(|seconds| seconds.parse().expect("a number of seconds"));
+    Duration::from_secs(wanted.unwrap_or(LIMIT_S))
 }
 
 /// True if it has succeeded; `None` if it was ended at the limit.
 fn wait(child: &mut Child) -> Option<bool> {
-    let begin = Instant::now();
-    while begin.elapsed() < LIMIT {
+    let (begin, limit) = (Instant::now(), limit());
+    while begin.elapsed() < limit {
         if let Some(status) = child.try_wait().expect("the child can be waited for") {
             return Some(status.success());
         }

@@ -3,6 +3,7 @@
 //! `program.c` has a case for each rule of the design. Every run has processes of its own and a limit of time.
 
 mod launch;
+mod many_launches;
 
 use launch::{Mpi, Run, fortran_program, installed};
 

@@ -7,8 +7,25 @@ use std::ffi::c_void;
 
 use crate::crossing::announce_task;
 use crate::runtime::{Body, Functions, GOMP, Plain};
-use crate::stub::diverted;
+use crate::statistics;
+use crate::stub::{diverted, diverted_task};
 use crate::thread::here;
+
+diverted_task! {
+    /// As the runtime's function of this name, which it becomes.
+    GOMP_task => task;
+}
+
+/// The first task of this thread in an interval, or since it has left a team. Further ones need no announcement, and go straight
+/// on where all callers mean one runtime and nobody counts tasks.
+extern "C" fn task(caller: *const c_void) -> *const c_void {
+    announce_task();
+    let real = real(caller, |functions| functions.task);
+    if GOMP.is_one() && !statistics::are_kept() {
+        here(|thread| thread.send_tasks_to(real));
+    }
+    real
+}
 
 /// Exports entries that announce a task, and those that hide the seat of this thread until the region ends.
 macro_rules! passed {
@@ -25,7 +42,6 @@ macro_rules! passed {
 }
 
 passed! { announce_task:
-    GOMP_task, task, task;
     GOMP_taskloop, taskloop, taskloop;
     GOMP_taskloop_ull, taskloop_ull, taskloop_ull;
     GOMP_target_ext, target_ext, target_ext;
@@ -60,7 +76,7 @@ unsafe extern "C" fn GOMP_teams_reg(body: Body, data: *mut c_void, teams: u32, t
     let seat = here(|thread| thread.stand_up());
     // SAFETY: the caller's call.
     unsafe { real(body, data, teams, threads, flags) };
-    here(|thread| thread.seat.set(seat));
+    here(|thread| thread.sit(seat));
 }
 
 fn hide_seat() {
@@ -71,7 +87,7 @@ fn hide_seat() {
 fn show_seat() {
     here(|thread| {
         if let Some(seat) = thread.hidden.pop() {
-            thread.seat.set(seat);
+            thread.sit(seat);
         }
     });
 }

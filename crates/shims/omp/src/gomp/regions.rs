@@ -122,9 +122,9 @@ unsafe extern "C" fn enter(team: *mut c_void) {
     let (body, data) = team.body();
     let Some(body) = body else { return };
     here(|thread| {
-        let before = thread.seat.replace(team.unasked_seat());
+        let before = thread.sit(team.unasked_seat());
         // SAFETY: the body and the data that the caller of the region has given.
         unsafe { body(data) };
-        Team::leave(thread.seat.replace(before));
+        Team::leave(thread.sit(before));
     });
 }

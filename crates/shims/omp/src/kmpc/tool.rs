@@ -156,12 +156,12 @@ extern "C" fn implicit_task(
     here(|thread| {
         if endpoint == BEGIN {
             let seat = team_of(region).map_or(Seat::NONE, |team| team.seat(number as usize, members as usize));
-            thread.hidden.push(thread.seat.replace(seat));
+            thread.hidden.push(thread.sit(seat));
             keep(task, Data { value: SEATED });
         } else if is_seated(task) {
             let before = thread.hidden.pop().unwrap_or(Seat::NONE);
             // The team of the seat is not touched here but by its member 0, whose end comes before the join.
-            Team::leave(thread.seat.replace(before));
+            Team::leave(thread.sit(before));
         }
     });
 }

@@ -72,6 +72,12 @@ impl Anchor {
         unsafe { next.as_ref() }.or_else(|| self.of_caller(caller))
     }
 
+    /// True if calls from everywhere are for one runtime.
+    pub(crate) fn is_one(&self) -> bool {
+        // ORDERING: Relaxed, the answer is no reason to read what the runtime is
+        !self.next.load(Ordering::Relaxed).is_null()
+    }
+
     #[inline(never)]
     fn of_caller(&self, caller: *const c_void) -> Option<&'static Runtime> {
         // ORDERING: Relaxed, the second to seek finds the same

@@ -1,5 +1,40 @@
 //! The stubs of 64-bit ARM: at the entry of a function the return address is in x30.
 
+use std::arch::{asm, global_asm};
+
+// Hidden: no other library sees or replaces it.
+global_asm!(
+    ".pushsection .tbss.corecast_omp_thread, \"awT\", @nobits",
+    ".globl corecast_omp_thread",
+    ".hidden corecast_omp_thread",
+    ".type corecast_omp_thread, @object",
+    ".size corecast_omp_thread, {bytes}",
+    ".p2align 4",
+    "corecast_omp_thread:",
+    ".zero {bytes}",
+    ".popsection",
+    bytes = const super::BLOCK_BYTES,
+);
+
+/// The block of this thread's state.
+#[inline(always)]
+pub(crate) fn thread_block() -> *const u8 {
+    let block: *const u8;
+    // SAFETY: the offset is of the bytes above in this thread's block.
+    unsafe {
+        asm!(
+            "adrp {offset}, :gottprel:corecast_omp_thread",
+            "ldr {offset}, [{offset}, :gottprel_lo12:corecast_omp_thread]",
+            "mrs {block}, tpidr_el0",
+            "add {block}, {block}, {offset}",
+            offset = out(reg) _,
+            block = lateout(reg) block,
+            options(pure, readonly, nostack, preserves_flags),
+        );
+    }
+    block
+}
+
 /// A function without parameters: the handler is given the address of the call.
 macro_rules! caller_first {
     ($($(#[$doc:meta])* $name:ident => $handler:path;)*) => {
@@ -36,7 +71,28 @@ macro_rules! with_caller {
 /// A function of any parameters that are numbers or addresses: the handler is given the address of the call, and returns the
 /// function that the call goes on to.
 macro_rules! diverted {
-    ($($(#[$doc:meta])* $name:ident => $handler:path;)*) => {$(
+    ($($(#[$doc:meta])* $name:ident => $handler:path;)*) => {
+        $(crate::stub::diverted_after! { $(#[$doc])* $name => $handler, "" })*
+    };
+}
+
+/// As `diverted`, but a call goes straight on to the function that the first word of the thread's state names, if any.
+macro_rules! diverted_task {
+    ($($(#[$doc:meta])* $name:ident => $handler:path;)*) => {
+        $(crate::stub::diverted_after! { $(#[$doc])* $name => $handler,
+            "adrp x16, :gottprel:corecast_omp_thread\n\
+             ldr x16, [x16, :gottprel_lo12:corecast_omp_thread]\n\
+             mrs x17, tpidr_el0\n\
+             ldr x16, [x17, x16]\n\
+             cbz x16, 2f\n\
+             br x16\n\
+             2:"
+        })*
+    };
+}
+
+macro_rules! diverted_after {
+    ($(#[$doc:meta])* $name:ident => $handler:path, $first:literal) => {
         $(#[$doc])*
         #[unsafe(no_mangle)]
         unsafe extern "C" fn $name() -> ! {
@@ -45,6 +101,7 @@ macro_rules! diverted {
             // names, which returns to the caller.
             unsafe {
                 std::arch::asm!(
+                    $first,
                     "stp x29, x30, [sp, #-96]!",
                     ".cfi_def_cfa_offset 96", ".cfi_offset w29, -96", ".cfi_offset w30, -88",
                     "stp x0, x1, [sp, #16]", "stp x2, x3, [sp, #32]",
@@ -62,7 +119,7 @@ macro_rules! diverted {
                 )
             }
         }
-    )*};
+    };
 }
 
-pub(crate) use {caller_first, caller_second, caller_third, diverted, with_caller};
+pub(crate) use {caller_first, caller_second, caller_third, diverted, diverted_after, diverted_task, with_caller};

@@ -4,6 +4,11 @@
 //! caller's object among its arguments, that tells it too; the others are made here. Their code is a block of assembly and
 //! nothing else, which ends in a jump, so that the frame is the caller's: they have no parameters, no locals, and never return
 //! themselves. (Functions without a prologue by promise are stable from Rust 1.88 on only.) A test looks at their first bytes.
+//!
+//! The block of a thread's state is reserved here, too: the stub of tasks looks into it, for a way past everything else.
+
+/// The bytes of a thread's state, which `thread` lays out.
+pub(crate) const BLOCK_BYTES: usize = 448;
 
 #[cfg(target_arch = "aarch64")]
 mod aarch64;
@@ -11,9 +16,13 @@ mod aarch64;
 mod x86_64;
 
 #[cfg(target_arch = "aarch64")]
-pub(crate) use self::aarch64::{caller_first, caller_second, caller_third, diverted, with_caller};
+pub(crate) use self::aarch64::{
+    caller_first, caller_second, caller_third, diverted, diverted_after, diverted_task, thread_block, with_caller,
+};
 #[cfg(target_arch = "x86_64")]
-pub(crate) use self::x86_64::{caller_first, caller_second, caller_third, diverted, with_caller};
+pub(crate) use self::x86_64::{
+    caller_first, caller_second, caller_third, diverted, diverted_after, diverted_task, thread_block, with_caller,
+};
 
 #[cfg(all(test, target_arch = "x86_64"))]
 mod tests {

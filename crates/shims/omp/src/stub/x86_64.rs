@@ -1,5 +1,37 @@
 //! The stubs of x86-64: at the entry of a function the return address is on top of the stack.
 
+use std::arch::{asm, global_asm};
+
+// Hidden: no other library sees or replaces it.
+global_asm!(
+    ".pushsection .tbss.corecast_omp_thread, \"awT\", @nobits",
+    ".globl corecast_omp_thread",
+    ".hidden corecast_omp_thread",
+    ".type corecast_omp_thread, @object",
+    ".size corecast_omp_thread, {bytes}",
+    ".p2align 4",
+    "corecast_omp_thread:",
+    ".zero {bytes}",
+    ".popsection",
+    bytes = const super::BLOCK_BYTES,
+);
+
+/// The block of this thread's state.
+#[inline(always)]
+pub(crate) fn thread_block() -> *const u8 {
+    let block: *const u8;
+    // SAFETY: the offset is of the bytes above in this thread's block, whose own address is its first word.
+    unsafe {
+        asm!(
+            "mov {block}, qword ptr fs:[0]",
+            "add {block}, qword ptr [rip + corecast_omp_thread@GOTTPOFF]",
+            block = out(reg) block,
+            options(pure, readonly, nostack),
+        );
+    }
+    block
+}
+
 /// A function without parameters: the handler is given the address of the call.
 macro_rules! caller_first {
     ($($(#[$doc:meta])* $name:ident => $handler:path;)*) => {
@@ -38,7 +70,28 @@ macro_rules! with_caller {
 /// A function of any parameters that are numbers or addresses: the handler is given the address of the call, and returns the
 /// function that the call goes on to.
 macro_rules! diverted {
-    ($($(#[$doc:meta])* $name:ident => $handler:path;)*) => {$(
+    ($($(#[$doc:meta])* $name:ident => $handler:path;)*) => {
+        $(crate::stub::diverted_after! { $(#[$doc])* $name => $handler, "" })*
+    };
+}
+
+/// As `diverted`, but a call goes straight on to the function that the first word of the thread's state names, if any. That takes
+/// a nanosecond, and the way past the handler five.
+macro_rules! diverted_task {
+    ($($(#[$doc:meta])* $name:ident => $handler:path;)*) => {
+        $(crate::stub::diverted_after! { $(#[$doc])* $name => $handler,
+            "mov r11, qword ptr [rip + corecast_omp_thread@GOTTPOFF]\n\
+             mov r11, qword ptr fs:[r11]\n\
+             test r11, r11\n\
+             jz 2f\n\
+             jmp r11\n\
+             2:"
+        })*
+    };
+}
+
+macro_rules! diverted_after {
+    ($(#[$doc:meta])* $name:ident => $handler:path, $first:literal) => {
         $(#[$doc])*
         #[unsafe(no_mangle)]
         unsafe extern "C" fn $name() -> ! {
@@ -47,6 +100,7 @@ macro_rules! diverted {
             // handler names, which returns to the caller.
             unsafe {
                 std::arch::asm!(
+                    $first,
                     "push rdi", "push rsi", "push rdx", "push rcx", "push r8", "push r9", "sub rsp, 8",
                     ".cfi_adjust_cfa_offset 56",
                     "mov rdi, [rsp + 56]",
@@ -60,7 +114,7 @@ macro_rules! diverted {
                 )
             }
         }
-    )*};
+    };
 }
 
-pub(crate) use {caller_first, caller_second, caller_third, diverted, with_caller};
+pub(crate) use {caller_first, caller_second, caller_third, diverted, diverted_after, diverted_task, with_caller};

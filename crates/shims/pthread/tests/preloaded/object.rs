@@ -43,17 +43,18 @@ pub(crate) fn program(source: &str) -> Option<PathBuf> {
     Some(built)
 }
 
-/// This program under the object, which ends it after two minutes.
+/// This program under the object, ended as [`limited`] ends it.
 pub(crate) fn preloaded(program: impl AsRef<OsStr>, lock: &str) -> Command {
     let mut command = limited(program);
     command.env("LD_PRELOAD", object()).env("CORECAST_LOCK", lock).env("CORECAST_SHIM", "barrier,lock");
     command
 }
 
-/// This program, which is ended after two minutes.
+/// This program, which is ended after two minutes, or `CORECAST_LAUNCH_LIMIT` seconds where that is set.
 pub(crate) fn limited(program: impl AsRef<OsStr>) -> Command {
     let mut command = Command::new("timeout");
-    command.args(["--signal=KILL", "120"]).arg(program);
+    let limit = std::env::var("CORECAST_LAUNCH_LIMIT").unwrap_or_else(|_| "120".to_owned());
+    command.args(["--signal=KILL", &limit]).arg(program);
     for name in ["LD_PRELOAD", "CORECAST_LOCK", "CORECAST_SHIM", "CORECAST_SHIM_ONLY", "CORECAST_SHIM_OFF"] {
         command.env_remove(name);
     }
