@@ -177,28 +177,16 @@ pub fn nodes(
     options: &Options,
     progress: &mut dyn Progress,
 ) -> Result<NodesReport, BenchError> {
-    let seed = options.seed_or_draw();
     let (mut libraries, missing) = library::find(&settings.homes);
     let is_wanted =
         |name: &str| settings.libraries.is_empty() || settings.libraries.iter().any(|wanted| wanted == name);
     libraries.retain(|library| is_wanted(&library.name));
     let missing = missing.into_iter().filter(|(name, _)| is_wanted(name));
     let skipped = missing.map(|(library, reason)| NodesSkipped { library, reason }).collect();
-    let mut report = NodesReport {
-        machine: machine.name.clone(),
-        commit: options.commit.clone(),
-        seed,
-        quick: options.quick,
-        hosts: settings.hosts,
-        rows: Vec::new(),
-        checks: Vec::new(),
-        deaths: Vec::new(),
-        skipped,
-        gates: Vec::new(),
-    };
+    let mut report = NodesReport::empty(machine, settings, options, skipped);
     match Bed::make(settings.hosts) {
         Ok(bed) => {
-            let random = fastrand::Rng::with_seed(seed);
+            let random = fastrand::Rng::with_seed(report.seed);
             let mut run = Run { bed, settings, options, report, random };
             run.all(&libraries, progress)?;
             report = run.report;
@@ -211,6 +199,23 @@ pub fn nodes(
     report.gates = judge(gates::RULES, &report);
     progress.step(1.0, "done");
     Ok(report)
+}
+
+impl NodesReport {
+    fn empty(machine: &Machine, settings: &NodesOptions, options: &Options, skipped: Vec<NodesSkipped>) -> Self {
+        Self {
+            machine: machine.name.clone(),
+            commit: options.commit.clone(),
+            seed: options.seed_or_draw(),
+            quick: options.quick,
+            hosts: settings.hosts,
+            rows: Vec::new(),
+            checks: Vec::new(),
+            deaths: Vec::new(),
+            skipped,
+            gates: Vec::new(),
+        }
+    }
 }
 
 impl Run<'_> {

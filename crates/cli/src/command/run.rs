@@ -13,11 +13,11 @@ use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Child, Command, ExitStatus};
 
 use corecast::base::rendezvous::{self, HostedRegion, RendezvousError, SocketDir};
-use corecast::mpi::launcher;
+use corecast::mpi::{Launcher, launcher};
 use corecast::processes::{FD_VARIABLE, Founding, RANK_VARIABLE, SIZE_VARIABLE};
 use corecast::{Barrier, CpuSet, Group, Wait, machine};
 use rustix::io::{FdFlags, fcntl_setfd};
-use rustix::process::Signal;
+use rustix::process::{Signal, getpid, kill_process};
 
 use crate::failure::Failure;
 use crate::forwarding::Signals;
@@ -86,7 +86,26 @@ pub(super) fn run(arguments: &Arguments, output: &Output) -> Result<(), Failure>
         .map_err(|error| Failure::environment(format!("cannot give the group's memory to its members: {error}")))?;
     let ended = start_and_wait(arguments, &founding, &Inheritance { fd, variables }, signals, output);
     drop(meeting);
-    ended
+    let Ends { first, is_leader_killed } = ended?;
+    if is_leader_killed && Launcher::from_env().is_some() {
+        end_as_killed();
+    }
+    first
+}
+
+/// How the members ended.
+struct Ends {
+    /// The first failure.
+    first: Result<(), Failure>,
+    /// True if a signal has killed member 0.
+    is_leader_killed: bool,
+}
+
+/// Ends this process by a signal. To an MPI's launcher it is member 0, and launchers take an exit code for the program's own: Hydra
+/// then lets the other nodes wait for ever, and Open MPI ends a job that was to survive.
+fn end_as_killed() {
+    // Nothing else can be done about a refusal than to return the exit code.
+    let _ = kill_process(getpid(), Signal::KILL);
 }
 
 /// The things that the processes inherit beside this one's environment.
@@ -202,16 +221,17 @@ fn start_and_wait(
     inherited: &Inheritance,
     signals: Signals,
     output: &Output,
-) -> Result<(), Failure> {
+) -> Result<Ends, Failure> {
     let started =
         signals.let_through(|is_interrupted| start_all(arguments, founding.members(), inherited, is_interrupted))?;
     let members = started?;
     signals.forward(members.list(), *output)?;
-    let mut first = Ok(());
+    let (mut first, mut is_leader_killed) = (Ok(()), false);
     for (rank, status) in members.ends().map_err(not_awaited)? {
         // If it had not joined yet, it will not: the others need not wait for it. Where one has damaged the memory, members
         // that come are told that.
         let _ = founding.give_up(rank);
+        is_leader_killed |= rank == 0 && status.as_ref().is_ok_and(|status| status.signal().is_some());
         let untold = |error| Some(Failure::environment(format!("how rank {rank} ended is not known: {error}")));
         if let Some(failure) = status.map_or_else(untold, |status| failure_of(rank, status)) {
             // At once, as the others may go on for long.
@@ -219,7 +239,7 @@ fn start_and_wait(
             first = first.and(Err(failure));
         }
     }
-    first
+    Ok(Ends { first, is_leader_killed })
 }
 
 fn not_awaited(error: io::Error) -> Failure {

@@ -13,6 +13,7 @@ mod hostile_names;
 mod interrupted;
 mod limits;
 mod measuring;
+mod mpi;
 mod picturing;
 mod planning;
 #[allow(dead_code, reason = "what the other program's tests need of it")]
