@@ -1,7 +1,7 @@
 //! An engine whose nodes are threads of one process.
 //!
-//! **When to take it:** for tests of programs that run on several nodes, and of this library: messages come late, links break and nodes
-//! die, as a seed says. **When not:** it is slow, and all nodes are in one process.
+//! **When to take it:** for tests of programs that run on several nodes, and of this library: messages come late, links break
+//! and nodes die, as a seed says. **When not:** it is slow, and all nodes are in one process.
 //!
 //! Time counts the polls of all nodes, so the order in which threads run has a part in what happens beside the seed.
 //!
@@ -35,7 +35,7 @@ pub struct Network {
 }
 
 impl Network {
-    /// A network of so many nodes, whose messages come at once and which survives the loss of nodes.
+    /// A network of this number of nodes, whose messages come at once and which survives the loss of nodes.
     ///
     /// # Panics
     /// If there are no nodes.

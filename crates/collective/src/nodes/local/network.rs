@@ -37,7 +37,7 @@ pub(super) struct State {
 #[derive(Debug)]
 struct Operation {
     step: Step,
-    /// What each node has given, by its number in the epoch.
+    /// The part that each node has given, by its number in the epoch.
     given: Vec<Option<Vec<u8>>>,
     ready: u64,
     taken: usize,
