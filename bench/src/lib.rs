@@ -115,5 +115,5 @@ pub use stream_cluster::{
     StreamClusterCell, StreamClusterOptions, StreamClusterReport, StreamClusterRow, StreamClusterSize, stream_cluster,
 };
 pub use table::{MAX_BATCH, Point, Published, TableCell, TableOptions, TableReport, TableRow, table, table_member};
-pub use tm::{NoTmPreset, NoWorkload, TmCell, TmOptions, TmPreset, TmReport, TmRow, TmWorkload, tm};
+pub use tm::{NoTmPreset, NoWorkload, TmCell, TmOptions, TmPreset, TmReport, TmRow, TmWorkload, tm, tm_member};
 pub use transfer::LineTransfer;

@@ -56,6 +56,8 @@ mod pages {
     struct Readme;
     #[doc = include_str!("../../../docs/guide/channels.md")]
     struct Channels;
+    #[doc = include_str!("../../../docs/guide/cluster-planning.md")]
+    struct ClusterPlanning;
     #[doc = include_str!("../../../docs/guide/clusters.md")]
     struct Clusters;
     #[doc = include_str!("../../../docs/guide/collectives.md")]

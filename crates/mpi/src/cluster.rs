@@ -3,16 +3,18 @@
 use std::fmt;
 use std::hash::{DefaultHasher, Hasher};
 use std::os::linux::fs::MetadataExt;
+use std::sync::Arc;
 
 use corecast_base::rendezvous::SocketDir;
 use corecast_base::small_file;
 use corecast_collective::nodes::{Engine, Facts, Survival};
 use corecast_collective::processes::RANK_VARIABLE;
 
-use crate::engine::MpiEngine;
+use crate::engine::{Communicators, MpiEngine};
 use crate::error::OpenError;
 use crate::launcher::Launcher;
 use crate::library_info::LibraryInfo;
+use crate::session::Session;
 use crate::set_up::SetUp;
 
 /// The nodes of this program: see the [crate](crate).
@@ -40,13 +42,8 @@ impl Cluster {
         let library = LibraryInfo::of(&set_up.session.library);
         let every_rank: Vec<usize> = (0..set_up.facts.len()).collect();
         let comms = set_up.communicators(&every_rank, 1)?.expect("every rank is a leader");
-        let mut facts = Facts::new(
-            set_up.rank,
-            set_up.facts.iter().map(|facts| facts.host.clone()).collect(),
-            format!("{}, {} ABI", library.version, library.abi),
-        );
-        facts.survival = if library.mortality.is_none() { Survival::Nodes } else { Survival::Members };
-        let engine = MpiEngine::open(set_up.session, facts, comms)?;
+        let hosts = set_up.facts.iter().map(|facts| facts.host.clone()).collect();
+        let engine = engine_of(set_up.session, &library, set_up.rank, hosts, comms)?;
         Ok(Self { engine: Some(engine), launcher, library: Some(library) })
     }
 
@@ -101,6 +98,19 @@ impl fmt::Display for Cluster {
     }
 }
 
+/// The engine of a node's leader.
+pub(crate) fn engine_of(
+    session: Arc<Session>,
+    library: &LibraryInfo,
+    node: usize,
+    hosts: Vec<String>,
+    comms: Communicators,
+) -> Result<MpiEngine, OpenError> {
+    let mut facts = Facts::new(node, hosts, format!("{}, {} ABI", library.version, library.abi));
+    facts.survival = if library.mortality.is_none() { Survival::Nodes } else { Survival::Members };
+    Ok(MpiEngine::open(session, facts, comms)?)
+}
+
 /// True for members of `corecast run` whose node's leader is another one.
 fn is_follower() -> bool {
     std::env::var(RANK_VARIABLE).is_ok_and(|rank| rank.trim().parse::<usize>().is_ok_and(|rank| rank > 0))
@@ -108,7 +118,7 @@ fn is_follower() -> bool {
 
 /// A number for the running system and the place where its processes meet. Namespaces differ rank by rank in containers, so they
 /// are no part of it.
-fn home() -> u64 {
+pub(crate) fn home() -> u64 {
     let mut hasher = DefaultHasher::new();
     let boot = small_file::read("/proc/sys/kernel/random/boot_id".as_ref(), 100).unwrap_or_default();
     hasher.write(boot.as_bytes());

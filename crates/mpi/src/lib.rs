@@ -19,6 +19,7 @@
 //! and polls. MPI itself makes progress only when it is called, which the polls of a leader do.
 //!
 //! - [`Cluster`]: the nodes of this program; [`LibraryInfo`]: the library that was found;
+//! - [`Rank`]: one of the processes of a launcher that has started a process for each member;
 //! - [`Launcher`]: what started this process;
 //! - [`OpenError`]: why a cluster cannot be opened;
 //! - [`load`]: where the library is looked for; [`abi`]: the constants of the binary interfaces.
@@ -37,6 +38,7 @@ mod library;
 mod library_info;
 pub mod load;
 mod node_facts;
+mod rank;
 mod session;
 mod set_up;
 mod steps;
@@ -46,4 +48,5 @@ pub use cluster::Cluster;
 pub use error::{MpiError, OpenError, Stage};
 pub use launcher::Launcher;
 pub use library_info::LibraryInfo;
+pub use rank::Rank;
 pub use set_up::TIMEOUT_VARIABLE;

@@ -1,5 +1,8 @@
 //! The facts that a process tells all others before the first operation, and what must not differ among them.
 
+use std::collections::hash_map::RandomState;
+use std::hash::{BuildHasher, Hasher};
+
 use corecast_base::small_file;
 
 use crate::error::OpenError;
@@ -20,6 +23,8 @@ pub(crate) struct NodeFacts {
     pub(crate) library: String,
     /// A number for the running system and the place where its processes meet: processes with the same one may share memory.
     pub(crate) home: u64,
+    /// A random number. That of rank 0 is in the names of what this program makes.
+    pub(crate) token: u64,
 }
 
 impl NodeFacts {
@@ -28,7 +33,8 @@ impl NodeFacts {
 
     /// Those of this process.
     pub(crate) fn own(library: &str, home: u64) -> Self {
-        Self { host: host_name(), version: env!("CARGO_PKG_VERSION").to_owned(), library: library.to_owned(), home }
+        let version = env!("CARGO_PKG_VERSION").to_owned();
+        Self { host: host_name(), version, library: library.to_owned(), home, token: random() }
     }
 
     /// The facts as a message, numbers in this machine's byte order.
@@ -37,6 +43,7 @@ impl NodeFacts {
         bytes[..8].copy_from_slice(&MAGIC.to_ne_bytes());
         bytes[8..12].copy_from_slice(&PROTOCOL.to_ne_bytes());
         bytes[16..24].copy_from_slice(&self.home.to_ne_bytes());
+        bytes[24..32].copy_from_slice(&self.token.to_ne_bytes());
         let texts = [(&self.version, VERSION_BYTES), (&self.host, HOST_BYTES), (&self.library, LIBRARY_BYTES)];
         let mut at = 32;
         for (text, most) in texts {
@@ -71,7 +78,7 @@ impl NodeFacts {
             version = format!("{version} with protocol {protocol}");
         }
         let library = text(32 + VERSION_BYTES + HOST_BYTES, LIBRARY_BYTES);
-        Ok(Self { host, version, library, home: number(16) })
+        Ok(Self { host, version, library, home: number(16), token: number(24) })
     }
 
     /// The facts of all processes from their messages, one after the other, if nothing differs that must be equal.
@@ -101,6 +108,11 @@ impl NodeFacts {
         }
         Ok(())
     }
+}
+
+fn random() -> u64 {
+    // std seeds each state from the system's random numbers.
+    RandomState::new().build_hasher().finish()
 }
 
 /// A process for people.

@@ -18,7 +18,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("corecast-channel", &["corecast-base"]),
     ("corecast-lock", &["corecast-base", "corecast-machine"]),
     ("corecast-collective", &["corecast-base", "corecast-machine", "corecast-plan", "corecast-channel"]),
-    ("corecast-mpi", &["corecast-base", "corecast-collective"]),
+    ("corecast-mpi", &["corecast-base", "corecast-machine", "corecast-collective"]),
     (
         "corecast-replica",
         &[

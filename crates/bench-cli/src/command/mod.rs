@@ -103,6 +103,9 @@ pub(crate) enum Benchmark {
         after_help = "Examples:\n  corecast bench tm --quick --html tm.html\n  corecast bench tm --workloads bank --participants 2,6 --every 2,3 --managers fair-cm,none\n  corecast bench tm --preset read-all"
     )]
     Tm(tm::Arguments),
+    /// A server or an application of `tm` that is a process.
+    #[command(hide = true)]
+    TmMember,
     /// Find out how corecast and its rivals wait while other programs want the CPUs, too.
     #[command(after_help = "Example:\n  corecast bench busy --quick --op barrier --hogs 0,1")]
     Busy(busy::Arguments),
@@ -199,6 +202,7 @@ impl Benchmark {
             Self::Table(arguments) => arguments.run(output),
             Self::TableMember => table::member(),
             Self::Tm(arguments) => arguments.run(output),
+            Self::TmMember => tm::member(),
             Self::Busy(arguments) => arguments.run(output),
             Self::BusyMember => busy::member(),
             Self::Deaths(arguments) => arguments.run(output),

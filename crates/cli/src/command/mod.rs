@@ -36,7 +36,9 @@ pub(crate) enum Command {
     #[command(after_help = "Examples:\n  corecast topo\n  corecast topo --cpus 0-3 --json")]
     Topo(topo::Arguments),
     /// Measure what messages between CPUs cost, and keep the model.
-    #[command(after_help = "Examples:\n  corecast measure --out machine.json\n  corecast measure locks --quick")]
+    #[command(
+        after_help = "Examples:\n  corecast measure --out machine.json\n  corecast measure locks --quick\n  corecast measure --cluster --out cluster.json"
+    )]
     Measure(measure::Arguments),
     /// Plan the tree for one operation.
     #[command(

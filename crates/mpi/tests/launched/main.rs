@@ -26,6 +26,16 @@ fn steps_give_what_they_promise() {
 }
 
 #[test]
+fn ranks_of_one_machine_are_members_of_one_node() {
+    for mpi in installed("ranks") {
+        for ranks in [1, 3] {
+            let told = run(&mpi, "ranks", ranks, &[]);
+            assert!(told.is_success == Some(true) && told.count("ok") == ranks, "{mpi}, {ranks} ranks: {told:?}");
+        }
+    }
+}
+
+#[test]
 fn words_reach_all_nodes_and_the_engine_goes_on() {
     for mpi in installed("words") {
         for ranks in [2, 4] {

@@ -3,11 +3,13 @@
 use std::thread;
 use std::time::{Duration, Instant};
 
-use corecast_collective::Loss;
+use corecast_base::CpuId;
 use corecast_collective::nodes::{
     Engine, Fault, FaultKind, FaultWord, NodeSet, PredefinedOp, Slot, Step, Ticket, ValueKind,
 };
-use corecast_mpi_engine::{Cluster, Launcher};
+use corecast_collective::{Group, Loss};
+use corecast_machine::{Cpu, Machine, Topology};
+use corecast_mpi_engine::{Cluster, Launcher, Rank};
 use corecast_testing::actor::{Role, say};
 
 /// Long enough for anything that happens at all.
@@ -48,6 +50,7 @@ pub(crate) fn play(role: &Role) {
     match role.name.as_str() {
         "steps" => steps(ranks),
         "words" => words(ranks),
+        "ranks" => members(ranks),
         "open" => match Cluster::from_env() {
             Ok(cluster) => {
                 say(&format!("opened {cluster}"));
@@ -165,6 +168,25 @@ fn words(ranks: usize) {
     say("ok");
     engine.close(true);
     say("closed");
+}
+
+/// All ranks of this machine are members of one node.
+fn members(ranks: usize) {
+    let cpu = |id| Cpu { numa: Some(0), ..Cpu::flat(CpuId::new(id)) };
+    let topology = Topology { cpus: (0..ranks as u32).map(cpu).collect(), ..Topology::default() };
+    let machine = Machine::from_topology(&topology);
+    let rank = Rank::from_env(|members| {
+        assert_eq!(members, ranks, "all are here");
+        Group::builder(&machine).members(members).pin(false)
+    });
+    let rank = rank.expect("a rank");
+    assert_eq!(rank.world_ranks(), (0..ranks).collect::<Vec<_>>());
+    let world_rank = rank.world_rank();
+    let mut me = rank.join().expect("a group");
+    assert_eq!((me.rank(), me.nodes(), me.size()), (world_rank, 1, ranks));
+    me.barrier().expect("a barrier");
+    assert_eq!(me.allreduce(1_u64, |a, b| a + b), Ok(ranks as u64));
+    say("ok");
 }
 
 /// The last rank does not open the cluster before the others have given up.

@@ -19,8 +19,8 @@ pub(super) struct Doubling<'a> {
     pub(super) tails_ps: &'a [u64],
 }
 
-/// The most nodes that are played one by one where counts give no exact time.
-pub(super) const MOST_PLAYED: u64 = 1 << 17;
+/// The most nodes that are simulated one by one where counts give no exact time.
+pub(super) const MOST_SIMULATED: u64 = 1 << 17;
 
 impl Doubling<'_> {
     /// Nodes that take part in the rounds: the largest power of two that there are.
@@ -45,7 +45,7 @@ impl Doubling<'_> {
     }
 
     /// The time until all nodes are done, node by node.
-    pub(super) fn played_ps(&self) -> u64 {
+    pub(super) fn node_by_node_ps(&self) -> u64 {
         let ranks: Vec<(u64, Option<u64>)> = (0..self.participants()).map(|id| self.ranks(id)).collect();
         let positions = |&(own, other): &(u64, Option<u64>)| {
             (self.layout.position(own), other.map(|other| self.layout.position(other)))
@@ -78,7 +78,7 @@ impl Doubling<'_> {
         ready(own).max(ready(other)) + self.exchange_ps[self.layout.tier_between(own, other)]
     }
 
-    /// The time from counts alone: exact if `is_even`, else no less than what a play says.
+    /// The time from counts alone: exact if `is_even`, else no less than what a simulation says.
     pub(super) fn counted_ps(&self) -> u64 {
         let last = self.layout.tier_between(self.layout.position(0), self.layout.position(self.layout.len() - 1));
         let is_even = self.is_even();
@@ -90,7 +90,7 @@ impl Doubling<'_> {
         worst(self.ready_ps) + fold + rounds + worst(self.tails_ps)
     }
 
-    /// True if counts say exactly what a play does: all units are full, each a power of two, and no node folds.
+    /// True if counts say exactly what a simulation does: all units are full, each a power of two, and no node folds.
     pub(super) fn is_even(&self) -> bool {
         !self.folds() && self.layout.is_full_of_powers_of_two()
     }
@@ -100,7 +100,7 @@ impl Doubling<'_> {
         if self.is_even() {
             return (self.counted_ps(), true);
         }
-        if self.layout.len() <= MOST_PLAYED { (self.played_ps(), true) } else { (self.counted_ps(), false) }
+        if self.layout.len() <= MOST_SIMULATED { (self.node_by_node_ps(), true) } else { (self.counted_ps(), false) }
     }
 }
 
@@ -119,14 +119,14 @@ mod tests {
             ready_ps,
             tails_ps: &[300, 900],
         };
-        let (played, counted) = (doubling.played_ps(), doubling.counted_ps());
-        assert!(played == counted || !doubling.is_even(), "{:?}: {played} {counted}", model.nodes);
-        assert!(played <= counted, "{:?}: {played} {counted}", model.nodes);
-        assert_eq!(doubling.duration_ps().0, if doubling.is_even() { counted } else { played });
+        let (simulated, counted) = (doubling.node_by_node_ps(), doubling.counted_ps());
+        assert!(simulated == counted || !doubling.is_even(), "{:?}: {simulated} {counted}", model.nodes);
+        assert!(simulated <= counted, "{:?}: {simulated} {counted}", model.nodes);
+        assert_eq!(doubling.duration_ps().0, if doubling.is_even() { counted } else { simulated });
     }
 
     #[test]
-    fn counts_say_what_a_play_says_or_no_less() {
+    fn counts_say_what_a_simulation_says_or_no_less() {
         for nodes in [1, 2, 3, 4, 7, 8, 31, 32, 33, 100, 128, 256, 1000, 1024] {
             check(&cluster(nodes, &[4, 32]), &[700, 0]);
             check(&cluster(nodes, &[24, 96]), &[700, 0]);

@@ -1,6 +1,6 @@
 //! The same tree of nodes as `far_tree` has, built and timed node by node: the check of what counts say.
 //!
-//! Each unit is played on a queue of senders, in O(n log n) for n nodes. A reduction can be played from its begin, too, against the
+//! Each unit is simulated on a queue of senders, in O(n log n) for n nodes. The tests run a reduction from its begin, too, against the
 //! time that the reversed broadcast has.
 
 use std::cmp::Reverse;
@@ -9,9 +9,9 @@ use std::collections::BinaryHeap;
 use super::far_tree::FarTree;
 use super::layout::Unit;
 
-/// A node of a play. Times are from the message's arrival at the leader of the unit that is played.
+/// A node of a simulation. Times are from the message's arrival at the leader of the unit that is simulated.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct PlayedNode {
+pub(super) struct SimulatedNode {
     pub(super) position: u64,
     /// The position of the node that it receives from; its own for the leader.
     pub(super) parent: u64,
@@ -23,8 +23,8 @@ pub(super) struct PlayedNode {
 
 /// A unit with all its nodes, the leader first.
 #[derive(Clone, Debug)]
-pub(super) struct Play {
-    pub(super) nodes: Vec<PlayedNode>,
+pub(super) struct NodeSimulation {
+    pub(super) nodes: Vec<SimulatedNode>,
     /// Until all nodes have done the work that they have left.
     pub(super) duration_ps: u64,
 }
@@ -38,8 +38,8 @@ struct Slot {
     depth: u32,
 }
 
-impl Play {
-    /// Plays the whole tree.
+impl NodeSimulation {
+    /// Simulates the whole tree.
     pub(super) fn new(tree: &FarTree) -> Self {
         Self::of_unit(tree, tree.layout().whole())
     }
@@ -47,7 +47,7 @@ impl Play {
     fn of_unit(tree: &FarTree, unit: Unit) -> Self {
         if unit.level == 0 {
             let position = unit.first;
-            let node = PlayedNode { position, parent: position, sent_ps: 0, depth: 0 };
+            let node = SimulatedNode { position, parent: position, sent_ps: 0, depth: 0 };
             return Self { nodes: vec![node], duration_ps: tree.tail_ps(position) };
         }
         let members = Self::members(tree, unit);
@@ -57,7 +57,7 @@ impl Play {
         for (slot, member) in slots.iter().zip(members) {
             // A leader tells the other units first, and its own when it is free.
             whole.duration_ps = whole.duration_ps.max(slot.free_ps + member.duration_ps);
-            let shifted = |node: PlayedNode| PlayedNode {
+            let shifted = |node: SimulatedNode| SimulatedNode {
                 sent_ps: node.sent_ps + slot.free_ps,
                 depth: node.depth + slot.depth,
                 ..node
@@ -70,7 +70,7 @@ impl Play {
         whole
     }
 
-    /// The plays of the units inside, in the order of their slots.
+    /// The simulations of the units inside, in the order of their slots.
     fn members(tree: &FarTree, unit: Unit) -> Vec<Self> {
         let layout = tree.layout();
         let mut members = Vec::new();
@@ -80,12 +80,12 @@ impl Play {
             members.extend(inside.map(|member| (!tree.has_root(member), Self::of_unit(tree, member))));
         }
         // Equal ones stay in the order of their positions.
-        members.sort_by_key(|(is_other, play)| (*is_other, Reverse(play.duration_ps)));
-        members.into_iter().map(|(_, play)| play).collect()
+        members.sort_by_key(|(is_other, unit)| (*is_other, Reverse(unit.duration_ps)));
+        members.into_iter().map(|(_, unit)| unit).collect()
     }
 }
 
-/// Plays the messages among the leaders of a unit.
+/// Simulates the messages among the leaders of a unit.
 fn slots(tree: &FarTree, tier: usize, members: usize) -> Vec<Slot> {
     let hop = tree.hop(tier);
     let mut slots = vec![Slot { parent: 0, sent_ps: 0, free_ps: 0, depth: 0 }];
@@ -131,30 +131,30 @@ mod tests {
     }
 
     #[test]
-    fn counts_say_what_a_play_of_all_nodes_says() {
+    fn counts_say_what_a_simulation_of_all_nodes_says() {
         for model in models() {
             for root in [None, Some(0), Some(model.len() / 2), Some(model.len() - 1)] {
                 let tree = tree(&model, root);
-                let (span, play) = (tree.span(), Play::new(&tree));
-                assert_eq!(span.duration_ps, play.duration_ps, "{:?} {root:?}", model.nodes);
+                let (span, simulation) = (tree.span(), NodeSimulation::new(&tree));
+                assert_eq!(span.duration_ps, simulation.duration_ps, "{:?} {root:?}", model.nodes);
                 let nodes: f64 = span.depths.iter().sum();
                 assert!((nodes - model.len() as f64).abs() < 1e-6 * nodes, "{nodes}");
                 let depth = |depths: f64, (depth, count): (usize, &f64)| depths + depth as f64 * count;
                 let by_counts = span.depths.iter().enumerate().fold(0.0, depth);
-                let by_play: u32 = play.nodes.iter().map(|node| node.depth).sum();
-                assert!((by_counts - f64::from(by_play)).abs() <= 0.02 * by_counts, "{by_counts} {by_play}");
+                let by_nodes: u32 = simulation.nodes.iter().map(|node| node.depth).sum();
+                assert!((by_counts - f64::from(by_nodes)).abs() <= 0.02 * by_counts, "{by_counts} {by_nodes}");
             }
         }
     }
 
     #[test]
-    fn each_node_derives_the_neighbours_that_the_play_gives_it() {
+    fn each_node_derives_the_neighbours_that_the_simulation_gives_it() {
         for model in models() {
             for root in [None, Some(model.len() / 3)] {
                 let tree = tree(&model, root);
-                let play = Play::new(&tree);
+                let simulation = NodeSimulation::new(&tree);
                 let mut expected: BTreeMap<u64, Neighbours> = BTreeMap::new();
-                let mut nodes = play.nodes.clone();
+                let mut nodes = simulation.nodes.clone();
                 nodes.sort_by_key(|node| node.sent_ps);
                 for node in nodes {
                     let (own, parent) = (tree.layout().rank(node.position), tree.layout().rank(node.parent));
@@ -166,17 +166,20 @@ mod tests {
                 }
                 let found = (0..model.len()).map(|rank| (rank, tree.neighbours(rank)));
                 assert_eq!(found.collect::<BTreeMap<_, _>>(), expected, "{:?} {root:?}", model.nodes);
-                assert_eq!(root.unwrap_or_default(), root.map_or(0, |_| tree.layout().rank(play.nodes[0].position)));
+                assert_eq!(
+                    root.unwrap_or_default(),
+                    root.map_or(0, |_| tree.layout().rank(simulation.nodes[0].position))
+                );
             }
         }
     }
 
-    /// The time of a reduction over a play's tree that is played forwards: a node is ready when its own work is done, and takes its
+    /// The time of a reduction over a simulated tree, from its begin on: a node is ready when its own work is done, and takes its
     /// children one at a time in the order of their arrival.
-    fn reduced_ps(tree: &FarTree, play: &Play) -> u64 {
+    fn reduced_ps(tree: &FarTree, simulation: &NodeSimulation) -> u64 {
         let layout = tree.layout();
         let mut children: BTreeMap<u64, Vec<(u64, usize)>> = BTreeMap::new();
-        for node in play.nodes.iter().filter(|node| node.parent != node.position) {
+        for node in simulation.nodes.iter().filter(|node| node.parent != node.position) {
             let tier = layout.tier_between(node.position, node.parent);
             children.entry(node.parent).or_default().push((node.position, tier));
         }
@@ -191,17 +194,22 @@ mod tests {
             arrivals.sort_unstable();
             arrivals.into_iter().fold(tree.tail_ps(node), |busy, (at, step)| busy.max(at) + step)
         }
-        done(tree, &children, play.nodes[0].position)
+        done(tree, &children, simulation.nodes[0].position)
     }
 
     #[test]
     fn a_reduction_takes_no_longer_than_the_reversed_broadcast() {
         for model in models() {
             let tree = tree(&model, None);
-            let play = Play::new(&tree);
-            let forwards = reduced_ps(&tree, &play);
-            assert!(forwards <= play.duration_ps, "{:?}: {forwards} {}", model.nodes, play.duration_ps);
-            assert!(forwards + 2 * 300 >= play.duration_ps, "{:?}: {forwards} {}", model.nodes, play.duration_ps);
+            let simulation = NodeSimulation::new(&tree);
+            let forwards = reduced_ps(&tree, &simulation);
+            assert!(forwards <= simulation.duration_ps, "{:?}: {forwards} {}", model.nodes, simulation.duration_ps);
+            assert!(
+                forwards + 2 * 300 >= simulation.duration_ps,
+                "{:?}: {forwards} {}",
+                model.nodes,
+                simulation.duration_ps
+            );
         }
     }
 }

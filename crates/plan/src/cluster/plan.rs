@@ -3,15 +3,15 @@
 use super::candidate::{Candidate, FarScheme};
 use super::costs::ns;
 use super::evaluation::Evaluation;
-use super::events::Play;
+use super::events::NodeSimulation;
 use super::far_tree::{FarTree, Neighbours};
 use super::model::ClusterModel;
 use super::near::NearCosts;
 use super::request::{ClusterPlanError, ClusterRequest};
 use crate::operation::{Direction, Operation};
 
-/// The most nodes that [`ClusterPlan::played_ns`] plays.
-pub const MOST_PLAYED_NODES: u64 = 1_000_000;
+/// The most nodes that [`ClusterPlan::node_by_node_ns`] simulates.
+pub const MOST_SIMULATED_NODES: u64 = 1_000_000;
 
 /// The plan for one operation of all members of a cluster. Its costs are simulated.
 #[derive(Clone, Debug)]
@@ -89,12 +89,14 @@ impl ClusterPlan {
         Some(self.tree(direction)?.span().depths)
     }
 
-    /// The time of the trees for whole values, with every node punctual, played node by node; `None` beyond [`MOST_PLAYED_NODES`].
+    /// The time of the trees for whole values, with every node punctual, simulated node by node; `None` beyond [`MOST_SIMULATED_NODES`].
     /// It equals the `quiet_ns` of the candidate with one lane and without chunks.
     #[must_use]
-    pub fn played_ns(&self) -> Option<f64> {
-        let played = self.trees.iter().flatten().map(|tree| Play::new(tree).duration_ps).sum();
-        (self.nodes <= MOST_PLAYED_NODES).then_some(played).map(ns)
+    pub fn node_by_node_ns(&self) -> Option<f64> {
+        if self.nodes > MOST_SIMULATED_NODES {
+            return None;
+        }
+        Some(ns(self.trees.iter().flatten().map(|tree| NodeSimulation::new(tree).duration_ps).sum()))
     }
 
     fn tree(&self, direction: Direction) -> Option<&FarTree> {

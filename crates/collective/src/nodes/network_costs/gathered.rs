@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use corecast_plan::cluster::{Arrival, Parameter, Tier};
 
+use super::leader_end::LeaderEnd;
 use super::pair::{Found, answer, ask, median};
 use super::tiers::{Place, tiers_of};
 use super::tournament::{partner, rounds};
-use super::wire::Wire;
 use super::{Settings, tiers};
 use crate::nodes::{Engine, Fault};
 
@@ -64,40 +64,40 @@ pub struct PairCosts {
 /// # Errors
 /// A [`Fault`] of the engine, after which it is of use only as its rules say.
 pub fn measure(engine: &mut dyn Engine, settings: &Settings) -> Result<NetworkCosts, Fault> {
-    let mut wire = Wire::new(engine);
-    let (node, nodes) = (wire.facts().node, wire.facts().nodes());
-    let engine = wire.facts().engine.clone();
-    let places = gathered_places(&mut wire, &settings.place)?;
+    let mut end = LeaderEnd::new(engine);
+    let (node, nodes) = (end.facts().node, end.facts().nodes());
+    let engine = end.facts().engine.clone();
+    let places = gathered_places(&mut end, &settings.place)?;
     let mut records = Vec::new();
     for round in rounds(nodes, settings.rounds as usize) {
         // All pairs of a round measure at once: none begins while another one is still in the round before.
-        wire.gather(&[0; 8])?;
+        end.gather(&[0; 8])?;
         let found = match partner(nodes, round, node) {
             None => None,
             Some(other) if node < other => {
-                let found = ask(&mut wire, other, settings)?;
-                answer(&mut wire, other, settings)?;
+                let found = ask(&mut end, other, settings)?;
+                answer(&mut end, other, settings)?;
                 Some((other, found))
             }
             Some(other) => {
-                answer(&mut wire, other, settings)?;
-                Some((other, ask(&mut wire, other, settings)?))
+                answer(&mut end, other, settings)?;
+                Some((other, ask(&mut end, other, settings)?))
             }
         };
         records.extend_from_slice(&record(found));
     }
-    let all = wire.gather(&records)?;
+    let all = end.gather(&records)?;
     let rounds = records.len() / RECORD_BYTES;
     let pair = |(i, record): (usize, &[u8])| pair_of(i / rounds, record);
     let pairs = all.chunks_exact(RECORD_BYTES).enumerate().filter_map(pair).collect();
     Ok(NetworkCosts { nodes, engine, pairs, places })
 }
 
-fn gathered_places(wire: &mut Wire<'_>, own: &str) -> Result<Vec<Place>, Fault> {
+fn gathered_places(end: &mut LeaderEnd<'_>, own: &str) -> Result<Vec<Place>, Fault> {
     let mut bytes = [0; PLACE_BYTES];
     let len = own.len().min(PLACE_BYTES);
     bytes[..len].copy_from_slice(&own.as_bytes()[..len]);
-    let all = wire.gather(&bytes)?;
+    let all = end.gather(&bytes)?;
     Ok(all.chunks_exact(PLACE_BYTES).map(Place::of).collect())
 }
 

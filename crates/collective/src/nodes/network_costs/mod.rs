@@ -36,10 +36,10 @@
 //! ```
 
 mod gathered;
+mod leader_end;
 mod pair;
 mod tiers;
 mod tournament;
-mod wire;
 
 pub use gathered::{NetworkCosts, PairCosts, measure};
 

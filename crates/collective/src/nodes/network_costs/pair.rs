@@ -6,7 +6,7 @@
 use std::time::{Duration, Instant};
 
 use super::Settings;
-use super::wire::Wire;
+use super::leader_end::LeaderEnd;
 use crate::nodes::Fault;
 
 /// The shortest message, in bytes.
@@ -47,85 +47,85 @@ impl Found {
 }
 
 /// Asks the partner, which [answers](answer) meanwhile.
-pub(super) fn ask(wire: &mut Wire<'_>, partner: usize, settings: &Settings) -> Result<Found, Fault> {
-    exchanges(wire, partner, SHORT, WARM_UP)?;
-    let mut found = of_exchanges(exchanges(wire, partner, SHORT, settings.exchanges)?);
+pub(super) fn ask(end: &mut LeaderEnd<'_>, partner: usize, settings: &Settings) -> Result<Found, Fault> {
+    exchanges(end, partner, SHORT, WARM_UP)?;
+    let mut found = of_exchanges(exchanges(end, partner, SHORT, settings.exchanges)?);
     let bursts = f64::from(settings.bursts.max(2));
-    let (started_ns, acknowledged_ns) = burst(wire, partner, settings)?;
+    let (started_ns, acknowledged_ns) = burst(end, partner, settings)?;
     found.send_ns = started_ns / bursts;
     found.gap_ns = ((acknowledged_ns - 2.0 * found.one_way_ns) / (bursts - 1.0)).max(0.0);
     // A burst that the partner takes up only when all of it has arrived.
-    wire.send_number(partner, 2.0 * found.one_way_ns + 2.0 * acknowledged_ns)?;
-    burst(wire, partner, settings)?;
-    found.receive_ns = wire.receive_number(partner)?;
+    end.send_number(partner, 2.0 * found.one_way_ns + 2.0 * acknowledged_ns)?;
+    burst(end, partner, settings)?;
+    found.receive_ns = end.receive_number(partner)?;
     let mut long = [0.0; 2];
     for (time, bytes) in long.iter_mut().zip(LONG) {
-        exchanges(wire, partner, bytes, WARM_UP / 4)?;
-        *time = median(exchanges(wire, partner, bytes, (settings.exchanges / 20).max(5))?);
+        exchanges(end, partner, bytes, WARM_UP / 4)?;
+        *time = median(exchanges(end, partner, bytes, (settings.exchanges / 20).max(5))?);
     }
     found.byte_ns = ((long[1] - long[0]) / (LONG[1] - LONG[0]) as f64).max(0.0);
     Ok(found)
 }
 
 /// Answers the partner, which [asks](ask).
-pub(super) fn answer(wire: &mut Wire<'_>, partner: usize, settings: &Settings) -> Result<(), Fault> {
-    echo(wire, partner, SHORT, WARM_UP)?;
-    echo(wire, partner, SHORT, settings.exchanges)?;
-    take_burst(wire, partner, settings)?;
-    let pause_ns = wire.receive_number(partner)?;
-    wire.let_arrive(Duration::from_nanos(pause_ns.clamp(0.0, 1e9) as u64))?;
-    let taken_ns = take_burst(wire, partner, settings)?;
-    wire.send_number(partner, taken_ns / f64::from(settings.bursts.max(2)))?;
+pub(super) fn answer(end: &mut LeaderEnd<'_>, partner: usize, settings: &Settings) -> Result<(), Fault> {
+    echo(end, partner, SHORT, WARM_UP)?;
+    echo(end, partner, SHORT, settings.exchanges)?;
+    take_burst(end, partner, settings)?;
+    let pause_ns = end.receive_number(partner)?;
+    end.let_arrive(Duration::from_nanos(pause_ns.clamp(0.0, 1e9) as u64))?;
+    let taken_ns = take_burst(end, partner, settings)?;
+    end.send_number(partner, taken_ns / f64::from(settings.bursts.max(2)))?;
     for bytes in LONG {
-        echo(wire, partner, bytes, WARM_UP / 4)?;
-        echo(wire, partner, bytes, (settings.exchanges / 20).max(5))?;
+        echo(end, partner, bytes, WARM_UP / 4)?;
+        echo(end, partner, bytes, (settings.exchanges / 20).max(5))?;
     }
     Ok(())
 }
 
 /// Messages there and back: half the time of each, in nanoseconds.
-fn exchanges(wire: &mut Wire<'_>, partner: usize, bytes: usize, count: u32) -> Result<Vec<f64>, Fault> {
+fn exchanges(end: &mut LeaderEnd<'_>, partner: usize, bytes: usize, count: u32) -> Result<Vec<f64>, Fault> {
     let mut times = Vec::with_capacity(count as usize);
     for _ in 0..count {
         let start = Instant::now();
-        let answer = wire.start_receive(partner, bytes)?;
-        wire.send(partner, bytes)?;
-        wire.wait(answer)?;
+        let answer = end.start_receive(partner, bytes)?;
+        end.send(partner, bytes)?;
+        end.wait(answer)?;
         times.push(start.elapsed().as_nanos() as f64 / 2.0);
     }
     Ok(times)
 }
 
-fn echo(wire: &mut Wire<'_>, partner: usize, bytes: usize, count: u32) -> Result<(), Fault> {
+fn echo(end: &mut LeaderEnd<'_>, partner: usize, bytes: usize, count: u32) -> Result<(), Fault> {
     for _ in 0..count {
-        wire.receive(partner, bytes)?;
-        wire.send(partner, bytes)?;
+        end.receive(partner, bytes)?;
+        end.send(partner, bytes)?;
     }
     Ok(())
 }
 
 /// Sends a burst; returns the times until the library had taken it over, and until the partner had acknowledged it.
-fn burst(wire: &mut Wire<'_>, partner: usize, settings: &Settings) -> Result<(f64, f64), Fault> {
-    let acknowledgement = wire.start_receive(partner, SHORT)?;
+fn burst(end: &mut LeaderEnd<'_>, partner: usize, settings: &Settings) -> Result<(f64, f64), Fault> {
+    let acknowledgement = end.start_receive(partner, SHORT)?;
     let start = Instant::now();
     let mut tickets = Vec::with_capacity(settings.bursts as usize);
     for _ in 0..settings.bursts.max(2) {
-        tickets.push(wire.start_send(partner, SHORT)?);
+        tickets.push(end.start_send(partner, SHORT)?);
     }
     let started = start.elapsed();
-    tickets.into_iter().try_for_each(|ticket| wire.wait(ticket))?;
-    wire.wait(acknowledgement)?;
+    tickets.into_iter().try_for_each(|ticket| end.wait(ticket))?;
+    end.wait(acknowledgement)?;
     Ok((started.as_nanos() as f64, start.elapsed().as_nanos() as f64))
 }
 
 /// Takes a burst and acknowledges it; returns the time from the first message that is taken to the last.
-fn take_burst(wire: &mut Wire<'_>, partner: usize, settings: &Settings) -> Result<f64, Fault> {
+fn take_burst(end: &mut LeaderEnd<'_>, partner: usize, settings: &Settings) -> Result<f64, Fault> {
     let start = Instant::now();
     for _ in 0..settings.bursts.max(2) {
-        wire.receive(partner, SHORT)?;
+        end.receive(partner, SHORT)?;
     }
     let taken = start.elapsed();
-    wire.send(partner, SHORT)?;
+    end.send(partner, SHORT)?;
     Ok(taken.as_nanos() as f64)
 }
 

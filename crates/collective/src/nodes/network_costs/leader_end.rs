@@ -11,11 +11,11 @@ use crate::nodes::{Engine, Facts, Fault, Slot, Step, Ticket};
 const BURST: Duration = Duration::from_micros(30);
 
 /// A leader's end, waiting.
-pub(super) struct Wire<'a> {
+pub(super) struct LeaderEnd<'a> {
     engine: &'a mut dyn Engine,
 }
 
-impl<'a> Wire<'a> {
+impl<'a> LeaderEnd<'a> {
     pub(super) fn new(engine: &'a mut dyn Engine) -> Self {
         Self { engine }
     }
