@@ -144,8 +144,12 @@ impl Local {
         room[..bytes.len()].copy_from_slice(bytes);
     }
 
+    /// The fault for a node that will send nothing more: a word that is on the way, as it may be the last one of that node, or
+    /// that it is lost.
     fn lost(&self, id: usize) -> Fault {
-        Fault::NodeLost { node: self.ids.iter().position(|&other| other == id).unwrap_or(0) }
+        let node = || self.ids.iter().position(|&other| other == id).unwrap_or(0);
+        let word = self.state().hear_early(self.id, self.epoch);
+        word.map_or_else(|| Fault::NodeLost { node: node() }, Fault::Told)
     }
 
     /// Begins an operation of all nodes with this node's part.
