@@ -1,10 +1,10 @@
 //! How often an interruption of some node is on the way of an operation: the expected maximum over all ways.
 //!
-//! A message is delayed with a small probability, by a time that is long against the operation. The operation ends when its slowest
-//! chain of messages does, so the number of interruptions that count is the largest number on one chain. With p for the share and
-//! C(k) for the number of ways to choose k messages of one chain, some chain has k interruptions with a probability of about
-//! 1 - exp(-p^k C(k)), and the expected maximum is the sum of that over k. The messages of different chains are taken as
-//! independent. A simulation with seeded delays stays within 15 % of it (see the tests).
+//! A message is delayed with a small probability, by a time that is long against the operation. The operation ends when its
+//! slowest chain of messages does, so the number of interruptions that count is the largest number on one chain. With p for the
+//! share and C(k) for the number of ways to choose k messages of one chain, some chain has k interruptions with a probability
+//! of about 1 - exp(-p^k C(k)), and the expected maximum is the sum of that over k. The messages of different chains are taken
+//! as independent. A simulation with seeded delays stays within 15 % of it (see the tests).
 
 /// Chains of more messages than this are not looked for.
 const MOST: usize = 64;
