@@ -65,7 +65,6 @@ mod tests {
 
     /// The mean over some trials of the largest number of interruptions on a chain of rounds.
     fn simulated(nodes: usize, rounds: u32, share: f64, trials: u32) -> f64 {
-        println!("seed {SEED}");
         let mut random = fastrand::Rng::with_seed(SEED);
         let mut sum = 0;
         for _ in 0..trials {
@@ -86,7 +85,10 @@ mod tests {
         for (nodes, rounds, share) in [(64, 6, 1e-3), (512, 9, 1e-4), (512, 9, 1e-3), (2048, 11, 1e-4)] {
             let expected = expected_interruptions(share, &chains_of_rounds(nodes, rounds));
             let found = simulated(nodes as usize, rounds, share, 300);
-            assert!((expected / found - 1.0).abs() < 0.15, "{nodes} nodes, share {share}: {expected} {found}");
+            assert!(
+                (expected / found - 1.0).abs() < 0.15,
+                "{nodes} nodes, share {share}, seed {SEED}: {expected} {found}"
+            );
         }
     }
 

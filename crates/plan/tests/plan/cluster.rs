@@ -1,4 +1,5 @@
 //! Plans of clusters: both evaluators up to 10^5 nodes, the growth with the cluster, and every operation.
+#![allow(clippy::print_stdout, reason = "`--nocapture` shows the figures of docs/design/cluster-planning.md")]
 
 use std::path::Path;
 use std::time::Instant;

@@ -3,6 +3,7 @@
 //! Nothing was fitted row by row. Costs inside nodes are those of captured or assumed machines. The InfiniBand rows share the
 //! figures of `docs/examples/cluster.json`, whose sources are two issues of UCX; each other network says where its own are
 //! from.
+#![allow(clippy::print_stdout, reason = "`--nocapture` shows the figures of docs/design/cluster-planning.md")]
 
 use std::path::Path;
 
