@@ -10,6 +10,7 @@
 //! - [`tm`](fn@tm): transactional memory;
 //! - [`replica`](fn@replica): replicated state; [`crash`](fn@crash): replicated state whose nodes are killed;
 //! - [`mpi`](fn@mpi): MPI libraries with and without corecast's preload object;
+//! - [`nodes`](fn@nodes): groups over several hosts, beside plain MPI;
 //! - [`epcc`](fn@epcc): OpenMP constructs with and without the preload object;
 //! - [`busy`](fn@busy): all of it beside foreign load; [`setup`]: how long it takes to put a group together;
 //! - [`memcached`](fn@memcached), [`stream_cluster`](fn@stream_cluster): programs with preload objects under them, and without;
@@ -51,6 +52,7 @@ mod locks;
 mod memcached;
 mod messages;
 mod mpi;
+mod nodes;
 mod pair;
 mod pair_body;
 mod participants;
@@ -95,6 +97,10 @@ pub use messages::{
     messages,
 };
 pub use mpi::{MpiReport, MpiRow, mpi};
+pub use nodes::{
+    MAX_NODE_MEMBERS, MAX_NODES, NodesCheckRow, NodesDeathRow, NodesOp, NodesOptions, NodesPrograms, NodesReport,
+    NodesRow, NodesShape, NodesSkipped, NodesWork, Victim as NodesVictim, nodes, nodes_member,
+};
 pub use pair::ump;
 pub use published::PublishedFigure;
 pub use replica::{
@@ -109,5 +115,5 @@ pub use stream_cluster::{
     StreamClusterCell, StreamClusterOptions, StreamClusterReport, StreamClusterRow, StreamClusterSize, stream_cluster,
 };
 pub use table::{MAX_BATCH, Point, Published, TableCell, TableOptions, TableReport, TableRow, table, table_member};
-pub use tm::{NoTmPreset, NoWorkload, TmCell, TmOptions, TmPreset, TmReport, TmRow, TmWorkload, tm};
+pub use tm::{NoTmPreset, NoWorkload, TmCell, TmOptions, TmPreset, TmReport, TmRow, TmWorkload, tm, tm_member};
 pub use transfer::LineTransfer;

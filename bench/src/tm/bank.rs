@@ -67,7 +67,12 @@ pub(super) struct Banker<B> {
 impl<B: Bank> Banker<B> {
     /// The client of this number.
     pub(super) fn new(bank: B, work: BankWork, setting: &Setting<'_>, rank: usize) -> Self {
-        Self { bank, work, random: Rng::with_seed(setting.seed ^ (rank as u64) << 32) }
+        Self::seeded(bank, work, setting.seed, rank)
+    }
+
+    /// The client of this number in a run with this seed.
+    pub(super) fn seeded(bank: B, work: BankWork, seed: u64, rank: usize) -> Self {
+        Self { bank, work, random: Rng::with_seed(seed ^ (rank as u64) << 32) }
     }
 
     /// Two different accounts.

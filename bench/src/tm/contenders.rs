@@ -5,6 +5,7 @@ use corecast::tm::{Form, Manager, Values, Writes};
 
 use super::host::{Session, Setting, With};
 use super::ours;
+use super::processes;
 use super::rivals::{itm, object_locks, one_lock, sequential, stm};
 use super::variant::Variant;
 use super::workload::{TmWorkload, Work};
@@ -45,6 +46,11 @@ impl Contender {
         self.variant.is_some_and(|variant| variant.form == Form::Messages)
     }
 
+    /// Whether it has servers is settled when the memory is made.
+    pub(super) fn chooses_form(&self) -> bool {
+        self.variant.is_some_and(|variant| variant.form == Form::Auto)
+    }
+
     /// The name, with the share of servers where it is not the first of those asked for.
     pub(super) fn label(&self) -> String {
         self.every.map_or_else(|| self.name.clone(), |every| format!("{}/{every}", self.name))
@@ -82,9 +88,24 @@ pub(super) fn contenders(every: &[usize]) -> Vec<Contender> {
             let bank: IsFor = |work| work.workload() == TmWorkload::Bank;
             push(&mut all, every, "messages-at-servers", at_servers, (bank, false));
         }
+        all.push(among_processes(&format!("{form}-processes"), usual));
     }
+    let not_mp: IsFor = |work| work.workload() != TmWorkload::Mp;
+    push(&mut all, every, "auto", Variant::of(Form::Auto, USUAL), (not_mp, false));
     all.extend(rivals());
     all
+}
+
+/// A variant whose participants are processes.
+fn among_processes(name: &str, variant: Variant) -> Contender {
+    Contender {
+        name: name.to_owned(),
+        variant: Some(variant),
+        is_for: |work| work.workload() == TmWorkload::Bank,
+        is_manager_of_many: false,
+        with: Box::new(move |setting: &Setting<'_>, session: Session<'_>| processes::with(variant, setting, session)),
+        every: None,
+    }
 }
 
 fn push(all: &mut Vec<Contender>, every: &[usize], name: &str, variant: Variant, (is_for, many): (IsFor, bool)) {

@@ -11,6 +11,7 @@ use corecast::machine::Machine;
 use super::tally::Tally;
 use super::workload::Work;
 use corecast_race::failure::Failure;
+use corecast_race::place::Place;
 
 /// The situation in which a memory is used.
 #[derive(Clone)]
@@ -25,6 +26,8 @@ pub(super) struct Setting<'a> {
     pub(super) cpus: &'a [CpuId],
     /// How channels wait.
     pub(super) wait: Wait,
+    /// The program that participants run which are processes.
+    pub(super) place: &'a Place,
     /// How long a block lasts.
     pub(super) time: Duration,
     pub(super) seed: u64,

@@ -8,7 +8,8 @@
 //! - `workload`: the kinds of work, with their numbers; `situations`: those of a run; `preset`: those that were published;
 //! - `bank`, `set`, `histogram`, `steps`: the work of a client, written once for all memories;
 //! - `host`, `session`, `tally`: the traits of a memory, its clients in threads of their own, and what they count;
-//! - `ours` with `sets` and `variant`, `rivals`, `contenders`: the memories;
+//! - `ours` with `sets` and `variant`, `rivals`, `contenders`: the memories; `processes` with `member`: participants that are
+//!   processes;
 //! - `report`, `published`, `gates`: what is told, and what is asked.
 
 mod bank;
@@ -16,8 +17,10 @@ mod contenders;
 mod gates;
 mod histogram;
 mod host;
+mod member;
 mod ours;
 mod preset;
+mod processes;
 mod published;
 mod report;
 mod rivals;
@@ -47,6 +50,7 @@ use corecast_race::harness::is_crowded;
 use corecast_race::options::Options;
 use corecast_race::progress::{Part, Progress};
 use host::Setting;
+pub use member::tm_member;
 pub use preset::{NoTmPreset, TmPreset};
 pub use report::{TmCell, TmReport, TmRow};
 use situations::situations;
@@ -69,7 +73,7 @@ pub struct TmOptions {
     /// One of each of these numbers of participants is a server, where there are servers: every third by default, as in the
     /// paper, and of fewer participants the last.
     pub every: Vec<usize>,
-    /// The contention managers; all by default.
+    /// The contention managers; all by default, where one client only reads; elsewhere FairCM.
     pub managers: Vec<Manager>,
     /// Transactions of the bank, in 100, that sum two accounts; 0, 50 and 90 by default.
     pub checks_percent: Vec<u32>,
@@ -77,7 +81,7 @@ pub struct TmOptions {
     pub readers: Vec<usize>,
     /// The file whose letters are counted; that of this program by default.
     pub file: Option<PathBuf>,
-    /// How long a block is; 500 ms by default, 2 s of a preset, 15 ms if quick.
+    /// How long a block is; 100 ms by default, 2 s of a preset, 15 ms if quick.
     pub block: Option<Duration>,
 }
 
@@ -85,7 +89,7 @@ pub struct TmOptions {
 const EVERY: usize = 3;
 const ROUNDS: usize = 5;
 const QUICK_ROUNDS: usize = 3;
-const BLOCK: Duration = Duration::from_millis(500);
+const BLOCK: Duration = Duration::from_millis(100);
 const PRESET_BLOCK: Duration = Duration::from_secs(2);
 const QUICK_BLOCK: Duration = Duration::from_millis(15);
 /// The text that is looked at of a larger file.
@@ -146,6 +150,7 @@ pub fn tm(machine: &Machine, options: &TmOptions, progress: &mut dyn Progress) -
         machine,
         cpus: &cpus,
         wait: shared.wait,
+        place: &shared.place,
         time: options.block(),
         seed,
         text: Arc::clone(&text),
@@ -200,10 +205,10 @@ fn chosen(options: &TmOptions) -> Result<Vec<Contender>, BenchError> {
     Ok(all)
 }
 
-/// Whether a contender is raced at this work: every manager where one client only reads, and where somebody asks for it; servers
-/// where there is a client, too.
+/// Whether a contender is raced at this work: every manager where one client only reads, as in the paper, and where somebody asks
+/// for it; servers where there is a client, too.
 fn takes_part(options: &TmOptions, contender: &Contender, (work, participants): (Work, usize)) -> bool {
-    let is_asked = !options.options.contenders.is_empty() || !options.managers.is_empty() || !options.options.quick;
+    let is_asked = !options.options.contenders.is_empty() || !options.managers.is_empty();
     let is_readers = work.bank().is_some_and(|bank| bank.readers > 0);
     let has_room = participants > 1 || !contender.has_servers();
     has_room && (contender.is_for)(work) && (!contender.is_manager_of_many || is_asked || is_readers)
@@ -264,8 +269,10 @@ fn cell(contenders: &[&Contender], setting: &Setting<'_>, raced: &[Raced<Turn>])
 
 fn row(contender: &Contender, setting: &Setting<'_>, raced: &Raced<Turn>) -> TmRow {
     let turns = &raced.blocks;
-    let servers = contender.servers(setting);
-    let clients = turns.first().map_or(setting.participants - servers, |turn| turn.tallies.len());
+    let expected = contender.servers(setting);
+    let clients = turns.first().map_or(setting.participants - expected, |turn| turn.tallies.len());
+    // A form that is chosen when the memory is made may have servers, or not.
+    let servers = if contender.chooses_form() { setting.participants - clients } else { expected };
     let mtps: Vec<f64> = turns.iter().map(|turn| turn.rate(|tally| tally.commits) / 1e6).collect();
     let scans = turns.iter().map(|turn| turn.rate(|tally| tally.scans));
     let has_readers = setting.work.bank().is_some_and(|bank| bank.readers > 0);
@@ -324,11 +331,13 @@ mod tests {
             assert_eq!((named("one-lock"), named("stm")), (cell.workload != "mp", cell.workload != "mp"));
             assert_eq!(named("messages-wholly"), cell.readers == Some(1), "managers where one client only reads");
             for row in &cell.rows {
-                let may_be_missing = row.contender == "libitm";
+                // There is no program here that processes could run.
+                let may_be_missing = row.contender == "libitm" || row.contender.ends_with("-processes");
                 assert!(row.skipped.is_none() || may_be_missing, "{}: {row:?}", cell.workload);
                 assert!(!row.failed, "{}: {row:?}", cell.workload);
                 let clients = if row.contender == "sequential" { 1 } else { cell.participants - row.servers };
-                assert_eq!((row.clients, row.servers > 0), (clients, row.contender.starts_with("messages")), "{row:?}");
+                let is_served = row.contender.starts_with("messages");
+                assert!(row.contender == "auto" || row.clients == clients && (row.servers > 0) == is_served, "{row:?}");
             }
         }
         assert_eq!(report.gates.len(), 9);

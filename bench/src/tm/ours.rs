@@ -103,9 +103,15 @@ fn serve(server: Server, cpu: Option<CpuId>) -> Result<(), Failure> {
 }
 
 /// A participant and the variables that it uses.
-struct Client<'a, T> {
+pub(super) struct Client<'a, T> {
     participant: Participant,
     vars: &'a [TVar<T>],
+}
+
+impl<'a, T> Client<'a, T> {
+    pub(super) fn new(participant: Participant, vars: &'a [TVar<T>]) -> Self {
+        Self { participant, vars }
+    }
 }
 
 impl Bank for Client<'_, Account> {

@@ -1,9 +1,10 @@
 //! The counts of one client in a block, and of all of them.
 
 use corecast::base::Clock;
+use serde::{Deserialize, Serialize};
 
 /// The counts of one client. Times are ticks of [`Clock`].
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(super) struct Tally {
     /// Transactions that committed, but for sums of all accounts; round trips of `mp`.
     pub(super) commits: u64,

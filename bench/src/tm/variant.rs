@@ -1,7 +1,7 @@
 //! The forms of corecast's transactional memory that are raced.
 
 use corecast::tm::structures::Search;
-use corecast::tm::{Form, Manager, Tm, Values, Writes};
+use corecast::tm::{Builder, Form, Manager, Tm, Values, Writes};
 
 use super::bank::ACCOUNTS;
 use super::host::Setting;
@@ -32,8 +32,17 @@ impl Variant {
         setting.every.clamp(2, setting.participants.max(2))
     }
 
-    /// A new instance for this workload.
+    /// A new instance for this workload, for threads.
     pub(super) fn open(self, setting: &Setting<'_>) -> Result<Tm, Failure> {
+        self.builder(setting).build().map_err(Failure::refused)
+    }
+
+    /// A new instance for this workload, for processes.
+    pub(super) fn open_among_processes(self, setting: &Setting<'_>) -> Result<Tm, Failure> {
+        self.builder(setting).create().map_err(Failure::refused)
+    }
+
+    fn builder<'a>(self, setting: &Setting<'a>) -> Builder<'a> {
         let builder = Tm::builder(setting.machine)
             .participants(setting.participants)
             .manager(self.manager)
@@ -43,9 +52,8 @@ impl Variant {
             .form(self.form)
             .variables(variables(setting))
             .wait(setting.wait);
-        let is_served = self.form != Form::Shared;
-        let builder = if is_served { builder.servers_every(Self::every(setting)) } else { builder };
-        builder.build().map_err(Failure::refused)
+        let is_served = self.form != Form::Shared && setting.participants > 1;
+        if is_served { builder.servers_every(Self::every(setting)) } else { builder }
     }
 }
 

@@ -66,7 +66,7 @@ pub use cache_line::{CacheLine, LINE_BYTES};
 pub use clock::Clock;
 pub use cpu::{CpuId, CpuSet, CpuSetError, MAX_CPU_ID};
 pub use place::{Place, PlaceSlice, Shareable};
-pub use plain::{Plain, zeroed};
+pub use plain::{Plain, bytes_of, bytes_of_mut, zeroed};
 pub use prefetch::prefetch_for_write;
 #[cfg(not(loom))]
 pub use thread_end::ThreadEnd;

@@ -29,6 +29,21 @@ pub fn zeroed<T: Plain>() -> T {
     unsafe { std::mem::zeroed() }
 }
 
+/// The bytes of values, in the machine's byte order.
+#[must_use]
+pub fn bytes_of<T: Plain>(values: &[T]) -> &[u8] {
+    // SAFETY: the bytes of plain values, all of which are initialised, for as long as they are borrowed.
+    unsafe { std::slice::from_raw_parts(values.as_ptr().cast::<u8>(), size_of_val(values)) }
+}
+
+/// The bytes of values, to be written: any bytes make values.
+#[must_use]
+pub fn bytes_of_mut<T: Plain>(values: &mut [T]) -> &mut [u8] {
+    // SAFETY: the bytes of plain values, all of which are initialised; any bytes may be written, as they make values; borrowed
+    // by this slice alone.
+    unsafe { std::slice::from_raw_parts_mut(values.as_mut_ptr().cast::<u8>(), size_of_val(values)) }
+}
+
 // SAFETY: no bytes.
 unsafe impl Plain for () {}
 
@@ -45,3 +60,17 @@ plain!(u8 u16 u32 u64 u128 usize i8 i16 i32 i64 i128 isize f32 f64);
 
 // SAFETY: plain values side by side, without gaps.
 unsafe impl<T: Plain, const N: usize> Plain for [T; N] {}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_are_those_of_the_values() {
+        let mut values = [0x0102_u16, 0x0304];
+        assert_eq!(bytes_of(&values), [0x0102_u16.to_ne_bytes(), 0x0304_u16.to_ne_bytes()].concat());
+        bytes_of_mut(&mut values).copy_from_slice(&[5; 4]);
+        assert_eq!(values, [0x0505; 2]);
+        assert!(bytes_of::<u64>(&[]).is_empty() && bytes_of(&[(); 3]).is_empty());
+    }
+}

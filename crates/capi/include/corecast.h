@@ -342,7 +342,7 @@ typedef enum {
 
 // How the ends of a channel wait for each other.
 typedef enum {
-  // Spin for about the cost of a wake-up, yield a few times, then sleep; does not spin where participants share CPUs.
+  // Spin for 50 us at most, yield a few times, then sleep; does not spin where participants share CPUs.
   CORECAST_WAIT_ADAPTIVE = 0,
   // Spin for ever. The fastest if every participant has a CPU of its own, and ruinous if they share CPUs.
   CORECAST_WAIT_SPIN = 1,

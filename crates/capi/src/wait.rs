@@ -11,7 +11,7 @@ use crate::error::Failure;
 #[derive(Debug, Clone, Copy)]
 #[repr(C)]
 pub enum Wait {
-    /// Spin for about the cost of a wake-up, yield a few times, then sleep; does not spin where participants share CPUs.
+    /// Spin for 50 us at most, yield a few times, then sleep; does not spin where participants share CPUs.
     Adaptive = 0,
     /// Spin for ever. The fastest if every participant has a CPU of its own, and ruinous if they share CPUs.
     Spin = 1,

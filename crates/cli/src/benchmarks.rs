@@ -15,7 +15,7 @@ const PROGRAM: &str = "corecast-bench";
 pub(crate) const BUILD: &str = "in a checkout of corecast `cargo build --release --bin corecast-bench` builds it, and \
      `cargo install --path crates/bench-cli` installs it";
 /// The names of all benchmarks. A test of `corecast-bench` compares them with its subcommands.
-pub const NAMES: [&str; 21] = [
+pub const NAMES: [&str; 22] = [
     "collectives",
     "acknowledged",
     "ump",
@@ -27,6 +27,7 @@ pub const NAMES: [&str; 21] = [
     "atomics",
     "messages",
     "mpi",
+    "nodes",
     "table",
     "tm",
     "busy",

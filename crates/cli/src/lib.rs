@@ -24,6 +24,7 @@ pub mod benchmarks;
 mod bounding;
 mod box_text;
 pub mod bytes_arg;
+mod cluster;
 mod command;
 pub mod command_line;
 mod comparison;

@@ -111,6 +111,11 @@ impl PlannerArgs {
         *self != Self { root: self.root, ..Self::of_effort(Effort::default()) }
     }
 
+    /// True unless it is all as if nothing but an effort had been given.
+    pub fn asks_for_more_than_effort(&self) -> bool {
+        *self != Self::of_effort(self.effort)
+    }
+
     /// True if the search may take so long that its user interrupts it.
     pub fn is_long(&self) -> bool {
         self.effort >= Effort::Patient || self.planner == EXACT

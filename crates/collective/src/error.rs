@@ -83,6 +83,24 @@ pub enum Loss {
     OtherLength,
     /// It called other operations than its peers, too long ago for the logs to tell which.
     OutOfStep,
+    /// It was told that the group, which spans several nodes, has failed at another one: see `nodes`.
+    Elsewhere,
+}
+
+/// By their codes, from 1.
+pub(crate) const LOSSES: [Loss; 7] =
+    [Loss::Panicked, Loss::Left, Loss::Mismatched, Loss::Died, Loss::OtherLength, Loss::OutOfStep, Loss::Elsewhere];
+
+impl Loss {
+    /// Its number in words between members; never 0.
+    pub(crate) fn code(self) -> u32 {
+        1 + LOSSES.iter().position(|&known| known == self).expect("LOSSES names every loss") as u32
+    }
+
+    /// The loss in a word that any process may have written.
+    pub(crate) fn of_code(code: u32) -> Option<Self> {
+        LOSSES.get((code as usize).checked_sub(1)?).copied()
+    }
 }
 
 impl fmt::Display for Loss {
@@ -94,6 +112,7 @@ impl fmt::Display for Loss {
             Self::Mismatched => "called an operation with another type than its peers",
             Self::Died => "died",
             Self::OutOfStep => "called other operations than its peers some time ago",
+            Self::Elsewhere => "was told that the group has failed at another node",
         })
     }
 }

@@ -30,6 +30,7 @@
 //! - [`AllreduceForm`], [`SizeClass`]: the ways in which an allreduce can go, and the sizes that are raced as one;
 //! - [`Order`]: the order in which a reduction combines; [`Member::reduce_records`]: values whose size is known only at run
 //!   time;
+//! - [`nodes`]: groups over several machines;
 //! - [`acknowledged`]: a broadcast whose root learns how far all other members have got;
 //! - [`Plain`]: the types that values may have.
 //!
@@ -51,6 +52,8 @@ mod link;
 mod member;
 mod membership;
 mod missing;
+#[cfg(not(loom))]
+pub mod nodes;
 pub mod op;
 mod operation;
 #[cfg(not(loom))]

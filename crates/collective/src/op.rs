@@ -20,6 +20,42 @@ use std::fmt;
 
 use crate::operation::Order;
 
+/// The operations that libraries for messages between nodes know: see [`Op::predefined`]. Integers wrap around.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum PredefinedOp {
+    /// The sum.
+    Sum,
+    /// The product.
+    Prod,
+    /// The least.
+    Min,
+    /// The greatest.
+    Max,
+    /// The bits that all have, of integers.
+    And,
+    /// The bits that one has, of integers.
+    Or,
+    /// The bits that an odd number have, of integers.
+    Xor,
+}
+
+impl PredefinedOp {
+    /// The one that the type of this name stands for.
+    fn named(name: &str) -> Option<Self> {
+        match name {
+            "Sum" => Some(Self::Sum),
+            "Prod" => Some(Self::Prod),
+            "Min" => Some(Self::Min),
+            "Max" => Some(Self::Max),
+            "And" => Some(Self::And),
+            "Or" => Some(Self::Or),
+            "Xor" => Some(Self::Xor),
+            _ => None,
+        }
+    }
+}
+
 /// An associative operation on values of type T.
 pub trait Op<T> {
     /// True if the operands may change places.
@@ -40,6 +76,11 @@ pub trait Op<T> {
             (true, false) => Order::Plan,
             (false, _) => Order::Rank,
         }
+    }
+
+    /// The operation as libraries for messages between nodes know it, if they do.
+    fn predefined(&self) -> Option<PredefinedOp> {
+        None
     }
 }
 
@@ -100,6 +141,10 @@ impl<T, O: Op<T>> Op<T> for &O {
     fn order(&self) -> Order {
         O::order(self)
     }
+
+    fn predefined(&self) -> Option<PredefinedOp> {
+        O::predefined(self)
+    }
 }
 
 macro_rules! operations {
@@ -136,6 +181,10 @@ macro_rules! combines {
                 #[inline]
                 fn combine(&self, $left: $number, $right: $number) -> $number {
                     $combined
+                }
+
+                fn predefined(&self) -> Option<PredefinedOp> {
+                    PredefinedOp::named(stringify!($name))
                 }
             }
         )*

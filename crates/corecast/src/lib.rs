@@ -22,6 +22,7 @@
 //! - [`Group`], [`Member`]: barriers, broadcasts, reductions and more; [`collective`] has all of it, [`processes`] the same among
 //!   processes;
 //! - [`Mutex`], [`RwLock`], [`Condvar`], [`Once`]: locks; [`lock`] has more than a dozen, and what suits where;
+//! - [`mpi`]: the engine of groups over several machines, on an MPI that is loaded at run time;
 //! - [`replica`]: state kept identical in threads or processes, which survives the death of any of them;
 //! - [`tm`]: transactions over messages or shared memory;
 //! - [`channel`]: message channels; [`region`], [`rendezvous`]: the memory that processes share, and how they find it.
@@ -41,6 +42,7 @@ pub use corecast_lock::{Condvar, Once};
 pub use corecast_lock::{MappedMutexGuard, Mutex, MutexGuard};
 pub use corecast_lock::{MappedRwLockReadGuard, MappedRwLockWriteGuard, RwLock, RwLockReadGuard, RwLockWriteGuard};
 pub use corecast_machine::Machine;
+pub use corecast_mpi_engine as mpi;
 pub use corecast_plan as plan;
 pub use corecast_replica as replica;
 pub use corecast_tm as tm;
@@ -54,6 +56,10 @@ mod pages {
     struct Readme;
     #[doc = include_str!("../../../docs/guide/channels.md")]
     struct Channels;
+    #[doc = include_str!("../../../docs/guide/cluster-planning.md")]
+    struct ClusterPlanning;
+    #[doc = include_str!("../../../docs/guide/clusters.md")]
+    struct Clusters;
     #[doc = include_str!("../../../docs/guide/collectives.md")]
     struct Collectives;
     #[doc = include_str!("../../../docs/guide/locks.md")]

@@ -28,6 +28,7 @@
 //! | [`Effort`], [`Limits`], [`Terms`] | how long to search, what a tree may look like, costs beyond pairs |
 //! | [`PlanJson`], [`tree_file`] | plans as JSON; trees read from files |
 //! | [`PlanStore`] | plans kept in files |
+//! | [`cluster`] | plans for the nodes of a cluster, and what an operation of all of them should cost |
 //! | [`diamond`] | rings for broadcasts that are acknowledged |
 //! | [`explain()`] | a plan in words |
 //! | [`service`] | plans over a local socket, for many programs |
@@ -42,6 +43,7 @@
 
 mod background;
 mod bounding;
+pub mod cluster;
 pub mod diamond;
 mod effort;
 mod explain;

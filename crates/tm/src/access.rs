@@ -5,7 +5,7 @@ use crate::messages::MessageClient;
 use crate::rule::{Reply, Request};
 use crate::shared::SharedClient;
 
-pub(crate) use crate::messages::{Came, MOST_VARS};
+pub(crate) use crate::messages::{Came, Change, MOST_VARS};
 
 /// A participant's access to locks.
 #[derive(Debug)]
@@ -17,12 +17,21 @@ pub(crate) enum Access {
 }
 
 impl Access {
+    /// Takes a lock that nobody is in the way of, without a request. Only in the shared form; by messages the answer is no.
+    #[inline]
+    pub(crate) fn try_take(&self, lock: u32, is_write: bool) -> bool {
+        match self {
+            Self::Messages(_) => false,
+            Self::Shared(client) => client.try_take(lock, is_write),
+        }
+    }
+
     /// Asks for a read lock, and for `words` values where they are with the servers.
     #[inline]
     pub(crate) fn load(&mut self, by: Request, lock: u32, words: usize, came: &mut Came) -> Result<Reply, RunError> {
         match self {
             Self::Messages(client) => client.load(by, lock, words, came),
-            Self::Shared(client) => Ok(client.load(by, lock)),
+            Self::Shared(client) => Ok(client.ask(by, lock, false)),
         }
     }
 
@@ -31,7 +40,7 @@ impl Access {
     pub(crate) fn store(&mut self, by: Request, lock: u32, words: usize, came: &mut Came) -> Result<Reply, RunError> {
         match self {
             Self::Messages(client) => client.store(by, &[lock], words, came),
-            Self::Shared(client) => Ok(client.store(by, lock)),
+            Self::Shared(client) => Ok(client.ask(by, lock, true)),
         }
     }
 
@@ -39,7 +48,7 @@ impl Access {
     pub(crate) fn store_group(&mut self, by: Request, locks: &[u32]) -> Result<Reply, RunError> {
         match self {
             Self::Messages(client) => client.store(by, locks, 0, &mut Came::default()),
-            Self::Shared(client) => Ok(client.store(by, locks[0])),
+            Self::Shared(client) => Ok(client.ask(by, locks[0], true)),
         }
     }
 

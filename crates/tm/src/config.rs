@@ -7,6 +7,7 @@ use corecast_base::wait::Wait;
 use corecast_lock::Algorithm;
 
 use crate::conflicts::Manager;
+use crate::slot::MOST_HOLDERS;
 
 /// Where the values of variables are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -78,7 +79,7 @@ impl FromStr for Form {
 }
 
 /// The version of the memory's layout.
-const VERSION: u64 = 1;
+const VERSION: u64 = 2;
 
 /// The choices of one instance, which all its participants share. The form is settled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -125,9 +126,9 @@ impl Config {
         ((u64::from(mix(lock >> self.server_shift)) * servers as u64) >> 32) as usize
     }
 
-    /// The words of the readers' bit set in a lock of the shared form.
-    pub(crate) fn reader_words(&self) -> usize {
-        self.participants.div_ceil(64)
+    /// The words of a variable's locks in the shared form: one, or one for the writer and one for each 64 readers.
+    pub(crate) fn lock_words(&self) -> usize {
+        if self.participants <= MOST_HOLDERS { 1 } else { 1 + self.participants.div_ceil(64) }
     }
 
     /// The configuration as a region's directory keeps it.

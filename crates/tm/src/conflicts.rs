@@ -68,14 +68,15 @@ impl Manager {
         !self.requester_loses() && (key, client) < (other_key, other)
     }
 
-    /// The key of a request with which a server compares: `sent` is the key in the message, `now_ns` the server's clock.
+    /// The key of a request with which a server compares: `sent` is the key in the message, `now` the server's clock,
+    /// in the unit of the client's.
     ///
     /// Clients of offset-greedy send the time since their first attempt. The server counts back from its own clock; the error
     /// is the delay of the message.
     #[inline]
     #[must_use]
-    pub fn server_key(self, sent: u64, now_ns: u64) -> u64 {
-        if self == Self::OffsetGreedy { now_ns.saturating_sub(sent) } else { sent }
+    pub fn server_key(self, sent: u64, now: u64) -> u64 {
+        if self == Self::OffsetGreedy { now.saturating_sub(sent) } else { sent }
     }
 
     /// Whether servers need a clock for [`server_key`](Self::server_key).

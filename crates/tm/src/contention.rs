@@ -1,7 +1,8 @@
 //! A participant's side of the contention managers: the key that its requests carry, and how long it waits after an abort.
 //!
-//! It holds no clock: callers say what time it is, in nanoseconds of any clock that does not go back. After an abort a
-//! participant waits `50 * (retries mod 256)` ns; under back-off a random time below `500 * 2^(min(retries, 10) - 1)` ns.
+//! It holds no clock: callers say what time it is, in any unit of a clock that does not go back, which is the same one for all
+//! participants. After an abort a participant waits `50 * (retries mod 256)` ns; under back-off a
+//! random time below `500 * 2^(min(retries, 10) - 1)` ns.
 
 use crate::conflicts::Manager;
 use crate::status::ClientId;
@@ -12,6 +13,9 @@ const STEP_NS: u64 = 50;
 const STEPS: u64 = 256;
 /// The bound of the first random wait.
 const FIRST_BACK_OFF_NS: u64 = 500;
+/// Attempts that are counted by the pace of the one before, where nobody is in the way. The two looks at a clock take a fifth of
+/// a short transaction.
+const UNTIMED: u32 = 15;
 /// Retries after which the bound of random waits does not double.
 const LAST_DOUBLING: u32 = 10;
 
@@ -22,11 +26,15 @@ pub struct Contention {
     /// Transactions that committed.
     commits: u64,
     /// The summed time of the attempts that committed.
-    effective_ns: u64,
+    effective: u64,
     /// When the first attempt of this transaction began.
-    first_start_ns: u64,
+    first_start: u64,
     /// When this attempt began.
-    start_ns: u64,
+    start: u64,
+    /// The time for each lock of the last attempt that nobody was in the way of.
+    pace: u64,
+    /// Attempts that need no clock, from now on.
+    untimed: u32,
     /// The state of the random numbers, never 0.
     random: u64,
 }
@@ -36,27 +44,27 @@ impl Contention {
     #[must_use]
     pub fn new(manager: Manager, client: ClientId) -> Self {
         let random = (u64::from(client.0) + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        Self { manager, commits: 0, effective_ns: 0, first_start_ns: 0, start_ns: 0, random }
+        Self { manager, commits: 0, effective: 0, first_start: 0, start: 0, pace: 0, untimed: 0, random }
     }
 
     /// An attempt begins, the first one of its transaction or a later one.
     #[inline]
-    pub fn start(&mut self, is_first: bool, now_ns: u64) {
-        self.start_ns = now_ns;
+    pub fn start(&mut self, is_first: bool, now: u64) {
+        self.start = now;
         if is_first {
-            self.first_start_ns = now_ns;
+            self.first_start = now;
         }
     }
 
     /// The key of a request that is sent now. Servers compare it after [`Manager::server_key`].
     #[inline]
     #[must_use]
-    pub fn key(&self, now_ns: u64) -> u64 {
+    pub fn key(&self, now: u64) -> u64 {
         match self.manager {
             Manager::None | Manager::BackOff => 0,
             Manager::Wholly => self.commits,
-            Manager::OffsetGreedy => now_ns.saturating_sub(self.first_start_ns),
-            Manager::FairCm => self.effective_ns,
+            Manager::OffsetGreedy => now.saturating_sub(self.first_start),
+            Manager::FairCm => self.effective,
         }
     }
 
@@ -64,7 +72,7 @@ impl Contention {
     #[inline]
     #[must_use]
     pub fn shared_key(&self) -> u64 {
-        if self.manager == Manager::OffsetGreedy { self.first_start_ns } else { self.key(0) }
+        if self.manager == Manager::OffsetGreedy { self.first_start } else { self.key(0) }
     }
 
     /// Whether [`key`](Self::key), [`committed`](Self::committed) or [`start`](Self::start) need the time; else callers may
@@ -74,11 +82,33 @@ impl Contention {
         matches!(self.manager, Manager::OffsetGreedy | Manager::FairCm)
     }
 
-    /// The attempt committed.
+    /// Whether the next attempt has to be timed, under a manager that [needs the clock](Self::needs_clock). Under FairCM one of
+    /// 16 is where nobody is in the way; the others are taken to last as long for each lock as that one did.
     #[inline]
-    pub fn committed(&mut self, now_ns: u64) {
+    #[must_use]
+    pub fn wants_time(&self, is_first: bool) -> bool {
+        self.untimed == 0 || !is_first || self.manager != Manager::FairCm
+    }
+
+    /// An attempt with this number of locks committed, and was timed if that is needed. `met` if somebody was in its way.
+    #[inline]
+    pub fn committed(&mut self, now: u64, locks: usize, met: bool) {
+        let time = now.saturating_sub(self.start);
         self.commits += 1;
-        self.effective_ns += now_ns.saturating_sub(self.start_ns);
+        self.effective += time;
+        self.untimed = 0;
+        if !met {
+            self.pace = time / locks.max(1) as u64;
+            self.untimed = UNTIMED;
+        }
+    }
+
+    /// An attempt that was not timed committed; else as [`committed`](Self::committed).
+    #[inline]
+    pub fn committed_untimed(&mut self, locks: usize, met: bool) {
+        self.commits += 1;
+        self.effective += self.pace * locks.max(1) as u64;
+        self.untimed = if met { 0 } else { self.untimed.saturating_sub(1) };
     }
 
     /// How long to wait, in nanoseconds, when `retries` attempts of the transaction were aborted.
@@ -96,10 +126,10 @@ impl Contention {
         self.commits
     }
 
-    /// The summed time of the attempts that committed, in nanoseconds.
+    /// The summed time of the attempts that committed, in the unit of the clock.
     #[must_use]
-    pub fn effective_ns(&self) -> u64 {
-        self.effective_ns
+    pub fn effective(&self) -> u64 {
+        self.effective
     }
 
     /// Marsaglia, Xorshift RNGs, 2003.
@@ -119,7 +149,7 @@ mod tests {
         let mut contention = Contention::new(manager, ClientId(1));
         for at in [100, 200, 300] {
             contention.start(true, at);
-            contention.committed(at + 7);
+            contention.committed(at + 7, 1, true);
         }
         contention
     }
@@ -143,11 +173,33 @@ mod tests {
             contention.start(true, 100);
             contention.start(false, 200);
             assert_eq!(contention.key(300), if manager == Manager::FairCm { 0 } else { 200 });
-            contention.committed(250);
-            assert_eq!(contention.effective_ns(), 50);
+            contention.committed(250, 1, true);
+            assert_eq!(contention.effective(), 50);
             contention.start(true, 400);
             assert_eq!(contention.key(410), if manager == Manager::FairCm { 50 } else { 10 });
         }
+    }
+
+    #[test]
+    fn fair_cm_times_one_of_sixteen_while_nobody_is_in_the_way() {
+        let mut contention = Contention::new(Manager::FairCm, ClientId(1));
+        assert!(contention.wants_time(true));
+        contention.start(true, 100);
+        contention.committed(160, 2, false);
+        for attempt in 1..=15 {
+            assert!(!contention.wants_time(true) && contention.wants_time(false), "{attempt}");
+            contention.committed_untimed(3, false);
+            assert_eq!(contention.effective(), 60 + attempt * 3 * 30);
+        }
+        assert!(contention.wants_time(true));
+        contention.start(true, 2000);
+        contention.committed(2010, 0, false);
+        contention.committed_untimed(1, true);
+        assert!(contention.wants_time(true), "somebody was in the way");
+        let mut greedy = Contention::new(Manager::OffsetGreedy, ClientId(1));
+        greedy.start(true, 100);
+        greedy.committed(160, 2, false);
+        assert!(greedy.wants_time(true), "its key is a time");
     }
 
     #[test]

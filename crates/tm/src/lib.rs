@@ -34,7 +34,7 @@
 //! - [`structures`]: a bank, lists, a hash table, a map, a queue;
 //! - [`OpenError`], [`RunError`]: the errors;
 //! - [`rule`], [`lock_table`], [`entry`], [`contention`], [`client_set`], [`status`], [`stored`],
-//!   [`slot`]: the protocol in parts, for models;
+//!   [`slot`], [`wide_slot`], [`met`], [`log`], [`seat`], [`free_list`]: the protocol in parts, for models;
 //! - [`placement`]: where participants sit; [`prediction`]: which form a machine's model prefers; [`Choice`]: the form that was
 //!   chosen, and why;
 //! - [`crash_point`]: for tests.
@@ -69,9 +69,12 @@ pub mod contention;
 pub mod entry;
 #[cfg(not(loom))]
 mod error;
+pub mod free_list;
 pub mod lock_table;
+pub mod log;
 #[cfg(not(loom))]
 mod messages;
+pub mod met;
 #[cfg(not(loom))]
 mod participant;
 #[cfg(not(loom))]
@@ -85,6 +88,7 @@ mod race;
 #[cfg(not(loom))]
 mod region;
 pub mod rule;
+pub mod seat;
 #[cfg(not(loom))]
 mod seats;
 #[cfg(not(loom))]
@@ -104,6 +108,7 @@ mod tx;
 mod value;
 #[cfg(not(loom))]
 mod var_map;
+pub mod wide_slot;
 
 #[cfg(not(loom))]
 pub use attempt::Counts;

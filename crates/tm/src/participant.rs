@@ -4,9 +4,10 @@ use std::cell::Cell;
 use std::fmt;
 use std::sync::Arc;
 
-use crate::access::Access;
-use crate::attempt::{Attempt, Counts, Failure};
+use crate::access::{Access, Change};
+use crate::attempt::{Attempt, Counts, Failed, Failure};
 use crate::error::RunError;
+use crate::messages::ServerCounts;
 use crate::region::Memory;
 use crate::status::ClientId;
 use crate::tvar::TVar;
@@ -52,15 +53,24 @@ impl Participant {
     /// });
     /// # }
     /// ```
+    #[inline]
     #[track_caller]
     pub fn run<R>(&mut self, mut body: impl FnMut(&mut Tx<'_>) -> Result<R, Abort>) -> Result<R, RunError> {
+        self.repeat(|running| {
+            let result = body(&mut Tx::new(running.attempt));
+            running.end(result)
+        })
+    }
+
+    /// Runs attempts until one of them commits.
+    #[inline]
+    #[track_caller]
+    fn repeat<R>(&mut self, mut attempt: impl FnMut(Running<'_>) -> Result<R, Failure>) -> Result<R, RunError> {
         let _inside = Inside::enter();
         let mut retries = 0;
         loop {
             self.attempt.begin(retries == 0)?;
-            let running = Running { attempt: &mut self.attempt };
-            let result = body(&mut Tx::new(running.attempt));
-            match running.end(result) {
+            match attempt(Running { attempt: &mut self.attempt }) {
                 Ok(result) => return Ok(result),
                 Err(Failure::Fatal(error)) => return Err(error),
                 Err(Failure::Conflict(_)) => {
@@ -80,7 +90,7 @@ impl Participant {
     /// The summed time of its attempts that committed, in nanoseconds; 0 under managers that need no clock.
     #[must_use]
     pub fn effective_ns(&self) -> u64 {
-        self.attempt.contention.effective_ns()
+        self.attempt.effective_ns()
     }
 
     /// The value of one variable as the last commit left it, outside transactions: a round trip where values are with the
@@ -92,6 +102,65 @@ impl Participant {
         self.attempt.memory.check_usable()?;
         self.attempt.memory.check(var.index(), var.instance(), 1)?;
         Ok(T::from_word(self.attempt.look(var.index())?))
+    }
+
+    /// Adds to one variable, modulo 2^64, and returns its old value: a transaction of its own, which takes one round trip by
+    /// messages.
+    ///
+    /// # Errors
+    /// [`RunError`]; nothing was written then.
+    ///
+    /// # Panics
+    /// Inside a transaction, as [`run`](Self::run).
+    #[track_caller]
+    pub fn fetch_add(&mut self, var: TVar<u64>, delta: u64) -> Result<u64, RunError> {
+        match self.attempt.access {
+            Access::Messages(_) => self.change(var, Change::Add(delta)),
+            Access::Shared(_) => self.run(|tx| {
+                let old = tx.read_for_update(var)?;
+                tx.write(var, old.wrapping_add(delta))?;
+                Ok(old)
+            }),
+        }
+    }
+
+    /// Stores one variable, and returns its old value; else as [`fetch_add`](Self::fetch_add).
+    ///
+    /// # Errors
+    /// [`RunError`]; nothing was written then.
+    ///
+    /// # Panics
+    /// Inside a transaction, as [`run`](Self::run).
+    #[track_caller]
+    pub fn swap<T: Value>(&mut self, var: TVar<T>, value: T) -> Result<T, RunError> {
+        match self.attempt.access {
+            Access::Messages(_) => self.change(var, Change::Swap(value.to_word())).map(T::from_word),
+            Access::Shared(_) => self.run(|tx| {
+                let old = tx.read_for_update(var)?;
+                tx.write(var, value)?;
+                Ok(old)
+            }),
+        }
+    }
+
+    #[track_caller]
+    fn change<T>(&mut self, var: TVar<T>, change: Change) -> Result<u64, RunError> {
+        self.attempt.memory.check(var.index(), var.instance(), 1)?;
+        self.repeat(|running| {
+            let old = running.attempt.change(var.index(), change);
+            running.committed(old)
+        })
+    }
+
+    /// The counts of a server so far; servers are numbered from 0. A round trip to it; in the shared form all counts are 0.
+    ///
+    /// # Errors
+    /// [`RunError::Stopped`], [`RunError::Poisoned`].
+    pub fn server_counts(&mut self, server: usize) -> Result<ServerCounts, RunError> {
+        match &mut self.attempt.access {
+            Access::Messages(client) => client.stats(server),
+            Access::Shared(_) => Ok(ServerCounts::default()),
+        }
     }
 
     /// A round trip to a server that does nothing; servers are numbered from 0. In the shared form it does nothing at all.
@@ -136,6 +205,13 @@ impl Running<'_> {
             Ok(_) => return Err(self.give_up()),
             Err(_) => return Err(self.give_up()),
         };
+        self.committed(Ok(value))
+    }
+
+    /// Ends it if it has committed, or gives it up.
+    #[inline]
+    fn committed<R>(self, result: Result<R, Failed>) -> Result<R, Failure> {
+        let Ok(value) = result else { return Err(self.give_up()) };
         self.attempt.finish();
         std::mem::forget(self);
         Ok(value)
@@ -163,6 +239,7 @@ thread_local! {
 struct Inside;
 
 impl Inside {
+    #[inline]
     #[track_caller]
     fn enter() -> Self {
         assert!(!IS_INSIDE.replace(true), "transactions do not nest: this thread is inside the closure of another run");
@@ -171,6 +248,7 @@ impl Inside {
 }
 
 impl Drop for Inside {
+    #[inline]
     fn drop(&mut self) {
         IS_INSIDE.set(false);
     }

@@ -1,13 +1,14 @@
 //! The shared form: a requester applies the server's rule itself, to locks in shared memory, under the lock of their bucket.
 //!
-//! The locks of a variable are a [`Slot`]. A participant that asks for a lock of a variable first takes the lock of its bucket,
-//! which is of any algorithm of the registry among threads, and one that survives its holder among processes. Locks are given
-//! back without it.
+//! The locks of a variable are a [`Slot`], or a [`WideSlot`] with more participants than that has bits for. A participant takes
+//! a lock that nobody is in the way of by one exchange of the slot. Else, and always in a wide slot, it first takes the lock of
+//! the variable's bucket, which is of any algorithm of the registry among threads, and one that survives its holder among
+//! processes. Locks are given back without it.
 
 use std::sync::Arc;
 
 use corecast_base::region::{Liveness, SharedRegion};
-use corecast_base::sync::{Ordering, Scope};
+use corecast_base::sync::Scope;
 use corecast_base::wait::LONGEST_SLEEP;
 use corecast_base::{CacheLine, PlaceSlice};
 use corecast_lock::shared::{Outcome, OwnedWord, Owner};
@@ -15,10 +16,13 @@ use corecast_lock::{Algorithm, AnyLock, Setup};
 
 use crate::config::{Config, mix};
 use crate::crash_point;
+use crate::entry::Entry;
+use crate::met::Met;
 use crate::region::Memory;
 use crate::rule::{Reply, Request, Rule};
-use crate::slot::{Met, Slot};
+use crate::slot::Slot;
 use crate::status::ClientId;
+use crate::wide_slot::WideSlot;
 
 /// The locks of the buckets.
 #[derive(Debug)]
@@ -101,7 +105,7 @@ pub(crate) struct SharedClient {
     locks: Arc<BucketLocks>,
     me: ClientId,
     rule: Rule,
-    /// Words of a variable's locks.
+    /// Words of a variable's locks: one if it is a [`Slot`].
     stride: usize,
     mask: u32,
     /// Statuses and keys of those that a request meets, kept for its memory.
@@ -111,48 +115,68 @@ pub(crate) struct SharedClient {
 impl SharedClient {
     pub(crate) fn new(memory: Arc<Memory>, locks: Arc<BucketLocks>, me: ClientId) -> Self {
         let config = memory.config;
-        let (rule, stride) = (Rule::new(config.manager), 1 + config.reader_words());
+        let (rule, stride) = (Rule::new(config.manager), config.lock_words());
         Self { memory, locks, me, rule, stride, mask: config.buckets - 1, met: Met::default() }
     }
 
-    /// Says how others are to weigh this participant's attempt, before it begins.
+    /// The locks of a variable, where they are one word.
     #[inline]
-    pub(crate) fn publish_key(&self, key: u64) {
-        // ORDERING: Relaxed, released by the status that says that the attempt runs
-        self.memory.key(self.me).store(key, Ordering::Relaxed);
+    fn slot(&self, lock: u32) -> Option<Slot<'_>> {
+        (self.stride == 1).then(|| Slot::of(&self.memory.locks[lock as usize], self.me))
     }
 
-    /// The read lock of a variable.
+    /// Takes a lock of a variable that nobody is in the way of.
     #[inline]
-    pub(crate) fn load(&mut self, by: Request, lock: u32) -> Reply {
-        let Self { memory, locks, me, rule, stride, mask, met } = self;
-        let slot = Slot::of(&memory.locks[lock as usize * *stride..][..*stride], *me);
-        locks.with((mix(lock) & *mask) as usize, || {
-            if slot.try_read() {
-                return Reply::Granted;
-            }
-            met.look(&slot, |client| memory.claim_of(client));
-            slot.decide(met, |entry| entry.load(*rule, met, &**memory, by))
-        })
+    pub(crate) fn try_take(&self, lock: u32, is_write: bool) -> bool {
+        self.slot(lock).is_some_and(|slot| if is_write { slot.try_write() } else { slot.try_read() })
     }
 
-    /// The write lock of a variable.
-    #[inline]
-    pub(crate) fn store(&mut self, by: Request, lock: u32) -> Reply {
+    /// Decides with the lock of the variable's bucket.
+    #[cold]
+    pub(crate) fn ask(&mut self, by: Request, lock: u32, is_write: bool) -> Reply {
         let Self { memory, locks, me, rule, stride, mask, met } = self;
-        let slot = Slot::of(&memory.locks[lock as usize * *stride..][..*stride], *me);
-        locks.with((mix(lock) & *mask) as usize, || {
-            if slot.try_write() {
-                return Reply::Granted;
+        let words = &memory.locks[lock as usize * *stride..][..*stride];
+        let claim = |client| memory.claim_of(client);
+        let decide = |entry: &mut Entry, met: &Met| {
+            crash_point::here("deciding");
+            if is_write { entry.store(*rule, met, &**memory, by) } else { entry.load(*rule, met, &**memory, by) }
+        };
+        locks.with((mix(lock) & *mask) as usize, || match words {
+            [word] => {
+                let slot = Slot::of(word, *me);
+                // The one that was in the way may have left.
+                let is_free = if is_write { slot.try_write() } else { slot.try_read() };
+                if is_free { Reply::Granted } else { slot.decide(met, claim, decide) }
             }
-            met.look(&slot, |client| memory.claim_of(client));
-            slot.decide(met, |entry| entry.store(*rule, met, &**memory, by))
+            _ => {
+                let slot = WideSlot::of(words, *me);
+                let is_free = if is_write { slot.try_write() } else { slot.try_read() };
+                if is_free { Reply::Granted } else { slot.decide(met, claim, decide) }
+            }
         })
     }
 
     /// Gives back all locks of a variable that this participant has, if they were not taken away.
     #[inline]
-    pub(crate) fn release(&mut self, lock: u32, is_written: bool) {
-        Slot::of(&self.memory.locks[lock as usize * self.stride..][..self.stride], self.me).release(is_written);
+    pub(crate) fn release(&self, lock: u32, is_written: bool) {
+        match self.slot(lock) {
+            Some(slot) if is_written => slot.give_up_write(),
+            Some(slot) => slot.leave(),
+            None => self.wide(lock).release(is_written),
+        }
+    }
+
+    /// Gives back all locks of a variable, whose values are stored while the attempt persists.
+    #[inline]
+    pub(crate) fn release_stored(&self, lock: u32, is_written: bool) {
+        match self.slot(lock) {
+            Some(slot) if is_written => slot.leave_written(),
+            Some(slot) => slot.leave(),
+            None => self.wide(lock).release(is_written),
+        }
+    }
+
+    fn wide(&self, lock: u32) -> WideSlot<'_> {
+        WideSlot::of(&self.memory.locks[lock as usize * self.stride..][..self.stride], self.me)
     }
 }

@@ -1,185 +1,277 @@
-//! The locks of one variable as words in shared memory, for the shared form: {writer, readers}.
+//! The locks of one variable as one word in shared memory, for the shared form: a bit for each of 62 participants, a mark of
+//! writing, and a mark of a decision under way.
 //!
-//! The first word is the writer plus one, and each further word a bit for each of 64 readers. Only the participant that has the
-//! lock of the variable's bucket sets bits and writers, and takes those of others away. Locks are given back without the
-//! bucket's lock: their owner clears its own bit by one exchange.
+//! | bits | meaning | set by | cleared by |
+//! |---|---|---|---|
+//! | 0 to 61 | the participant holds a lock: the write lock if `WRITTEN` is set, else a read lock | itself | itself; whoever takes its lock away |
+//! | 62, `WRITTEN` | the only holder has the write lock | that holder | as above |
+//! | 63, `DECIDING` | a participant with the lock of the variable's bucket decides a conflict | that participant | itself; a writer that leaves after its commit |
 //!
-//! A requester that meets others looks at their statuses *before* it looks at the locks for good. A bit that is still there was
-//! set by the attempt that the status told, as nobody else sets bits in this bucket and an attempt gives back all its locks
-//! before the next one begins. So a late abort meets no later attempt here either.
+//! Where nobody is in the way a lock costs one exchange of the word, and giving it back one more, or a plain store after a
+//! commit: the write lock of an attempt that persists is taken away by nobody. More participants need
+//! [`WideSlot`](crate::wide_slot::WideSlot), whose every request takes the lock of the bucket.
 //!
-//! A process that is killed inside a bucket leaves nothing to repair: every store here is one word, and any of their prefixes is
-//! a state of the rule.
+//! A requester that meets others takes the bucket's lock and sets `DECIDING`: from then on nobody else takes a lock of this
+//! variable, and holders only leave. It looks at the statuses of the holders, and then at the word for good. A bit that is still
+//! there was set by the attempt that the status told, as an attempt gives back all its locks before the next one begins. So a
+//! late abort meets no later attempt here either. The requester writes the outcome down by an exchange that fails if the mark is
+//! gone: then a writer has left, the word may belong to others already, and the answer is to ask again.
+//!
+//! A process that is killed while it decides leaves the mark. The next requester that sees it takes the bucket's lock, which
+//! says that nobody decides any more, and goes on from there.
+//!
+//! **Progress:** lock-free where nobody is in the way; else as the lock of the bucket.
 
 use corecast_base::sync::{AtomicU64, Ordering};
 
 use crate::client_set::ClientSet;
-use crate::entry::{Entry, Holders};
+use crate::entry::Entry;
+use crate::met::Met;
 use crate::rule::{Claim, Reply};
 use crate::status::ClientId;
+
+/// The most participants whose locks fit in a word. Their numbers are below it.
+pub const MOST_HOLDERS: usize = 62;
+const WRITTEN: u64 = 1 << 62;
+const DECIDING: u64 = 1 << 63;
+const HOLDERS: u64 = WRITTEN - 1;
 
 /// The locks of one variable, as a participant uses them.
 #[derive(Debug, Clone, Copy)]
 pub struct Slot<'a> {
-    writer: &'a AtomicU64,
-    readers: &'a [AtomicU64],
-    me: ClientId,
+    word: &'a AtomicU64,
+    /// The bit of this participant.
+    mine: u64,
 }
 
 impl<'a> Slot<'a> {
-    /// The locks that lie in these words, for the participant `me`: one word, and one more for each 64 participants.
-    ///
-    /// # Panics
-    /// If there is no word.
+    /// The locks that lie in this word, for the participant `me`, whose number is below [`MOST_HOLDERS`].
     #[inline]
     #[must_use]
-    pub fn of(words: &'a [AtomicU64], me: ClientId) -> Self {
-        let (writer, readers) = words.split_first().expect("a variable has a word for its writer");
-        Self { writer, readers, me }
+    pub fn of(word: &'a AtomicU64, me: ClientId) -> Self {
+        Self { word, mine: bit_of(me) }
     }
 
-    /// Takes the read lock if nobody is in the way. With the bucket's lock.
+    /// Takes the read lock if nobody is in the way.
     #[inline]
     #[must_use]
-    pub fn try_read(&self) -> bool {
-        // ORDERING: Acquire, pairs with the Release in free_writer: the values of the last writer are visible [twin-lock]
-        let writer = self.writer.load(Ordering::Acquire);
-        let is_free = writer == 0 || writer == writer_word(self.me);
-        if is_free {
-            set(&self.readers[word_of(self.me)], bit_of(self.me));
-        }
-        is_free
-    }
-
-    /// Takes the write lock if nobody is in the way. With the bucket's lock.
-    #[inline]
-    #[must_use]
-    pub fn try_write(&self) -> bool {
-        // ORDERING: Acquire, pairs with the Release in free_writer: the values of the last writer are visible [twin-lock]
-        let writer = self.writer.load(Ordering::Acquire);
-        let mut others = self.readers.iter().enumerate().map(|(at, readers)| {
-            let mine = if at == word_of(self.me) { bit_of(self.me) } else { 0 };
-            // ORDERING: Acquire, pairs with the Release in clear: their reads come before what is written next [twin-lock]
-            readers.load(Ordering::Acquire) & !mine
-        });
-        let is_free = (writer == 0 || writer == writer_word(self.me)) && others.all(|readers| readers == 0);
-        if is_free {
-            // ORDERING: Relaxed, only its owner and others with the bucket's lock change it from now on
-            self.writer.store(writer_word(self.me), Ordering::Relaxed);
-        }
-        is_free
-    }
-
-    /// Gives back this participant's locks, if they were not taken away; `is_written` where it may have the write lock.
-    #[inline]
-    pub fn release(&self, is_written: bool) {
-        clear(&self.readers[word_of(self.me)], bit_of(self.me));
-        if is_written {
-            free_writer(self.writer, writer_word(self.me));
+    pub fn try_read(self) -> bool {
+        // Most variables are free: the first exchange says so, and fetches the line once.
+        let mut seen = 0;
+        loop {
+            if seen & self.mine == 0 && seen & (WRITTEN | DECIDING) != 0 {
+                return false;
+            }
+            if seen & self.mine != 0 {
+                return true;
+            }
+            match self.exchange(seen, seen | self.mine) {
+                Ok(_) => return true,
+                Err(now) => seen = now,
+            }
         }
     }
 
-    /// Applies the rule where others have locks, and writes back what it changed. With the bucket's lock, after all were
-    /// [looked at](Met::look).
+    /// Takes the write lock if nobody is in the way.
+    #[inline]
+    #[must_use]
+    pub fn try_write(self) -> bool {
+        let mut seen = 0;
+        loop {
+            match self.exchange(seen, self.mine | WRITTEN) {
+                Ok(_) => return true,
+                // Its own read lock.
+                Err(now) if now == self.mine => seen = now,
+                Err(now) => return now == self.mine | WRITTEN,
+            }
+        }
+    }
+
+    #[inline]
+    fn exchange(self, from: u64, to: u64) -> Result<u64, u64> {
+        // ORDERING: AcqRel, pairs with the Release in leave, give_up_write, leave_written and write_down: the values of the last
+        // ORDERING: AcqRel writer are visible, and reads of others come before what is written next; and with the Acquire in
+        // ORDERING: AcqRel decide: one that sees this bit sees the status of the attempt that set it, or a later one;
+        // ORDERING: Relaxed where it fails, nothing was taken [packed-lock]
+        self.word.compare_exchange(from, to, Ordering::AcqRel, Ordering::Relaxed)
+    }
+
+    /// Gives the read lock back, if it was not taken away.
+    #[inline]
+    pub fn leave(self) {
+        // ORDERING: Release, pairs with the Acquire in exchange and decide: reads come before what is written next [packed-lock]
+        self.word.fetch_and(!self.mine, Ordering::Release);
+    }
+
+    /// Gives the write lock back, also with the read lock, if it was not taken away.
+    pub fn give_up_write(self) {
+        // ORDERING: Relaxed, a first guess
+        let mut seen = self.word.load(Ordering::Relaxed);
+        while seen & self.mine != 0 {
+            // ORDERING: Release, pairs with the Acquire in exchange and decide: what was read comes before what is written next;
+            // ORDERING: Relaxed where it fails, it is tried anew [packed-lock]
+            match self.word.compare_exchange(seen, seen & DECIDING, Ordering::Release, Ordering::Relaxed) {
+                Ok(_) => return,
+                Err(now) => seen = now,
+            }
+        }
+    }
+
+    /// Gives the write lock back after the values of the attempt were stored, while its status still says that it persists:
+    /// nobody takes the lock away meanwhile, so that a plain store will do. It may take the mark of one that decides along.
+    #[inline]
+    pub fn leave_written(self) {
+        // ORDERING: Release, pairs with the Acquire in exchange and decide: the next holder sees the values [packed-lock]
+        self.word.store(0, Ordering::Release);
+    }
+
+    /// Applies the rule where others have locks, and writes down what it changed. With the bucket's lock. `claim` tells the
+    /// attempt of a participant, `None` for a number that a stranger wrote.
     #[cold]
-    pub fn decide(&self, met: &Met, rule: impl FnOnce(&mut Entry) -> Reply) -> Reply {
-        let before = met.known(self.entry());
-        let mut after = before;
-        let reply = rule(&mut after);
-        self.write_back(&before, &after);
-        reply
-    }
-
-    fn entry(&self) -> Entry {
-        // ORDERING: Acquire, pairs with the Release in free_writer: the values of the last writer are visible [twin-lock]
-        let writer = self.writer.load(Ordering::Acquire);
-        let mut readers = ClientSet::default();
-        for (at, word) in self.readers.iter().enumerate() {
-            // ORDERING: Acquire, pairs with the Release in clear: their reads come before what is written next [twin-lock]
-            readers.insert_word(at, word.load(Ordering::Acquire));
+    pub fn decide(
+        self,
+        met: &mut Met,
+        claim: impl Fn(ClientId) -> Option<Claim>,
+        rule: impl FnOnce(&mut Entry, &Met) -> Reply,
+    ) -> Reply {
+        // ORDERING: Acquire, pairs with the AcqRel in exchange: statuses that are looked at next are not older than the bits. A
+        // ORDERING: Acquire holder with an older one would be taken for one that has ended [packed-lock]
+        let first = self.word.fetch_or(DECIDING, Ordering::Acquire);
+        met.look(entry_of(first), claim);
+        // ORDERING: Acquire, pairs with the Release in leave, give_up_write, leave_written and write_down, as in
+        // ORDERING: Acquire of exchange [packed-lock]
+        let seen = self.word.load(Ordering::Acquire);
+        if seen & DECIDING == 0 {
+            return Reply::Retry;
         }
-        Entry { writer: writer.checked_sub(1).map(|writer| ClientId(writer as u16)), readers }
+        let mut entry = met.known(entry_of(seen));
+        let reply = rule(&mut entry, met);
+        self.write_down(seen, word_of(&entry), reply)
     }
 
-    fn write_back(&self, before: &Entry, after: &Entry) {
-        if before.writer != after.writer {
-            if let Some(old) = before.writer {
-                free_writer(self.writer, writer_word(old));
+    /// Replaces the word that was `seen` by the outcome of a decision, without those that have left meanwhile.
+    fn write_down(self, mut seen: u64, outcome: u64, reply: Reply) -> Reply {
+        loop {
+            if seen & DECIDING == 0 {
+                // A writer has left: whatever was granted, others may have the lock now.
+                return if reply == Reply::Granted { Reply::Retry } else { reply };
             }
-            if let Some(new) = after.writer {
-                // ORDERING: Relaxed, only its owner and others with the bucket's lock change it from now on
-                self.writer.store(writer_word(new), Ordering::Relaxed);
+            let still = outcome & (seen | self.mine | WRITTEN);
+            let new = if still & HOLDERS == 0 { 0 } else { still };
+            // ORDERING: Release, pairs with the Acquire in exchange and decide: what the statuses told of owners whose locks are
+            // ORDERING: Release dropped is known to the next holder, too. Of those that left since, the statuses told already;
+            // ORDERING: Relaxed where it fails, it is tried anew [packed-lock]
+            match self.word.compare_exchange(seen, new, Ordering::Release, Ordering::Relaxed) {
+                Ok(_) => return reply,
+                Err(now) => seen = now,
             }
         }
-        let (old, new) = (before.readers.words(), after.readers.words());
-        for ((readers, old), new) in self.readers.iter().zip(old).zip(new) {
-            if old & !new != 0 {
-                clear(readers, old & !new);
-            }
-            if new & !old != 0 {
-                set(readers, new & !old);
-            }
-        }
     }
 }
 
-/// The attempts of those that a request met, as they were before the locks were looked at for good.
-#[derive(Debug, Default)]
-pub struct Met(Vec<(ClientId, Claim)>);
-
-impl Met {
-    /// Looks at the attempts of all that hold a lock. `claim` tells the attempt of a participant, `None` for a number that a
-    /// stranger wrote.
-    pub fn look(&mut self, slot: &Slot<'_>, claim: impl Fn(ClientId) -> Option<Claim>) {
-        let Entry { writer, readers } = slot.entry();
-        self.0.clear();
-        let holders = readers.iter().chain(writer);
-        self.0.extend(holders.filter_map(|client| claim(client).map(|claim| (client, claim))));
-    }
-
-    /// Of the locks now, those of participants that were looked at: a stranger may have written others.
-    fn known(&self, now: Entry) -> Entry {
-        let is_known = |client: ClientId| self.0.iter().any(|(met, _)| *met == client);
-        let mut readers = ClientSet::default();
-        now.readers.iter().filter(|reader| is_known(*reader)).for_each(|reader| readers.insert(reader));
-        Entry { writer: now.writer.filter(|writer| is_known(*writer)), readers }
-    }
-}
-
-impl Holders for Met {
-    fn holder(&self, client: ClientId) -> Claim {
-        let known = self.0.iter().find(|(met, _)| *met == client);
-        known.expect("every holder was met, as nobody takes locks meanwhile").1
-    }
-}
-
-fn word_of(client: ClientId) -> usize {
-    client.index() / 64
-}
-
+#[inline]
 fn bit_of(client: ClientId) -> u64 {
-    1 << (client.index() % 64)
+    debug_assert!(client.index() < MOST_HOLDERS, "the word has no bit for {client}");
+    1 << client.0
 }
 
-#[inline]
-fn writer_word(client: ClientId) -> u64 {
-    u64::from(client.0) + 1
+fn entry_of(word: u64) -> Entry {
+    let holders = word & HOLDERS;
+    if word & WRITTEN == 0 {
+        return Entry { writer: None, readers: ClientSet::from_words(&[holders]) };
+    }
+    // Of several, which a stranger wrote, one.
+    let writer = (holders != 0).then(|| ClientId(holders.trailing_zeros() as u16));
+    Entry { writer, readers: ClientSet::default() }
 }
 
-#[inline]
-fn set(readers: &AtomicU64, bits: u64) {
-    // ORDERING: Relaxed, the bucket's lock orders it for those that look
-    readers.fetch_or(bits, Ordering::Relaxed);
+/// The word that an entry stands for. A writer is its only holder.
+fn word_of(entry: &Entry) -> u64 {
+    match entry.writer {
+        Some(writer) => bit_of(writer) | WRITTEN,
+        None => entry.readers.words()[0] & HOLDERS,
+    }
 }
 
-#[inline]
-fn clear(readers: &AtomicU64, bits: u64) {
-    // ORDERING: Release, pairs with the Acquire in try_write and entry [twin-lock]
-    readers.fetch_and(!bits, Ordering::Release);
-}
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+    use crate::rule::Claim;
 
-#[inline]
-fn free_writer(word: &AtomicU64, writer: u64) {
-    // ORDERING: Release, pairs with the Acquire in try_read, try_write and entry; Relaxed where another one has it [twin-lock]
-    let _taken_away = word.compare_exchange(writer, 0, Ordering::Release, Ordering::Relaxed);
+    const A: ClientId = ClientId(0);
+    const B: ClientId = ClientId(61);
+
+    fn some(_: ClientId) -> Option<Claim> {
+        Some(Claim { epoch: 1, key: 0 })
+    }
+
+    #[test]
+    fn readers_share_and_a_writer_is_alone() {
+        let word = AtomicU64::new(0);
+        let (a, b) = (Slot::of(&word, A), Slot::of(&word, B));
+        assert!(a.try_read() && b.try_read() && a.try_read());
+        assert!(!a.try_write(), "another one reads");
+        b.leave();
+        assert!(a.try_write() && a.try_write() && a.try_read());
+        assert!(!b.try_read() && !b.try_write());
+        b.leave();
+        b.give_up_write();
+        assert!(!b.try_read(), "nobody gives back the lock of another one");
+        a.give_up_write();
+        assert!(b.try_write());
+        b.leave_written();
+        assert!(a.try_write());
+    }
+
+    #[test]
+    fn a_decision_is_written_down_without_those_that_left() {
+        let word = AtomicU64::new(0);
+        let (a, b) = (Slot::of(&word, A), Slot::of(&word, B));
+        let mut met = Met::default();
+        assert!(a.try_read() && b.try_read());
+        let reply = a.decide(&mut met, some, |entry, _| {
+            b.leave();
+            assert!(!b.try_read(), "nobody comes in while it is decided");
+            entry.writer = None;
+            Reply::Retry
+        });
+        assert_eq!(reply, Reply::Retry);
+        assert!(a.try_write(), "the other one has left");
+    }
+
+    #[test]
+    fn a_writer_that_leaves_undoes_a_grant() {
+        let word = AtomicU64::new(0);
+        let (a, b) = (Slot::of(&word, A), Slot::of(&word, B));
+        let mut met = Met::default();
+        assert!(b.try_write());
+        let reply = a.decide(&mut met, some, |entry, _| {
+            b.leave_written();
+            *entry = Entry { writer: Some(A), ..Entry::default() };
+            Reply::Granted
+        });
+        assert_eq!(reply, Reply::Retry);
+        assert!(b.try_write(), "the lock went to nobody");
+    }
+
+    #[test]
+    fn a_mark_that_a_dead_one_left_is_taken_over() {
+        let word = AtomicU64::new(DECIDING);
+        let a = Slot::of(&word, A);
+        assert!(!a.try_read());
+        let reply = a.decide(&mut Met::default(), some, |entry, _| {
+            entry.readers.insert(A);
+            Reply::Granted
+        });
+        assert_eq!(reply, Reply::Granted);
+        assert!(a.try_write());
+    }
+
+    #[test]
+    fn nonsense_of_a_stranger_is_a_state_of_the_rule() {
+        for word in [WRITTEN, WRITTEN | DECIDING, WRITTEN | 0b110, u64::MAX] {
+            let entry = entry_of(word);
+            assert_eq!(entry_of(word_of(&entry)), entry, "{word:x}");
+        }
+    }
 }

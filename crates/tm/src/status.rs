@@ -53,8 +53,9 @@ pub enum State {
 
 impl State {
     /// Its number, in 8 bits.
+    #[inline]
     #[must_use]
-    pub fn to_bits(self) -> u64 {
+    pub const fn to_bits(self) -> u64 {
         match self {
             Self::Committed => 0,
             Self::Running => 1,
@@ -66,6 +67,7 @@ impl State {
     }
 
     /// The state with this number; nonsense that a stranger wrote counts as done.
+    #[inline]
     #[must_use]
     pub fn from_bits(bits: u64) -> Self {
         match bits & 0xff {
@@ -83,7 +85,7 @@ impl State {
 pub const EPOCH_BITS: u32 = 56;
 
 #[inline]
-fn word(epoch: u64, state: State) -> u64 {
+const fn word(epoch: u64, state: State) -> u64 {
     epoch << 8 | state.to_bits()
 }
 

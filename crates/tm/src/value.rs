@@ -120,7 +120,11 @@ macro_rules! arrays {
             #[inline]
             fn to_word(self) -> u64 {
                 let bits = size_of::<$part>() * 8;
-                self.into_iter().rev().fold(0, |word, part| word.checked_shl(bits as u32).unwrap_or(0) | part.to_word())
+                let mut word = 0;
+                for (at, part) in self.into_iter().enumerate() {
+                    word |= part.to_word() << (at * bits);
+                }
+                word
             }
 
             #[inline]

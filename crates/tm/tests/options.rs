@@ -160,3 +160,42 @@ fn participants_have_cpus_where_there_are_as_many() {
     let many = Tm::builder(&machine).participants(5).build().expect("memory");
     assert!((0..5).all(|id| many.cpu(id).is_none()));
 }
+
+#[test]
+fn single_variables_are_changed_outside_transactions() {
+    let machine = machine();
+    let shared = Tm::builder(&machine).participants(3).form(Form::Shared);
+    let messages =
+        [Values::InMemory, Values::AtServers].map(|values| Tm::builder(&machine).participants(4).values(values));
+    for builder in messages.into_iter().chain([shared]) {
+        let tm = builder.variables(16).build().expect("memory");
+        let (count, last) = (tm.new_var(0u64).expect("room"), tm.new_var(-1i32).expect("room"));
+        let servers = tm.servers();
+        let told = tm.run_threads(|mut participant| {
+            let mut olds = Vec::new();
+            for round in 0..ROUNDS {
+                olds.push(participant.fetch_add(count, 2).expect("nobody dies"));
+                // Transactions see the changes, and their own come before later ones.
+                let sum = participant.run(|tx| {
+                    let sum = tx.read_for_update(count)? + 1;
+                    tx.write(count, sum)?;
+                    Ok(sum)
+                });
+                assert!(sum.expect("nobody dies") > olds[round as usize] + 2);
+            }
+            let before = participant.swap(last, participant.id().0.into()).expect("nobody dies");
+            let asked: u64 = (0..servers).map(|at| participant.server_counts(at).expect("it lives").requests).sum();
+            assert!(servers == 0 && asked == 0 || asked >= 2 * ROUNDS, "{asked}");
+            (olds, before, participant.load(count).expect("nobody dies"))
+        });
+        let told = told.expect("threads");
+        let mut olds: Vec<u64> = told.iter().flat_map(|(olds, ..)| olds.clone()).collect();
+        let most = told.iter().map(|(.., sum)| *sum).max();
+        assert_eq!(most, Some(3 * olds.len() as u64));
+        olds.sort_unstable();
+        olds.dedup();
+        assert_eq!(olds.len() as u64, ROUNDS * told.len() as u64, "each addition found another value");
+        let firsts = told.iter().filter(|(_, before, _)| *before == -1).count();
+        assert_eq!(firsts, 1, "one of them was the first to store");
+    }
+}

@@ -18,6 +18,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("corecast-channel", &["corecast-base"]),
     ("corecast-lock", &["corecast-base", "corecast-machine"]),
     ("corecast-collective", &["corecast-base", "corecast-machine", "corecast-plan", "corecast-channel"]),
+    ("corecast-mpi", &["corecast-base", "corecast-machine", "corecast-collective"]),
     (
         "corecast-replica",
         &[
@@ -39,6 +40,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "corecast-channel",
             "corecast-lock",
             "corecast-collective",
+            "corecast-mpi",
             "corecast-replica",
             "corecast-tm",
         ],
@@ -54,7 +56,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("corecast-preload", &["corecast-base"]),
     ("corecast-shim-omp", &["corecast-preload", "corecast-base"]),
     ("corecast-shim-pthread", &["corecast-preload", "corecast-base", "corecast-lock"]),
-    ("corecast-shim-mpi", &["corecast-preload", "corecast-base", "corecast-collective", "corecast"]),
+    ("corecast-shim-mpi", &["corecast-preload", "corecast-base", "corecast-collective", "corecast-mpi", "corecast"]),
     // parking_lot's names over our locks: a library, not a preload object.
     ("corecast-parking-lot", &["corecast-base", "corecast-lock"]),
     ("corecast-testing", &[]),

@@ -7,8 +7,8 @@ use std::str::FromStr;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Wait {
-    /// Spin for about the cost of a wake-up, then sleep. Where participants share CPUs, yield a few times instead of spinning,
-    /// but not while foreign threads make yields slow.
+    /// Spin for 50 us, or for less where that has not paid, then sleep. Where participants share CPUs, yield a few times
+    /// instead of spinning, but not while foreign threads make yields slow.
     #[default]
     Adaptive,
     /// Spin for ever. The fastest where each participant has a CPU of its own, and ruinous where participants share CPUs.

@@ -51,6 +51,12 @@ impl Spinner {
         self.is_spent
     }
 
+    /// True where another thread was found to want this CPU of late, so that the one waited for may not run.
+    #[must_use]
+    pub fn is_cpu_wanted(&self) -> bool {
+        Clock::get().ticks() < SHARED_UNTIL.get()
+    }
+
     /// To be called between two looks at what the thread waits for: spins for a moment, or gives up the CPU once spinning
     /// is no longer worth it.
     #[inline]
@@ -127,7 +133,8 @@ mod tests {
         SHARED_UNTIL.set(u64::MAX);
         let mut spinner = Spinner::new();
         spinner.pause();
-        assert!(spinner.is_spent());
+        assert!(spinner.is_spent() && spinner.is_cpu_wanted());
         SHARED_UNTIL.set(0);
+        assert!(!spinner.is_cpu_wanted());
     }
 }

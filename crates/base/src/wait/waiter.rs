@@ -163,8 +163,12 @@ impl Waiter {
                 self.spin(start, budget, poll, check) || self.yield_some(start, Clock::get().ticks(), poll, check)
             }
         };
-        if !is_over && !self.endure(start, poll, check) {
-            self.sleep(start, place, poll, check);
+        if is_over || self.endure(start, poll, check) {
+            return;
+        }
+        self.sleep(start, place, poll, check);
+        if self.sharing.is_alone_here() {
+            self.budget.learn_from_sleep(Clock::get().ticks().saturating_sub(start));
         }
     }
 

@@ -12,6 +12,7 @@ mod locks;
 mod memcached;
 mod messages;
 mod mpi;
+mod nodes;
 mod planner;
 mod race;
 mod replica;
@@ -83,6 +84,14 @@ pub(crate) enum Benchmark {
     /// Race MPI libraries with and without corecast's preload object before them.
     #[command(after_help = "Example:\n  corecast bench mpi --quick --n 2,4")]
     Mpi(mpi::Arguments),
+    /// Race groups over several hosts with plain MPI, check their operations, or kill what takes part in them.
+    #[command(
+        after_help = "Examples:\n  corecast bench nodes --hosts 2 --members 1,2,4 --quick\n  corecast bench nodes --hosts 4 --kill member --runs 20"
+    )]
+    Nodes(nodes::Arguments),
+    /// A process of a launch of `nodes`.
+    #[command(hide = true)]
+    NodesMember(nodes::MemberArguments),
     /// Race hash tables: one lock for each bucket, servers that are sent messages, and the maps people use today.
     #[command(after_help = "Example:\n  corecast bench table --quick --threads 2")]
     Table(table::Arguments),
@@ -94,6 +103,9 @@ pub(crate) enum Benchmark {
         after_help = "Examples:\n  corecast bench tm --quick --html tm.html\n  corecast bench tm --workloads bank --participants 2,6 --every 2,3 --managers fair-cm,none\n  corecast bench tm --preset read-all"
     )]
     Tm(tm::Arguments),
+    /// A server or an application of `tm` that is a process.
+    #[command(hide = true)]
+    TmMember,
     /// Find out how corecast and its rivals wait while other programs want the CPUs, too.
     #[command(after_help = "Example:\n  corecast bench busy --quick --op barrier --hogs 0,1")]
     Busy(busy::Arguments),
@@ -185,9 +197,12 @@ impl Benchmark {
             Self::Atomics(arguments) => arguments.run(output),
             Self::Messages(arguments) => arguments.run(output),
             Self::Mpi(arguments) => arguments.run(output),
+            Self::Nodes(arguments) => arguments.run(output),
+            Self::NodesMember(arguments) => arguments.run(),
             Self::Table(arguments) => arguments.run(output),
             Self::TableMember => table::member(),
             Self::Tm(arguments) => arguments.run(output),
+            Self::TmMember => tm::member(),
             Self::Busy(arguments) => arguments.run(output),
             Self::BusyMember => busy::member(),
             Self::Deaths(arguments) => arguments.run(output),

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use corecast::tm::{MAX_PARTICIPANTS, Manager};
-use corecast_bench::{TmCell, TmOptions, TmPreset, TmReport, TmWorkload, tm};
-use corecast_race::Options;
+use corecast_bench::{TmCell, TmOptions, TmPreset, TmReport, TmWorkload, tm, tm_member};
+use corecast_race::{Options, Place};
 
 use crate::columns;
 use crate::columns::memories::CELL;
@@ -15,12 +15,15 @@ use crate::page::render_tm;
 use crate::published_text;
 use crate::tm_situation::title;
 use corecast_cli::failure::Failure;
-use corecast_cli::gate_text;
 use corecast_cli::meter::Meter;
 use corecast_cli::output::Output;
 use corecast_cli::row_outcome::OwnFailures;
+use corecast_cli::{gate_text, own_program};
 
 use super::{Shared, count};
+
+/// The hidden subcommand of its processes.
+const MEMBER: [&str; 1] = ["tm-member"];
 
 /// Options of `bench tm`.
 #[derive(Clone, Debug, clap::Args)]
@@ -41,7 +44,7 @@ pub(crate) struct Arguments {
     /// participants the last one].
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = share())]
     every: Vec<usize>,
-    /// The contention managers [default: all where they matter].
+    /// The contention managers [default: all where one client only sums all accounts, else fair-cm].
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = manager_parser())]
     managers: Vec<Manager>,
     /// Transactions of the bank, in 100, that sum two accounts; the others transfer [default: 0, 50, 90].
@@ -53,10 +56,11 @@ pub(crate) struct Arguments {
     /// The file whose letters are counted, its first 64 MiB [default: that of this program].
     #[arg(long, value_name = "FILE")]
     file: Option<PathBuf>,
-    /// How long each of the blocks lasts, in milliseconds [default: 500, 2000 of a preset, or 15 with --quick].
+    /// How long each of the blocks lasts, in milliseconds [default: 100, 2000 of a preset, or 15 with --quick].
     #[arg(long, value_name = "MS", value_parser = clap::value_parser!(u64).range(1..=60_000))]
     block: Option<u64>,
-    /// Race these only, such as messages-fair-cm, shared-fair-cm, one-lock, object-locks, sequential, stm, fast-stm, libitm.
+    /// Race these only, such as messages-fair-cm, shared-fair-cm, shared-processes, auto, one-lock, object-locks, sequential,
+    /// stm, fast-stm, libitm.
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     contenders: Vec<String>,
     /// The seed of all random choices [default: drawn, and reported].
@@ -75,8 +79,9 @@ impl Arguments {
         self.check()?;
         let (model, options) = self.shared.prepare(output)?;
         let Self { quick, seed, preset, .. } = *self;
+        let place = Place::Processes { program: own_program::path()?, arguments: MEMBER.map(str::to_owned).to_vec() };
         let options = TmOptions {
-            options: Options { quick, seed, contenders: self.contenders.clone(), ..options },
+            options: Options { quick, seed, contenders: self.contenders.clone(), place, ..options },
             preset,
             workloads: self.workloads.clone(),
             participants: self.participants.clone(),
@@ -110,6 +115,11 @@ impl Arguments {
             .and_then(|data| if data.is_file() { Ok(()) } else { Err(std::io::Error::other("it is no regular file")) });
         readable.map_err(|error| Failure::input(format!("--file {}: {error}", file.display())))
     }
+}
+
+/// The work of a process that is a server or an application of a transactional memory.
+pub(super) fn member() -> Result<(), Failure> {
+    tm_member().map_err(Failure::of_member)
 }
 
 fn workload_parser() -> impl TypedValueParser<Value = TmWorkload> {

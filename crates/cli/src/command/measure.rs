@@ -1,4 +1,4 @@
-//! `corecast measure`: what messages between the CPUs cost, or what locks take from holder to holder, as a model file and in
+//! `corecast measure`: what messages between the CPUs, or with `--cluster` between nodes, cost, or what locks take from holder to holder, as a model file and in
 //! the cache.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -9,6 +9,7 @@ use corecast::machine::measure::{MeasureError, Options};
 use corecast::machine::{Curve, model_file, pin};
 use corecast::{CpuSet, Machine};
 
+use crate::cluster;
 use crate::failure::Failure;
 use crate::interrupt::Interrupt;
 use crate::machine_args::MachineArgs;
@@ -29,6 +30,9 @@ pub(crate) struct Arguments {
     what: What,
     #[command(flatten)]
     machine: MachineArgs,
+    /// Measure what messages between nodes cost instead, under the launcher of an MPI: every process calls it, one on each host.
+    #[arg(long, conflicts_with_all = ["force", "what"])]
+    cluster: bool,
     /// Look at each pair a few times only, and at locks for a shorter time.
     #[arg(long)]
     quick: bool,
@@ -52,6 +56,9 @@ enum What {
 pub(super) fn run(arguments: &Arguments, output: &Output) -> Result<(), Failure> {
     arguments.out.iter().try_for_each(|path| target_folder::check("the model", path))?;
     match arguments.what {
+        _ if arguments.cluster => {
+            cluster::measure(&arguments.machine, arguments.quick, arguments.out.as_deref(), output)
+        }
         What::Messages => measure_messages(arguments, output),
         What::Locks => measure_locks(arguments, output),
     }

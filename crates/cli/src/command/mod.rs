@@ -10,6 +10,7 @@ mod kv;
 mod list;
 mod man;
 mod measure;
+mod mpi;
 mod plan;
 mod run;
 mod serve;
@@ -35,11 +36,13 @@ pub(crate) enum Command {
     #[command(after_help = "Examples:\n  corecast topo\n  corecast topo --cpus 0-3 --json")]
     Topo(topo::Arguments),
     /// Measure what messages between CPUs cost, and keep the model.
-    #[command(after_help = "Examples:\n  corecast measure --out machine.json\n  corecast measure locks --quick")]
+    #[command(
+        after_help = "Examples:\n  corecast measure --out machine.json\n  corecast measure locks --quick\n  corecast measure --cluster --out cluster.json"
+    )]
     Measure(measure::Arguments),
     /// Plan the tree for one operation.
     #[command(
-        after_help = "Examples:\n  corecast plan --op broadcast --compare\n  corecast plan --op barrier --effort exact --svg barrier.svg"
+        after_help = "Examples:\n  corecast plan --op broadcast --compare\n  corecast plan --op barrier --effort exact --svg barrier.svg\n  corecast plan --cluster cluster.json --nodes 100000 --op allreduce --explain"
     )]
     Plan(plan::Arguments),
     /// Say what would be used for each operation, what it was chosen from, and why.
@@ -60,6 +63,11 @@ pub(crate) enum Command {
         after_help = "Examples:\n  corecast run -n 2 -- ./program\n  corecast run --shim lock --lock mcs -- memcached -t 4"
     )]
     Run(run::Arguments),
+    /// Say which MPI would carry messages between machines, whether it belongs to the launcher, and what it survives.
+    #[command(
+        after_help = "Examples:\n  corecast mpi\n  mpirun --map-by ppr:1:node corecast mpi\n  mpirun $(corecast mpi --launch-flags) corecast run -n 4 -- ./program"
+    )]
+    Mpi(mpi::Arguments),
     /// Look into what the preload objects of `run --shim` can do for a program.
     #[command(after_help = "Example:\n  corecast shim check memcached")]
     Shim(shim::Arguments),
@@ -98,6 +106,7 @@ impl Command {
             Self::Serve(arguments) => serve::run(arguments, output),
             Self::Kv(arguments) => kv::run(arguments, output),
             Self::Run(arguments) => run::run(arguments, output),
+            Self::Mpi(arguments) => mpi::run(arguments, output),
             Self::Shim(arguments) => shim::run(arguments, output),
             Self::Bench(arguments) => bench::run(None, arguments, output),
             Self::Cc(arguments) => bench::run(Some("cc"), arguments, output),

@@ -5,6 +5,7 @@
 //! rank and the number of members in their environment. When the last of them ends, nothing is left. With `--shim` and without
 //! `-n` there is no group: the program takes the place of this one, so that its exit status and signals are its own.
 
+use std::env;
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -12,6 +13,7 @@ use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Child, Command, ExitStatus};
 
 use corecast::base::rendezvous::{self, HostedRegion, RendezvousError, SocketDir};
+use corecast::mpi::launcher;
 use corecast::processes::{FD_VARIABLE, Founding, RANK_VARIABLE, SIZE_VARIABLE};
 use corecast::{Barrier, CpuSet, Group, Wait, machine};
 use rustix::io::{FdFlags, fcntl_setfd};
@@ -156,11 +158,24 @@ impl Arguments {
 
     fn start(&self, rank: usize, members: usize, inherited: &Inheritance) -> Result<Child, Failure> {
         let mut command = self.command();
+        if rank > 0 {
+            // An MPI job that starts this program has one process here: member 0.
+            without_launcher(&mut command);
+        }
         command.env(FD_VARIABLE, inherited.fd.as_raw_fd().to_string());
         command.env(RANK_VARIABLE, rank.to_string()).env(SIZE_VARIABLE, members.to_string());
         command.envs(inherited.variables.iter().map(|(name, value)| (name, value)));
         command.spawn().map_err(|error| self.not_started(&error))
     }
+}
+
+/// Takes away the variables by which an MPI's launcher reaches the processes that it started.
+fn without_launcher(command: &mut Command) {
+    let is_launchers =
+        |name: &OsStr| launcher::VARIABLES.iter().any(|of| name.as_encoded_bytes().starts_with(of.as_bytes()));
+    env::vars_os().filter(|(name, _)| is_launchers(name)).for_each(|(name, _)| {
+        command.env_remove(name);
+    });
 }
 
 fn host(name: &str, founding: &Founding) -> Result<HostedRegion, Failure> {

@@ -13,11 +13,14 @@
 //! - `coherence_map`, `coherence_page`: what operations on lines in every state cost;
 //! - `throughput`: what threads get done, against their number; `flips_section`, `readers_section`: parts of
 //!   `locks_page`; `table_page`, `atomics_page`, `messages_page`: pages about that;
+//! - `cluster_page`, `cluster_rows`, `node_tree`: a plan for a cluster;
 //! - `svg`, `axis`, `labels`, `line_chart`, `plain_table`, `gates`, `published`, `ramp`, `palette`, `number`: how things are
 //!   drawn, coloured and written.
 
 pub mod axis;
 mod cluster;
+pub(crate) mod cluster_page;
+pub(crate) mod cluster_rows;
 mod costs;
 mod curves;
 mod distance;
@@ -32,6 +35,7 @@ mod how_to_read;
 mod input;
 mod labels;
 pub mod line_chart;
+mod node_tree;
 pub mod number;
 mod page;
 mod palette;

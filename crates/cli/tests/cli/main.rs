@@ -4,6 +4,7 @@
 mod bad_input;
 mod benchmarks;
 mod closed_output;
+mod clusters;
 mod comparing;
 mod explaining;
 mod file_limit;

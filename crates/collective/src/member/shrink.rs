@@ -89,7 +89,7 @@ impl Member {
         self.shrink_until(clock.ticks().saturating_add(clock.ticks_in(limit)).clamp(NOW + 1, NEVER - 1))
     }
 
-    fn shrink_until(&mut self, deadline: u64) -> Result<Shrunk, Error> {
+    pub(crate) fn shrink_until(&mut self, deadline: u64) -> Result<Shrunk, Error> {
         let Ends { core, survivors, .. } = self.ends_mut();
         match core.check_fault() {
             Ok(()) => return Err(Error::NotFailed),

@@ -220,9 +220,9 @@ impl MemberTable {
         if word & MISMATCHED != 0 {
             return decode_calls(word, self.seats.len()).unwrap_or(Error::Corrupt);
         }
-        let (code, rank) = ((word >> 32) as usize, word as u32 as usize);
-        match LOSSES.get(code.wrapping_sub(1)) {
-            Some(&loss) if rank < self.seats.len() => Error::MemberLost { rank, loss },
+        let (code, rank) = ((word >> 32) as u32, word as u32 as usize);
+        match Loss::of_code(code) {
+            Some(loss) if rank < self.seats.len() => Error::MemberLost { rank, loss },
             _ => Error::Corrupt,
         }
     }
@@ -234,18 +234,13 @@ impl MemberTable {
     }
 }
 
-/// The losses by their code, from 1.
-const LOSSES: [Loss; 6] =
-    [Loss::Panicked, Loss::Left, Loss::Mismatched, Loss::Died, Loss::OtherLength, Loss::OutOfStep];
-
 /// Set in a fault that is two ranks and their calls.
 const MISMATCHED: u64 = 1 << 63;
 const RANK_BITS: u32 = 12;
 const _: () = assert!(crate::MAX_MEMBERS <= 1 << RANK_BITS && 2 * (RANK_BITS + Call::BITS) < u64::BITS);
 
 fn encode(rank: usize, loss: Loss) -> u64 {
-    let code = 1 + LOSSES.iter().position(|&known| known == loss).expect("LOSSES names every loss");
-    (code as u64) << 32 | rank as u64
+    u64::from(loss.code()) << 32 | rank as u64
 }
 
 /// [`MISMATCHED`], and from the lowest bits on the second call, the first one, the second rank and the first one.
@@ -266,6 +261,7 @@ fn decode_calls(word: u64, members: usize) -> Option<Error> {
 mod tests {
     use super::*;
     use crate::call::CallKind;
+    use crate::error::LOSSES;
     use corecast_base::wait::{Wait, WakeWord};
 
     fn table(members: usize) -> MemberTable {
@@ -285,7 +281,7 @@ mod tests {
     #[test]
     fn a_word_that_no_member_writes_is_damage() {
         let table = table(2);
-        for word in [1, 2 << 32 | 2, 7 << 32, MISMATCHED, u64::MAX] {
+        for word in [1, 2 << 32 | 2, 8 << 32, MISMATCHED, u64::MAX] {
             table.fault.store(word, Ordering::Relaxed);
             assert_eq!(table.fault(), Some(Error::Corrupt), "{word:#x}");
         }

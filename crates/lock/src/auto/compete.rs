@@ -21,6 +21,8 @@ const PATIENCE: Duration = Duration::from_millis(100);
 /// 2 CPUs took 16 locks 0.73 times as often.
 const YIELDS: u32 = 8;
 const YIELDING: Duration = Duration::from_micros(200);
+/// The same of a thread that has complained of being overtaken meanwhile, as the others may queue by then.
+const COMPLAINED: Duration = Duration::from_micros(400);
 /// A thread that has stayed away this often polls: the lock may be held for long.
 const BACK_OFFS: u32 = 4;
 
@@ -35,10 +37,14 @@ pub(super) struct Comer<'a> {
     back_offs: u32,
     /// How often it has given up its CPU in the place of a sleep.
     yields: u32,
+    /// Whether it has complained of being overtaken.
+    has_complained: bool,
     /// Whether it has slept on the word: it may have been woken in another thread's place, and others may sleep.
     has_slept: bool,
     /// When it began to wait, in ticks.
     start: u64,
+    /// When it began to wait in the way in which it waits now, a queue or none.
+    since: u64,
     /// Ticks after which it asks for a moment; 0 for not yet reckoned.
     patience: u64,
 }
@@ -53,8 +59,10 @@ impl<'a> Comer<'a> {
             has_waited: false,
             back_offs: 0,
             yields: 0,
+            has_complained: false,
             has_slept: false,
             start: 0,
+            since: 0,
             patience: 0,
         }
     }
@@ -87,7 +95,7 @@ impl<'a> Comer<'a> {
             (Mode::Spin, _) => true,
             (Mode::Queue, None) => self.lock.queue.is_empty(),
             // Where the lock is free and the head has not taken it for so long, the head does not run.
-            (Mode::Queue, Some(place)) => self.spinner.is_spent() || place.is_head(),
+            (Mode::Queue, Some(place)) => place.is_head() || self.spinner.is_spent(),
             (Mode::Park, _) => word & NOBARGE == 0 || self.has_slept || self.spinner.is_spent(),
         }
     }
@@ -105,6 +113,7 @@ impl<'a> Comer<'a> {
         if !self.has_waited {
             self.has_waited = true;
             self.start = Clock::get().ticks();
+            self.since = self.start;
         }
         let mode = Mode::of(word);
         if mode != Mode::Queue {
@@ -127,6 +136,9 @@ impl<'a> Comer<'a> {
     fn poll(&mut self, word: u32) -> bool {
         let Some(left) = self.left() else { return false };
         if word & LOCKED != 0 && self.spinner.is_spent() && self.has_yielded() {
+            if self.complains() {
+                return true;
+            }
             self.lock.ask_to_park();
             self.has_slept = true;
             futex_wait(&self.lock.word, word, left.min(LONGEST_UNCALLED_NAP), Scope::Process);
@@ -143,11 +155,22 @@ impl<'a> Comer<'a> {
         true
     }
 
+    /// Complains of being overtaken, once, unless its yields have let another thread run: then not all of them run.
+    fn complains(&mut self) -> bool {
+        if self.has_complained || self.spinner.is_cpu_wanted() {
+            return false;
+        }
+        self.has_complained = true;
+        self.lock.complain();
+        true
+    }
+
     /// Gives up the CPU, unless it has done so often enough.
     fn has_yielded(&mut self) -> bool {
         let clock = Clock::get();
-        let waited = clock.ticks().saturating_sub(self.start);
-        let is_enough = self.yields >= YIELDS && waited >= clock.ticks_in(YIELDING);
+        let waited = clock.ticks().saturating_sub(self.since);
+        let enough = if self.has_complained { COMPLAINED } else { YIELDING };
+        let is_enough = self.yields >= YIELDS && waited >= clock.ticks_in(enough);
         if !is_enough {
             self.yields += 1;
             self.spinner.pause();
@@ -157,19 +180,25 @@ impl<'a> Comer<'a> {
 
     /// Polls the word as the head, and the own node as another one.
     fn queue(&mut self, word: u32) -> bool {
-        let Some(place) = &self.place else {
+        if self.place.is_none() {
             self.place = Some(self.lock.queue.enter());
+            // That it was overtaken before says nothing of the queue.
+            (self.spinner, self.yields, self.has_complained) = (Spinner::new(), 0, false);
+            self.since = Clock::get().ticks();
             return true;
-        };
-        if place.is_head() {
+        }
+        if self.is_head() {
             return self.poll(word);
         }
-        while !self.spinner.is_spent() {
+        // Those before it would have to wake each other in turn, all asleep, if it slept as soon as it has spun for a wake-up.
+        while !self.spinner.is_spent() || !IS_MODEL && !self.has_yielded() {
             if self.left().is_none() {
                 return false;
             }
-            self.spinner.pause();
-            if place.is_head() {
+            if !self.spinner.is_spent() {
+                self.spinner.pause();
+            }
+            if self.is_head() {
                 // The time before was spent on others.
                 self.spinner = Spinner::new();
                 return true;
@@ -177,8 +206,14 @@ impl<'a> Comer<'a> {
         }
         let Some(left) = self.left() else { return false };
         self.lock.ask_to_park();
-        place.nap(left.min(LONGEST_UNCALLED_NAP));
+        if let Some(place) = &self.place {
+            place.nap(left.min(LONGEST_UNCALLED_NAP));
+        }
         true
+    }
+
+    fn is_head(&self) -> bool {
+        self.place.as_ref().is_some_and(Place::is_head)
     }
 
     /// Polls the word for as long as that is worth it, and sleeps.

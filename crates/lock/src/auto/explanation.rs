@@ -28,6 +28,8 @@ pub enum Why {
     Slept,
     /// A thread had spun for as long as a wake-up costs.
     Overdue,
+    /// A thread had, on a CPU that nobody else wanted, while others passed the lock on.
+    Overtaken,
     /// It was told to.
     Pinned,
 }
@@ -46,6 +48,7 @@ impl Why {
             Self::Yielded => "threads had to give up their CPU, and a queue would wait for those who do not run",
             Self::Slept => "threads slept",
             Self::Overdue => "a thread had spun for as long as a wake-up costs",
+            Self::Overtaken => "a thread that had a CPU to itself was overtaken again and again",
             Self::Pinned => "it was pinned",
         }
     }

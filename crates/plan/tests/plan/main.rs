@@ -2,6 +2,8 @@
 
 mod barriers;
 mod captured;
+mod cluster;
+mod cluster_published;
 mod degenerate;
 mod golden;
 mod machines;

@@ -151,6 +151,9 @@ impl<S: StateMachine> Member<S> for Inner<S> {
                 // Earlier requests of this session may wait among them: its operations are ordered as they were started.
                 driver.run_errands(self);
                 driver.submit(self, command);
+                // Where that is all, as in a leader that accepts its own proposals, this caller never waits, and so never looks
+                // around; the node's own thread may be taking a nap.
+                driver.serve_others(self);
             }
             None => self.errands.add(Errand::Submit(command)),
         }

@@ -6,6 +6,7 @@
 use std::ffi::{CStr, c_int, c_void};
 use std::sync::OnceLock;
 
+use corecast_mpi_engine::abi::Symbols;
 use corecast_preload::Real;
 
 use crate::exports::{MPI_Allreduce, MPI_Barrier, MPI_Bcast, MPI_Reduce};

@@ -1,31 +1,55 @@
 //! The reads and writes of a closure.
 
-use super::state::{Attempt, Failed, Failure, Mode, WINDOW, Write};
-use crate::access::Access;
-use crate::config::{Values, Writes};
+use super::state::{Attempt, Failed, Failure, Mode, Touched, WINDOW};
+use crate::access::{Access, Change};
+use crate::config::Values;
 use crate::error::RunError;
+use crate::rule::Reply;
 use crate::status::Why;
 
 impl Attempt {
+    /// The locks that the attempt has of a variable.
+    #[inline]
+    pub(super) fn mode(&self, lock: u32) -> Mode {
+        self.touched.get(lock).map_or(Mode::None, |touched| touched.mode)
+    }
+
     /// The value of one word of a variable that was checked.
     #[inline]
     pub(crate) fn read(&mut self, lock: u32, word: u32, words: usize) -> Result<u64, Failed> {
-        if let Some(write) = self.writes.get(word) {
-            let value = write.value;
-            self.check()?;
-            return Ok(value);
+        let mut mode = Mode::None;
+        if let Some(there) = self.touched.get(word) {
+            if there.is_written {
+                let value = there.value;
+                self.check()?;
+                return Ok(value);
+            }
+            mode = there.mode;
         }
-        match self.locks.get(lock) {
-            Some(Mode::Read | Mode::ReadWrite | Mode::Write) => self.check()?,
-            _ => self.lock(lock, words, false)?,
+        if word != lock {
+            mode = self.mode(lock);
+        }
+        if mode.is_held() {
+            self.check()?
+        } else {
+            self.lock(lock, words, false)?
         }
         self.copy(word)
+    }
+
+    /// The value of one word of a variable whose write lock the attempt has.
+    #[inline]
+    pub(crate) fn read_claimed(&mut self, word: u32) -> Result<u64, Failed> {
+        match self.touched.get(word) {
+            Some(there) if there.is_written => Ok(there.value),
+            _ => self.copy(word),
+        }
     }
 
     /// A value whose lock the attempt has.
     #[inline]
     fn copy(&mut self, word: u32) -> Result<u64, Failed> {
-        let value = if self.are_values_here() {
+        let value = if self.are_values_here {
             self.memory.load(word)
         } else {
             match self.came.get(word) {
@@ -41,19 +65,31 @@ impl Attempt {
     /// Buffers a value.
     #[inline]
     pub(crate) fn write(&mut self, lock: u32, word: u32, value: u64, words: usize) -> Result<(), Failed> {
-        if self.memory.config.writes == Writes::Eager {
+        if self.is_eager {
             self.claim(lock, words)?;
         } else {
             self.check()?;
         }
-        self.writes.insert(word, Write { value, lock });
+        match self.touched.get_mut(word) {
+            Some(there) => {
+                self.written += usize::from(!there.is_written);
+                self.is_unclaimed |= word != lock || !there.mode.is_write();
+                there.is_written = true;
+                there.value = value;
+            }
+            None => {
+                self.written += 1;
+                self.is_unclaimed = true;
+                self.touched.push(word, Touched { value, lock, mode: Mode::None, is_written: true });
+            }
+        }
         Ok(())
     }
 
     /// A value without a lock; the last ones that were read so must not have changed since.
     pub(crate) fn read_unlocked(&mut self, word: u32) -> Result<u64, Failed> {
-        if let Some(write) = self.writes.get(word) {
-            return Ok(write.value);
+        if let Some(there) = self.touched.get(word).filter(|there| there.is_written) {
+            return Ok(there.value);
         }
         let value = self.peek(word)?;
         self.validate()?;
@@ -74,6 +110,25 @@ impl Attempt {
 
     fn peek(&mut self, word: u32) -> Result<u64, Failed> {
         self.look(word).map_err(|error| self.fail(Failure::Fatal(error)))
+    }
+
+    /// Changes one variable for a participant whose attempt has begun, and asks for nothing else; by messages only.
+    pub(crate) fn change(&mut self, var: u32, change: Change) -> Result<u64, Failed> {
+        let by = self.request();
+        self.counts.requests += 1;
+        let Access::Messages(client) = &mut self.access else { unreachable!("the shared form runs a transaction") };
+        match client.change(by, var, change) {
+            Ok((Reply::Granted, old)) => {
+                self.status().commit(self.epoch);
+                Ok(old)
+            }
+            Ok((Reply::Retry, _)) => {
+                self.counts.retries += 1;
+                Err(self.fail(Failure::Conflict(Why::Waw)))
+            }
+            Ok((Reply::Refused(why), _)) => Err(self.fail(Failure::Conflict(why))),
+            Err(error) => Err(self.fail(Failure::Fatal(error))),
+        }
     }
 
     /// A value without a lock, as the last commit left it.

@@ -2,7 +2,7 @@
 
 use corecast_base::wait::Spinner;
 
-use super::state::{Attempt, Failed, Failure, Mode};
+use super::state::{Attempt, Failed, Failure, Mode, Touched};
 use crate::access::{Access, Came};
 use crate::crash_point;
 use crate::error::RunError;
@@ -12,18 +12,28 @@ impl Attempt {
     /// Makes sure that the attempt has the write lock of a variable.
     #[inline]
     pub(crate) fn claim(&mut self, lock: u32, words: usize) -> Result<(), Failed> {
-        match self.locks.get(lock) {
-            Some(Mode::Write | Mode::ReadWrite) => self.check(),
-            _ => self.lock(lock, words, true),
+        if self.mode(lock).is_write() { self.check() } else { self.lock(lock, words, true) }
+    }
+
+    /// Takes a lock that the attempt does not have.
+    #[inline]
+    pub(super) fn lock(&mut self, lock: u32, words: usize, is_write: bool) -> Result<(), Failed> {
+        self.check()?;
+        if !self.access.try_take(lock, is_write) {
+            return self.ask(lock, words, is_write);
         }
+        self.counts.requests += 1;
+        crash_point::here("locked");
+        self.note(lock, is_write);
+        Ok(())
     }
 
     /// Asks for a lock until the answer is final.
-    pub(super) fn lock(&mut self, lock: u32, words: usize, is_write: bool) -> Result<(), Failed> {
+    fn ask(&mut self, lock: u32, words: usize, is_write: bool) -> Result<(), Failed> {
+        self.has_asked = true;
         let mut came = Came::default();
         let mut spinner = Spinner::new();
         loop {
-            self.check()?;
             let by = self.request();
             self.counts.requests += 1;
             let reply = if is_write {
@@ -34,10 +44,11 @@ impl Attempt {
             if self.is_granted(reply, &mut spinner)? {
                 break;
             }
+            self.check()?;
         }
         crash_point::here("locked");
         self.note(lock, is_write);
-        if !self.are_values_here() {
+        if !self.are_values_here {
             (lock..).zip(came).take(words).for_each(|(word, value)| self.came.insert(word, value));
         }
         Ok(())
@@ -67,24 +78,25 @@ impl Attempt {
 
     #[inline]
     pub(super) fn note(&mut self, lock: u32, is_write: bool) {
-        let mode = match (self.locks.get(lock), is_write) {
-            (Some(Mode::Read | Mode::ReadWrite), true) | (Some(Mode::Write | Mode::ReadWrite), false) => {
-                Mode::ReadWrite
-            }
+        let Some(Touched { mode, .. }) = self.touched.get_mut(lock) else {
+            let mode = if is_write { Mode::Write } else { Mode::Read };
+            return self.touched.push(lock, Touched { value: 0, lock, mode, is_written: false });
+        };
+        *mode = match (*mode, is_write) {
+            (Mode::Read | Mode::ReadWrite, true) | (Mode::Write | Mode::ReadWrite, false) => Mode::ReadWrite,
             (_, true) => Mode::Write,
             (_, false) => Mode::Read,
         };
-        self.locks.insert(lock, mode);
     }
 
     /// Gives a read lock back before the end, unless the variable is written.
     pub(crate) fn release(&mut self, lock: u32) -> Result<(), Failed> {
         self.check()?;
         // A block that is written has its first word among the writes.
-        if self.locks.get(lock) != Some(&Mode::Read) || self.writes.get(lock).is_some() {
-            return Ok(());
+        match self.touched.get_mut(lock) {
+            Some(there) if there.mode == Mode::Read && !there.is_written => there.mode = Mode::None,
+            _ => return Ok(()),
         }
-        self.locks.insert(lock, Mode::Released);
         let released = match &mut self.access {
             Access::Messages(client) => client.release(self.epoch, lock),
             Access::Shared(client) => {

@@ -8,11 +8,11 @@ use corecast_base::sync::{spin_hint, yield_now};
 
 use super::counts::Counts;
 use crate::access::Access;
-use crate::config::Values;
+use crate::config::{Values, Writes};
 use crate::contention::Contention;
 use crate::crash_point;
 use crate::error::RunError;
-use crate::region::Memory;
+use crate::region::{Memory, OwnLine};
 use crate::rule::Request;
 use crate::spare::Spare;
 use crate::status::{ClientId, State, Status, Why};
@@ -29,9 +29,9 @@ pub(crate) enum Failure {
 
 /// The locks that an attempt has of a variable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Mode {
-    /// It gave its read lock back.
-    Released,
+pub(super) enum Mode {
+    /// None; it gave a read lock back, or never had one.
+    None,
     /// A read lock.
     Read,
     /// A write lock.
@@ -40,11 +40,28 @@ pub(crate) enum Mode {
     ReadWrite,
 }
 
-/// A value to be stored, and the lock of its variable: that of a block is the one of its first word.
+impl Mode {
+    #[inline]
+    pub(super) fn is_held(self) -> bool {
+        self != Self::None
+    }
+
+    #[inline]
+    pub(super) fn is_write(self) -> bool {
+        matches!(self, Self::Write | Self::ReadWrite)
+    }
+}
+
+/// A word that the attempt has locked or written: one entry for both, so that most accesses look once.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Write {
+pub(super) struct Touched {
+    /// To be stored, if it is written.
     pub(super) value: u64,
+    /// The variable with the lock of this word: itself, or the first word of its block.
     pub(super) lock: u32,
+    /// The locks of the variable; none in other words of a block than the first.
+    pub(super) mode: Mode,
+    pub(super) is_written: bool,
 }
 
 /// Values of elastic reads that are still looked at.
@@ -65,12 +82,25 @@ pub(crate) struct Attempt {
     pub(crate) counts: Counts,
     pub(crate) spare: Spare,
     pub(crate) failure: Option<Failure>,
-    pub(super) needs_clock: bool,
+    line: OwnLine,
+    needs_clock: bool,
+    /// Whether it reads and writes the values itself.
+    pub(super) are_values_here: bool,
+    pub(super) is_eager: bool,
     pub(super) epoch: u64,
     /// When dead participants may be looked for again, in ticks.
     pub(super) next_look: u64,
-    pub(super) locks: VarMap<Mode>,
-    pub(super) writes: VarMap<Write>,
+    pub(super) touched: VarMap<Touched>,
+    /// Words that are written.
+    pub(super) written: usize,
+    /// Whether one was written without its write lock.
+    pub(super) is_unclaimed: bool,
+    /// Whether it has given its locks back, before its status said that it had ended.
+    pub(super) has_left: bool,
+    /// Whether somebody was in the way, or a server was asked.
+    pub(super) has_asked: bool,
+    /// Whether the clock was read at the begin.
+    is_timed: bool,
     /// Values that came with locks, where they are with the servers.
     pub(super) came: VarMap<u64>,
     pub(super) window: [Option<(u32, u64)>; WINDOW],
@@ -89,6 +119,9 @@ impl Attempt {
         let (epoch, _) = memory.status(me).read();
         Self {
             needs_clock: contention.needs_clock(),
+            line: memory.own_line(me),
+            are_values_here: memory.config.values == Values::InMemory,
+            is_eager: memory.config.writes == Writes::Eager,
             spare: Spare::new(Arc::clone(&memory)),
             memory,
             me,
@@ -98,8 +131,12 @@ impl Attempt {
             failure: None,
             epoch,
             next_look: 0,
-            locks: VarMap::new(),
-            writes: VarMap::new(),
+            touched: VarMap::new(),
+            written: 0,
+            is_unclaimed: false,
+            has_left: false,
+            has_asked: false,
+            is_timed: false,
             came: VarMap::new(),
             window: [None; WINDOW],
             wanted: Vec::new(),
@@ -107,24 +144,20 @@ impl Attempt {
         }
     }
 
-    /// The time for managers that need it.
+    /// The time for managers that need it, in ticks.
     #[inline]
-    fn now_ns(&self) -> u64 {
-        if !self.needs_clock {
-            return 0;
-        }
-        let clock = Clock::get();
-        clock.ns(clock.ticks()) as u64
+    fn now_if(is_needed: bool) -> u64 {
+        if is_needed { Clock::get().ticks() } else { 0 }
+    }
+
+    /// The summed time of the attempts that committed, in nanoseconds.
+    pub(crate) fn effective_ns(&self) -> u64 {
+        Clock::get().ns(self.contention.effective()) as u64
     }
 
     #[inline]
     pub(super) fn status(&self) -> Status<'_> {
-        self.memory.status(self.me)
-    }
-
-    #[inline]
-    pub(super) fn are_values_here(&self) -> bool {
-        self.memory.config.values == Values::InMemory
+        self.line.status()
     }
 
     /// Begins the first attempt of a transaction, or a later one.
@@ -133,9 +166,10 @@ impl Attempt {
         self.memory.check_usable()?;
         self.epoch += 1;
         self.failure = None;
-        self.contention.start(is_first, self.now_ns());
-        if let Access::Shared(client) = &self.access {
-            client.publish_key(self.contention.shared_key());
+        self.is_timed = self.needs_clock && self.contention.wants_time(is_first);
+        self.contention.start(is_first, Self::now_if(self.is_timed));
+        if let Access::Shared(_) = self.access {
+            self.line.publish_key(self.contention.shared_key());
         }
         self.status().begin(self.epoch);
         crash_point::here("begun");
@@ -147,7 +181,7 @@ impl Attempt {
         let key = match self.access {
             // Only servers count back from their own clock.
             Access::Messages(_) if self.memory.config.manager.needs_clock_at_server() => {
-                self.contention.key(self.now_ns())
+                self.contention.key(Self::now_if(true))
             }
             Access::Messages(_) => self.contention.key(0),
             Access::Shared(_) => self.contention.shared_key(),
@@ -186,11 +220,16 @@ impl Attempt {
     /// Takes note of a commit, and gives all locks back.
     #[inline]
     pub(crate) fn finish(&mut self) {
+        let locks = self.touched.entries().len();
         self.release_all();
         self.spare.keep();
         self.counts.commits += 1;
-        let now = self.now_ns();
-        self.contention.committed(now);
+        if self.is_timed || !self.needs_clock {
+            self.contention.committed(Self::now_if(self.is_timed), locks, self.has_asked);
+        } else {
+            self.contention.committed_untimed(locks, self.has_asked);
+        }
+        self.has_asked = false;
     }
 
     /// Ends an attempt that failed, or whose closure panicked.
@@ -204,25 +243,28 @@ impl Attempt {
         }
         self.status().give_up(self.epoch);
         self.release_all();
+        self.has_asked = false;
         self.spare.undo();
     }
 
     #[inline]
     fn release_all(&mut self) {
+        let held = self.touched.entries().iter().filter(|(_, touched)| touched.mode.is_held());
         match &mut self.access {
-            Access::Messages(client) => client.end(self.epoch, self.locks.entries().len()),
-            Access::Shared(client) => {
-                for &(lock, mode) in self.locks.entries() {
-                    if mode != Mode::Released {
-                        client.release(lock, mode != Mode::Read);
-                    }
-                }
-                // A refused request has lost the locks of its variable only.
+            Access::Messages(client) => client.end(self.epoch, held.count()),
+            // After a commit it has given back all. A request that was refused has lost the locks of its variable only.
+            Access::Shared(client) if !self.has_left => {
+                held.for_each(|&(lock, touched)| client.release(lock, touched.mode.is_write()));
             }
+            Access::Shared(_) => {}
         }
-        self.locks.clear();
-        self.writes.clear();
-        self.came.clear();
+        self.touched.clear();
+        self.written = 0;
+        self.is_unclaimed = false;
+        self.has_left = false;
+        if !self.came.is_empty() {
+            self.came.clear();
+        }
         self.window = [None; WINDOW];
     }
 

@@ -9,6 +9,7 @@ use crate::client_set::ClientSet;
 use crate::crash_point;
 use crate::error::{OpenError, RunError};
 use crate::messages::links::{ClientEnds, Links};
+use crate::messages::server::ServerCounts;
 use crate::messages::wire::{self, MOST_PUTS, Operation, Words};
 use crate::region::Memory;
 use crate::rule::{Reply, Request};
@@ -19,6 +20,15 @@ use crate::tvar::MAX_BLOCK_WORDS;
 const MANY_LOCKS: usize = 64;
 /// The longest wait for a reply without a look at whether the instance lives.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
+
+/// A change of one variable outside transactions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Change {
+    /// The value grows by this, modulo 2^64.
+    Add(u64),
+    /// The value becomes this.
+    Swap(u64),
+}
 
 /// The values that came with a reply.
 pub(crate) type Came = [u64; MAX_BLOCK_WORDS];
@@ -87,6 +97,26 @@ impl MessageClient {
         let request = wire::request(epoch, Operation::Peek, 0, &[var], 1);
         self.ask(self.server_of(var), &request, &mut came)?;
         Ok(came[0])
+    }
+
+    /// Changes one variable outside transactions: the answer, and the old value if it was granted.
+    pub(crate) fn change(&mut self, by: Request, var: u32, change: Change) -> Result<(Reply, u64), RunError> {
+        let mut came = Came::default();
+        let (operation, operand) = match change {
+            Change::Add(operand) => (Operation::Add, operand),
+            Change::Swap(operand) => (Operation::Swap, operand),
+        };
+        let request = wire::change(by.epoch, operation, by.key, var, operand);
+        let reply = self.ask(self.server_of(var), &request, &mut came)?;
+        Ok((reply, came[0]))
+    }
+
+    /// The counts of a server.
+    pub(crate) fn stats(&mut self, server: usize) -> Result<ServerCounts, RunError> {
+        let mut came = Came::default();
+        let request = wire::request(0, Operation::Stats, 0, &[], 0);
+        self.ask(server % self.servers.len(), &request, &mut came)?;
+        Ok(ServerCounts::from_words(&came).expect("a reply has room for more"))
     }
 
     /// A round trip to each server in turn that does nothing.

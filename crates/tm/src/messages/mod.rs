@@ -10,7 +10,7 @@ mod links;
 mod server;
 mod wire;
 
-pub(crate) use client::{Came, MessageClient};
+pub(crate) use client::{Came, Change, MessageClient};
 pub(crate) use links::{Links, declare};
 pub use server::{Server, ServerCounts};
 pub(crate) use wire::MOST_VARS;

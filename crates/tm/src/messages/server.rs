@@ -13,7 +13,7 @@ use crate::config::Values;
 use crate::error::{OpenError, RunError};
 use crate::lock_table::LockTable;
 use crate::messages::links::Links;
-use crate::messages::wire::{self, MOST_PUTS, MOST_VARS, Operation, Words};
+use crate::messages::wire::{self, MOST_PUTS, MOST_VARS, OPERAND, Operation, Words};
 use crate::region::Memory;
 use crate::rule::{Locks, Reply, Request, Rule};
 use crate::status::{ClientId, State};
@@ -34,6 +34,18 @@ pub struct ServerCounts {
     pub refused: u64,
     /// Requests that were told to ask again.
     pub retries: u64,
+}
+
+impl ServerCounts {
+    fn to_words(self) -> [u64; 4] {
+        [self.requests, self.granted, self.refused, self.retries]
+    }
+
+    /// The counts that came with a reply.
+    pub(super) fn from_words(words: &[u64]) -> Option<Self> {
+        let &[requests, granted, refused, retries, ..] = words else { return None };
+        Some(Self { requests, granted, refused, retries })
+    }
 }
 
 /// A server: it has the locks of its share of the variables.
@@ -122,6 +134,15 @@ impl Server {
                 let value = self.values(wire::var(words, 0), 1);
                 self.reply(at, Reply::Granted, &value[..1]);
             }
+            Operation::Add => {
+                let by = self.request(client, epoch, words[1]);
+                self.change(at, by, wire::var(words, 0), |value| value.wrapping_add(words[OPERAND]));
+            }
+            Operation::Swap => {
+                let by = self.request(client, epoch, words[1]);
+                self.change(at, by, wire::var(words, 0), |_| words[OPERAND]);
+            }
+            Operation::Stats => self.reply(at, Reply::Granted, &self.counts.to_words()),
             Operation::Empty => self.reply(at, Reply::Granted, &[]),
         }
     }
@@ -129,8 +150,7 @@ impl Server {
     #[inline]
     fn request(&self, client: ClientId, epoch: u64, key: u64) -> Request {
         let manager = self.memory.config.manager;
-        let clock = Clock::get();
-        let now = if manager.needs_clock_at_server() { clock.ns(clock.ticks()) as u64 } else { 0 };
+        let now = if manager.needs_clock_at_server() { Clock::get().ticks() } else { 0 };
         Request { client, epoch, key: manager.server_key(key, now) }
     }
 
@@ -166,18 +186,41 @@ impl Server {
         }
     }
 
+    /// Changes one variable for a client that runs no transaction. Nobody else sees the lock, as no request comes in between; its
+    /// value is seen by those only that find themselves aborted, or ask later.
+    fn change(&mut self, at: usize, by: Request, var: u32, new: impl FnOnce(u64) -> u64) {
+        // An index beyond the variables is a stranger's.
+        let reply = if var < self.memory.config.variables {
+            self.rule.store(&mut self.table, &*self.memory, by, var)
+        } else {
+            Reply::Retry
+        };
+        let old = self.values(var, 1);
+        if reply == Reply::Granted {
+            self.memory.store(var, new(old[0]));
+            self.table.drop_all(by.client);
+        }
+        self.count(reply);
+        self.reply(at, reply, &old[..1]);
+    }
+
     #[inline]
     fn decided(&mut self, at: usize, reply: Reply, var: u32, words: usize) {
-        match reply {
-            Reply::Granted => self.counts.granted += 1,
-            Reply::Retry => self.counts.retries += 1,
-            Reply::Refused(_) => self.counts.refused += 1,
-        }
+        self.count(reply);
         if reply == Reply::Granted && self.memory.config.values == Values::AtServers {
             let (values, words) = (self.values(var, words), words.min(MAX_BLOCK_WORDS));
             return self.reply(at, reply, &values[..words]);
         }
         self.reply(at, reply, &[]);
+    }
+
+    #[inline]
+    fn count(&mut self, reply: Reply) {
+        match reply {
+            Reply::Granted => self.counts.granted += 1,
+            Reply::Retry => self.counts.retries += 1,
+            Reply::Refused(_) => self.counts.refused += 1,
+        }
     }
 
     /// Values from a variable on, as far as there are any.

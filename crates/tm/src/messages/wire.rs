@@ -6,8 +6,8 @@
 //! | 1 | the manager's key |
 //! | 2..7 | up to ten variables, two to a word |
 //!
-//! In a PUT, which carries values, word 1 and 2 hold up to four variables and words 3..7 their values. A reply is the answer, and
-//! behind it the values where they are with the servers.
+//! In an ADD or a SWAP word 3 is the operand. In a PUT, which carries values, word 1 and 2 hold up to four variables and words
+//! 3..7 their values. A reply is the answer, and behind it the values where they are with the servers.
 
 use crate::error::RunError;
 use crate::rule::Reply;
@@ -19,6 +19,9 @@ pub(super) const WORDS: usize = 7;
 pub(crate) const MOST_VARS: usize = 10;
 /// The most values of a PUT.
 pub(super) const MOST_PUTS: usize = 4;
+
+/// The place of the operand of a change.
+pub(super) const OPERAND: usize = 3;
 
 /// A request on its way.
 pub(super) type Words = [u64; WORDS];
@@ -38,17 +41,26 @@ pub(super) enum Operation {
     Put,
     /// The value of a variable, without a lock.
     Peek,
+    /// The operand, in word 3, is added to the value of a variable under its write lock; the old value comes along.
+    Add,
+    /// The operand becomes the value; else as `Add`.
+    Swap,
+    /// The counts of the server come along.
+    Stats,
     /// Nothing: the reply says that all before it was done. Its round trip is the measure of all others.
     Empty,
 }
 
-const OPERATIONS: [Operation; 7] = [
+const OPERATIONS: [Operation; 10] = [
     Operation::Load,
     Operation::Store,
     Operation::Release,
     Operation::ReleaseAll,
     Operation::Put,
     Operation::Peek,
+    Operation::Add,
+    Operation::Swap,
+    Operation::Stats,
     Operation::Empty,
 ];
 
@@ -74,6 +86,13 @@ pub(super) fn request(epoch: u64, operation: Operation, key: u64, vars: &[u32], 
     for (at, &var) in vars.iter().enumerate() {
         words[2 + at / 2] |= u64::from(var) << (32 * (at % 2));
     }
+    words
+}
+
+/// A request to change one variable, outside transactions.
+pub(super) fn change(epoch: u64, operation: Operation, key: u64, var: u32, operand: u64) -> Words {
+    let mut words = request(epoch, operation, key, &[var], 1);
+    words[OPERAND] = operand;
     words
 }
 

@@ -39,7 +39,7 @@ impl Layout {
         let values_at = lines_at + config.participants * LINE;
         let free_at = up(values_at + variables * 8);
         let locks_at = up(free_at + variables * 8);
-        let lock_words = if config.is_shared { variables * (1 + config.reader_words()) } else { 0 };
+        let lock_words = if config.is_shared { variables * config.lock_words() } else { 0 };
         let bucket_locks_at = up(locks_at + lock_words * 8);
         let buckets = if config.is_shared { config.buckets as usize } else { 0 };
         let logs_at = bucket_locks_at + buckets * LINE;

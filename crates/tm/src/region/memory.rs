@@ -2,13 +2,14 @@
 
 use corecast_base::region::{Forked, RegionPlan, RegionPlanError, SharedRegion};
 use corecast_base::sync::{AtomicU64, Ordering};
-use corecast_base::{CacheLine, PlaceSlice};
+use corecast_base::{CacheLine, Place, PlaceSlice};
 use corecast_lock::shared::OwnedWord;
 
 use crate::config::Config;
 use crate::error::{OpenError, RunError};
 use crate::region::layout::{Layout, POISON, STOP};
 use crate::rule::{Claim, Statuses};
+use crate::seat::Seat;
 use crate::status::{ClientId, State, Status, Why};
 use crate::stored::StoredWord;
 
@@ -20,7 +21,7 @@ const KIND: u32 = 7;
 /// Words of a participant's line.
 const STATUS: usize = 0;
 const KEY: usize = 1;
-const CLAIM: usize = 2;
+const SEAT: usize = 2;
 
 /// The memory of one instance, as one of its processes holds it.
 #[derive(Debug)]
@@ -84,6 +85,11 @@ impl Memory {
         self.config.log_entries > 0
     }
 
+    /// The line of a participant, for its owner.
+    pub(crate) fn own_line(&self, client: ClientId) -> OwnLine {
+        OwnLine(self.lines.place(client.index()).expect("every participant has a line"))
+    }
+
     #[inline]
     pub(crate) fn status(&self, client: ClientId) -> Status<'_> {
         Status::of(&self.lines[client.index()][STATUS])
@@ -91,8 +97,7 @@ impl Memory {
 
     /// The word with the manager's key of a participant, for the shared form. Written by its owner before its status says that
     /// an attempt runs.
-    #[inline]
-    pub(crate) fn key(&self, client: ClientId) -> &AtomicU64 {
+    fn key(&self, client: ClientId) -> &AtomicU64 {
         &self.lines[client.index()][KEY]
     }
 
@@ -105,9 +110,9 @@ impl Memory {
         })
     }
 
-    /// The word that names the process of a participant, 0 for none.
-    pub(super) fn claim_word(&self, id: usize) -> &AtomicU64 {
-        &self.lines[id][CLAIM]
+    /// The place of a participant, which a process takes.
+    pub(super) fn seat(&self, id: usize) -> Seat<'_> {
+        Seat::of(&self.lines[id][SEAT])
     }
 
     /// Checks that `words` words from a variable on are in the memory, and that it belongs here.
@@ -175,6 +180,24 @@ impl Memory {
             None => Ok(()),
             Some(by) => Err(RunError::Poisoned { by }),
         }
+    }
+}
+
+/// The line of a participant, as its owner holds it: no look into the memory's parts for each access.
+#[derive(Debug)]
+pub(crate) struct OwnLine(Place<CacheLine<[AtomicU64; 4]>>);
+
+impl OwnLine {
+    #[inline]
+    pub(crate) fn status(&self) -> Status<'_> {
+        Status::of(&self.0[STATUS])
+    }
+
+    /// Says how others are to weigh the attempt that is about to begin, in the shared form.
+    #[inline]
+    pub(crate) fn publish_key(&self, key: u64) {
+        // ORDERING: Relaxed, released by the status that says that the attempt runs
+        self.0[KEY].store(key, Ordering::Relaxed);
     }
 }
 

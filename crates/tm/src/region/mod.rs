@@ -21,4 +21,4 @@ mod recovery;
 
 pub(crate) use allocator::class_of;
 pub(crate) use layout::{CLASSES, Layout};
-pub(crate) use memory::Memory;
+pub(crate) use memory::{Memory, OwnLine};

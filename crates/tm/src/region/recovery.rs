@@ -7,26 +7,20 @@
 //! poisoned; so it is when a server dies, as the locks die with it.
 
 use corecast_base::region::{Liveness, ParticipantId};
-use corecast_base::sync::Ordering;
 
 use crate::error::OpenError;
+use crate::log::Log;
 use crate::region::memory::Memory;
+use crate::seat::GONE;
 use crate::status::{ClientId, State, Why};
-
-/// The lower bits of a log's first word are the count of its entries, the upper ones those of the epoch.
-const COUNT_BITS: u32 = 24;
-const TOO_MANY: u64 = (1 << COUNT_BITS) - 1;
-/// The claim of a participant that died and cannot have a successor.
-const GONE: u64 = u64::MAX;
 
 impl Memory {
     /// Makes this process the one that has the participant.
     pub(crate) fn claim(&self, id: usize) -> Result<(), OpenError> {
         self.region.check_fork()?;
-        let (claim, me) = (self.claim_word(id), self.region.me().to_word());
+        let (seat, me) = (self.seat(id), self.region.me().to_word());
         for _ in 0..2 {
-            // ORDERING: AcqRel, pairs with the Release in leave and settle; Relaxed where it fails, another one has it [claim]
-            if claim.compare_exchange(0, me, Ordering::AcqRel, Ordering::Relaxed).is_ok() {
+            if seat.try_take(me) {
                 return Ok(());
             }
             // That one may have died.
@@ -37,27 +31,15 @@ impl Memory {
 
     /// The participant is given up by its owner, which runs no attempt.
     pub(crate) fn leave(&self, id: usize) {
-        // ORDERING: Release, pairs with the AcqRel in claim [claim]
-        self.claim_word(id).store(0, Ordering::Release);
+        self.seat(id).leave(0);
     }
 
-    /// Writes down what an attempt is about to store, for its owner before it persists.
-    pub(crate) fn write_log(&self, client: ClientId, epoch: u64, writes: impl ExactSizeIterator<Item = (u32, u64)>) {
+    /// The log of a participant, in an instance among processes.
+    #[inline]
+    pub(crate) fn log(&self, client: ClientId) -> Log<'_> {
         let words = self.layout.log_words;
-        let log = &self.logs[client.index() * words..][..words];
-        let fits = writes.len() <= self.config.log_entries as usize;
-        let count = if fits { writes.len() as u64 } else { TOO_MANY };
-        // ORDERING: Relaxed, as all of the log: released by the change of the status to PERSISTING
-        log[0].store(epoch << COUNT_BITS | count, Ordering::Relaxed);
-        if !fits {
-            return;
-        }
-        for (entry, (index, value)) in log[1..].chunks_exact(2).zip(writes) {
-            // ORDERING: Relaxed, released by the change of the status
-            entry[0].store(index.into(), Ordering::Relaxed);
-            // ORDERING: Relaxed, released by the change of the status
-            entry[1].store(value, Ordering::Relaxed);
-        }
+        let entries = self.config.log_entries as usize;
+        Log::of(&self.logs[client.index() * words..][..1 + 2 * entries])
     }
 
     /// Looks for participants whose process has ended, and ends their attempts. A system call for each participant.
@@ -75,8 +57,7 @@ impl Memory {
     }
 
     fn is_gone(&self, id: usize) -> bool {
-        // ORDERING: Relaxed, a name; what its process has written is found by the kernel's evidence of its death
-        let word = self.claim_word(id).load(Ordering::Relaxed);
+        let word = self.seat(id).owner();
         let owner = ParticipantId::from_word(word).filter(|_| word != GONE);
         owner.is_some_and(|owner| self.region.liveness(owner) != Liveness::Alive)
     }
@@ -97,8 +78,7 @@ impl Memory {
         }
         // With messages its channels have died, too.
         let next = if self.config.is_shared { 0 } else { GONE };
-        // ORDERING: Release, pairs with the AcqRel in claim [claim]
-        self.claim_word(id).store(next, Ordering::Release);
+        self.seat(id).leave(next);
     }
 
     fn settle_attempt(&self, client: ClientId) {
@@ -116,20 +96,8 @@ impl Memory {
 
     /// Stores the values of a log; false if the log is not that of this epoch, or does not have all of them.
     fn complete(&self, client: ClientId, epoch: u64) -> bool {
-        let words = self.layout.log_words;
-        let log = &self.logs[client.index() * words..][..words];
-        // ORDERING: Relaxed, as all of the log: acquired with the status
-        let first = log[0].load(Ordering::Relaxed);
-        let count = first & TOO_MANY;
-        let is_whole = first >> COUNT_BITS == epoch & (u64::MAX >> COUNT_BITS);
-        if !is_whole || count > self.config.log_entries.into() {
-            return false;
-        }
-        for entry in log[1..].chunks_exact(2).take(count as usize) {
-            // ORDERING: Relaxed, acquired with the status
-            let index = entry[0].load(Ordering::Relaxed);
-            // ORDERING: Relaxed, acquired with the status
-            let value = entry[1].load(Ordering::Relaxed);
+        let Some(entries) = self.log(client).read(epoch) else { return false };
+        for (index, value) in entries {
             // An index that a stranger wrote is left out.
             if index < self.config.variables.into() {
                 self.store(index as u32, value);

@@ -7,11 +7,11 @@ use corecast_tm::stored::StoredWord;
 use loom::thread;
 
 /// The statuses.
-pub(crate) struct Board([AtomicU64; 2]);
+pub(crate) struct Board([AtomicU64; 3]);
 
 impl Board {
     pub(crate) fn new() -> Self {
-        Self([AtomicU64::new(0), AtomicU64::new(0)])
+        Self([0, 0, 0].map(AtomicU64::new))
     }
 
     pub(crate) fn of(&self, client: ClientId) -> Status<'_> {
@@ -37,6 +37,9 @@ pub(crate) trait Form: Send + Sync + 'static {
 
     /// Gives back what the attempt holds of a variable.
     fn release(&self, client: ClientId, epoch: u64, var: u32, is_write: bool);
+
+    /// Gives back the write lock of an attempt that has stored its values, and still persists.
+    fn release_stored(&self, client: ClientId, var: u32);
 }
 
 pub(crate) struct World<F> {
@@ -138,6 +141,7 @@ impl<F: Form> Client<'_, F> {
             return false;
         }
         self.world.values.iter().for_each(|word| StoredWord::of(word).store(value));
+        VARS.iter().for_each(|var| self.world.form.release_stored(self.me, *var));
         self.status().commit(self.epoch);
         true
     }

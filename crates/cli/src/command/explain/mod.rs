@@ -16,6 +16,7 @@ use serde::Serialize;
 
 use crate::bounding::{bounded, certainty};
 use crate::bytes_arg;
+use crate::cluster::{self, ClusterArgs, Question};
 use crate::comparison::{Comparison, Entry};
 use crate::failure::Failure;
 use crate::form::Form;
@@ -48,6 +49,8 @@ pub(crate) struct Arguments {
     /// taken. For `replica`: let replicas that learn directly and over the tree race.
     #[arg(long)]
     race: bool,
+    #[command(flatten)]
+    cluster: ClusterArgs,
     /// For `tm`: one participant in D is a server [default: 3, of two participants 2].
     #[arg(long, value_name = "D", value_parser = clap::value_parser!(u64).range(2..))]
     servers_every: Option<u64>,
@@ -81,6 +84,9 @@ const OF_A_GROUP: [Operation; 3] = [Operation::Broadcast, Operation::Reduce, Ope
 
 pub(super) fn run(arguments: &Arguments, output: &Output) -> Result<(), Failure> {
     arguments.check()?;
+    if arguments.cluster.is_given() {
+        return arguments.explain_cluster(output);
+    }
     let model = arguments.machine.model(output)?;
     if let Some(Subject::Transactions) = arguments.subject {
         let every = arguments.servers_every.map(|every| every as usize);
@@ -139,6 +145,25 @@ impl Arguments {
             }
             () => Ok(()),
         }
+    }
+
+    /// The operation asked for, or an allreduce, on a cluster.
+    fn explain_cluster(&self, output: &Output) -> Result<(), Failure> {
+        let operation = match self.subject {
+            Some(Subject::Operation(operation)) => operation,
+            None => self.op.unwrap_or(Operation::Allreduce),
+            Some(Subject::Replica | Subject::Transactions) => {
+                return Err(Failure::input(
+                    "--cluster is for operations: expected broadcast, reduce, barrier or allreduce",
+                ));
+            }
+        };
+        if self.members.is_some() || self.race {
+            return Err(Failure::input("--members and --race are for one machine, not for --cluster"));
+        }
+        let bytes = self.bytes as u64;
+        let arguments = &self.cluster;
+        cluster::run(&Question { arguments, operation, bytes, effort: Effort::Normal, is_explained: true }, output)
     }
 
     fn operations(&self) -> Vec<Operation> {

@@ -1,6 +1,6 @@
 //! `corecast plan`: the trees for one operation, what they should cost, and how far that is from the best.
 //!
-//! `acknowledged` plans rings instead, `pictures` writes the plan as DOT and SVG, `text` says it in words.
+//! With `--cluster` it plans for the nodes of a cluster. `acknowledged` plans rings instead, `pictures` writes the plan as DOT and SVG, `text` says it in words.
 
 mod acknowledged;
 mod pictures;
@@ -19,6 +19,7 @@ use serde::Serialize;
 use acknowledged::RingArgs;
 
 use crate::bounding::bounded;
+use crate::cluster::{self, ClusterArgs, PlanArgs, Question};
 use crate::comparison::{Comparison, Entry};
 use crate::cost_args::CostArgs;
 use crate::failure::Failure;
@@ -29,6 +30,9 @@ use crate::output::Output;
 use crate::planner_args::{PlannerArgs, Timed};
 use crate::service_plan;
 
+/// The bytes of an operation of a cluster, if nothing is said.
+const DEFAULT_BYTES: usize = 8;
+
 /// The name of a plan whose trees come from a file.
 const GIVEN: &str = "given";
 
@@ -38,7 +42,7 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     machine: MachineArgs,
     /// The operation to plan for.
-    #[arg(long, value_parser = planned_parser())]
+    #[arg(long, visible_alias = "operation", value_parser = planned_parser())]
     op: Planned,
     #[command(flatten)]
     ring: acknowledged::RingArgs,
@@ -63,6 +67,10 @@ pub(crate) struct Arguments {
     out: Option<PathBuf>,
     #[command(flatten)]
     pictures: pictures::PictureArgs,
+    #[command(flatten)]
+    cluster: ClusterArgs,
+    #[command(flatten)]
+    of_cluster: PlanArgs,
 }
 
 /// The operation to plan for.
@@ -120,9 +128,22 @@ struct Compared {
 
 pub(super) fn run(arguments: &Arguments, output: &Output) -> Result<(), Failure> {
     match arguments.op {
+        Planned::Trees(operation) if arguments.cluster.is_given() => plan_cluster(arguments, operation, output),
         Planned::Trees(operation) => plan_trees(arguments, operation, output),
         Planned::Acknowledged => plan_ring(arguments, output),
     }
+}
+
+fn plan_cluster(arguments: &Arguments, operation: Operation, output: &Output) -> Result<(), Failure> {
+    arguments.check_cluster_alone()?;
+    let question = Question {
+        arguments: &arguments.cluster,
+        operation,
+        bytes: arguments.of_cluster.bytes.unwrap_or(DEFAULT_BYTES) as u64,
+        effort: arguments.planner.effort,
+        is_explained: arguments.of_cluster.explain,
+    };
+    cluster::run(&question, output)
 }
 
 fn plan_ring(arguments: &Arguments, output: &Output) -> Result<(), Failure> {
@@ -174,10 +195,23 @@ fn plan_trees(arguments: &Arguments, operation: Operation, output: &Output) -> R
 }
 
 impl Arguments {
+    /// Refuses what a plan for a cluster has no use for.
+    fn check_cluster_alone(&self) -> Result<(), Failure> {
+        let others = [self.service.is_some(), self.tree.is_some(), self.bound, self.compare, self.out.is_some()];
+        let is_ring = self.ring != RingArgs::default();
+        if others.contains(&true) || is_ring || self.pictures.is_any() || self.planner.asks_for_more_than_effort() {
+            return Err(Failure::input(
+                "--cluster plans for nodes, which takes --nodes, --bytes, --root-node, --node, --punctual, --explain, --html and --effort alone",
+            ));
+        }
+        Ok(())
+    }
+
     /// Refuses what a ring has no use for.
     fn check_ring_alone(&self) -> Result<(), Failure> {
         let others = [self.service.is_some(), self.tree.is_some(), self.bound, self.compare, self.out.is_some()];
-        if others.contains(&true) || self.pictures.is_any() || self.planner.asks_for_more_than_a_root() {
+        let is_cluster = self.cluster.is_given();
+        if others.contains(&true) || is_cluster || self.pictures.is_any() || self.planner.asks_for_more_than_a_root() {
             return Err(Failure::input(
                 "--op acknowledged plans a ring, which takes --arity, --n, --companion, --root and options for the machine alone",
             ));

@@ -9,6 +9,7 @@ mod trial;
 use std::time::Duration;
 
 use corecast_base::Clock;
+use corecast_base::wait::ASSUMED_WAKE_COST;
 
 use super::explanation::{Explanation, Why};
 use super::mode::Mode;
@@ -34,6 +35,9 @@ const RELUCTANCE: Duration = Duration::from_secs(1);
 const GRAIN: u32 = 8;
 /// The time of a change of mode is kept in units of this number of milliseconds: 32 bits count months then.
 const MOMENT_MS: u32 = 4;
+/// The lock is passed on if acquisitions that waited came this often on average, and this many in a window so far.
+const PASSED_ON: Duration = ASSUMED_WAKE_COST;
+const FEWEST_PASSED_ON: u16 = 8;
 /// Where fewer wait, on average, the lock is free now and then: hand-overs are not all there is to its period, and a queue
 /// is for nobody.
 const FEWEST: f64 = 1.0;
@@ -166,6 +170,29 @@ impl Ledger {
             self.enter_switch(why, Clock::get().ticks());
         }
         next
+    }
+
+    /// The mode from now on, where a thread has spun in vain on a CPU that nobody else wants. If the lock was passed on meanwhile,
+    /// others have overtaken it, which they cannot do in a queue. Else sections are long, and it should sleep. Out of Spin it
+    /// comes too late: the mode has changed while it was said.
+    pub(super) fn relieve(&mut self, mode: Mode) -> Mode {
+        if mode != Mode::Spin || self.kept().is_some() {
+            return self.decide(mode, false, false);
+        }
+        let now = Clock::get().ticks();
+        if !self.is_passed_on(now) {
+            return self.decide(mode, false, true);
+        }
+        self.enter_switch(Why::Overtaken, now);
+        self.begin_window(now);
+        Mode::Queue
+    }
+
+    /// Whether acquisitions that wait have come in quick succession in this window.
+    fn is_passed_on(&mut self, now: u64) -> bool {
+        let most = Clock::get().ticks_in(PASSED_ON * self.window_waits.into());
+        let ticks = self.ticks_of_window(now);
+        self.window_waits >= FEWEST_PASSED_ON && ticks < most
     }
 
     fn enter_switch(&mut self, why: Why, now: u64) {
@@ -510,6 +537,23 @@ mod tests {
             (Mode::Park, Why::Pinned),
             "its windows are judged, so that it can be explained"
         );
+    }
+
+    #[test]
+    fn one_that_is_overtaken_makes_the_others_queue_and_one_that_waits_for_long_sections_sleeps() {
+        let clock = Clock::get();
+        let relieved = |mode, waits: u16, us: u64, kept| {
+            let began = clock.ticks() - clock.ticks_in(Duration::from_micros(us));
+            let mut ledger = Ledger { window: (began >> GRAIN) as u32, ..window(waits, 0) };
+            ledger.pin(kept);
+            (ledger.relieve(mode), ledger.why)
+        };
+        assert_eq!(relieved(Mode::Spin, 4000, 400, None), (Mode::Queue, Why::Overtaken));
+        assert_eq!(relieved(Mode::Spin, 8, 400, None), (Mode::Park, Why::Overdue), "every 50 us");
+        assert_eq!(relieved(Mode::Spin, 7, 0, None), (Mode::Park, Why::Overdue), "too few to tell");
+        let late = [Mode::Queue, Mode::Park].map(|mode| relieved(mode, 4000, 400, None));
+        assert_eq!(late, [(Mode::Queue, Why::FewWait), (Mode::Park, Why::FewWait)], "nothing changes");
+        assert_eq!(relieved(Mode::Spin, 4000, 400, Some(Mode::Spin)).0, Mode::Spin);
     }
 
     #[test]

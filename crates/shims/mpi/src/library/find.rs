@@ -7,6 +7,8 @@ use std::ffi::{CStr, CString, c_int, c_void};
 use std::mem::MaybeUninit;
 use std::ptr;
 
+use corecast_mpi_engine::abi::Symbols;
+
 /// The objects in which symbols are looked for.
 pub(crate) struct Source {
     /// The place of functions: `RTLD_NEXT`, or the handle of an object. It stays open.
@@ -43,14 +45,14 @@ impl Source {
         unsafe { libc::dlclose(object) };
         None
     }
+}
 
-    /// The function of this name in the library, null if there is none.
-    pub(crate) fn function(&self, name: &CStr) -> *mut c_void {
+impl Symbols for Source {
+    fn function(&self, name: &CStr) -> *mut c_void {
         symbol(self.functions, name)
     }
 
-    /// The name of the file that the library was loaded from.
-    pub(super) fn file_name(&self) -> Option<String> {
+    fn file_name(&self) -> Option<String> {
         let mut info = MaybeUninit::<libc::Dl_info>::zeroed();
         // SAFETY: any address may be asked for, and the answer has room.
         if unsafe { libc::dladdr(self.function(SIGN), info.as_mut_ptr()) } == 0 {
@@ -66,9 +68,9 @@ impl Source {
         path.rsplit('/').next().map(str::to_owned)
     }
 
-    /// The address of the variable of this name, null if there is none. A program that is linked at a fixed address has copies
-    /// of a library's variables, and the library uses those; so the loader's order comes first.
-    pub(crate) fn variable(&self, name: &CStr) -> *mut c_void {
+    fn variable(&self, name: &CStr) -> *mut c_void {
+        // A program that is linked at a fixed address has copies of a library's variables, and the library uses those; so the
+        // loader's order comes first.
         let first = symbol(libc::RTLD_DEFAULT, name);
         if first.is_null() { symbol(self.functions, name) } else { first }
     }

@@ -1,9 +1,8 @@
 //! The `PMPI_` functions that are called.
 
-use std::ffi::{CStr, c_int, c_void};
+use std::ffi::{c_int, c_void};
 
-use super::abi::Handle;
-use super::find::Source;
+use corecast_mpi_engine::abi::Handle;
 
 /// A count of the functions whose names end in `_c`.
 pub(crate) type Count = i64;
@@ -16,37 +15,7 @@ pub(crate) type CopyAttribute =
 /// Called when a communicator is freed that has an attribute.
 pub(crate) type DeleteAttribute = unsafe extern "C" fn(Handle, c_int, *mut c_void, *mut c_void) -> c_int;
 
-macro_rules! functions {
-    ({ $($name:ident $symbol:literal ($($argument:ty),*);)* }
-     optional { $($optional:ident $optional_symbol:literal ($($optional_argument:ty),*);)* }) => {
-        /// The functions of the library. Handles are passed as words; callees that take 32 bits look at the lower half.
-        pub(crate) struct Functions {
-            $(pub(crate) $name: unsafe extern "C" fn($($argument),*) -> c_int,)*
-            $(pub(crate) $optional: Option<unsafe extern "C" fn($($optional_argument),*) -> c_int>,)*
-        }
-
-        impl Functions {
-            /// Finds them; `None` if one is missing that every library has.
-            pub(super) fn find(source: &Source) -> Option<Self> {
-                Some(Self {
-                    $($name: {
-                        let found = found(source, $symbol)?;
-                        type Function = unsafe extern "C" fn($($argument),*) -> c_int;
-                        // SAFETY: the MPI standard gives the function of this name this signature.
-                        unsafe { std::mem::transmute::<*mut c_void, Function>(found) }
-                    },)*
-                    $($optional: found(source, $optional_symbol).map(|found| {
-                        type Function = unsafe extern "C" fn($($optional_argument),*) -> c_int;
-                        // SAFETY: the same.
-                        unsafe { std::mem::transmute::<*mut c_void, Function>(found) }
-                    }),)*
-                })
-            }
-        }
-    };
-}
-
-functions! {
+corecast_mpi_engine::mpi_functions! {
 {
     allreduce c"PMPI_Allreduce" (*const c_void, *mut c_void, c_int, Handle, Handle, Handle);
     barrier c"PMPI_Barrier" (Handle);
@@ -73,8 +42,4 @@ optional {
     broadcast_large c"PMPI_Bcast_c" (*mut c_void, Count, Handle, c_int, Handle);
     reduce_large c"PMPI_Reduce_c" (*const c_void, *mut c_void, Count, Handle, Handle, c_int, Handle);
 }
-}
-
-fn found(source: &Source, symbol: &CStr) -> Option<*mut c_void> {
-    Some(source.function(symbol)).filter(|found| !found.is_null())
 }

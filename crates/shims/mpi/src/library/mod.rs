@@ -1,24 +1,22 @@
 //! The MPI library of this process: which one it is, its functions and its constants.
 //!
 //! - `find`: where its symbols are;
-//! - `abi`: the constants of the three binary interfaces;
 //! - `functions`: the `PMPI_` functions that are called.
+//!
+//! The constants of the binary interfaces are those of [`corecast_mpi_engine::abi`].
 
-mod abi;
 mod find;
 mod functions;
 
 use std::ffi::{c_int, c_void};
 use std::sync::OnceLock;
 
-pub(crate) use abi::{Constants, Handle};
+use corecast_mpi_engine::abi::Operation;
+pub(crate) use corecast_mpi_engine::abi::{Constants, Handle, SUCCESS};
 use find::Source;
 use functions::Functions;
 
 use crate::settings::Settings;
-
-/// The code of success, in every interface.
-pub(crate) const SUCCESS: c_int = 0;
 
 /// The MPI library.
 pub(crate) struct Library {
@@ -41,16 +39,16 @@ impl Library {
     fn find() -> Option<Self> {
         let _errno = corecast_preload::Errno::keep();
         let source = Source::find()?;
-        let (constants, functions) = (Constants::of(&source)?, Functions::find(&source)?);
+        let (constants, functions) = (Constants::of(&source)?, Functions::find(&source).ok()?);
         Some(Self { serves: Settings::get().serves, constants, functions, source })
     }
 
     /// Combines these bytes of all ranks by a bitwise or.
     pub(crate) fn or_bytes(&self, bytes: &mut [u8], comm: Handle) -> Result<(), c_int> {
-        let Constants { in_place, byte, bor, .. } = self.constants;
+        let (Constants { in_place, byte, .. }, bor) = (&self.constants, self.constants.operation(Operation::Bor));
         let (into, count) = (bytes.as_mut_ptr().cast::<c_void>(), bytes.len() as c_int);
         // SAFETY: the library's own function, and that many bytes.
-        checked(unsafe { (self.functions.allreduce)(in_place as *const c_void, into, count, byte, bor, comm) })
+        checked(unsafe { (self.functions.allreduce)(*in_place as *const c_void, into, count, *byte, bor, comm) })
     }
 
     /// Gives the bytes of rank 0 to all ranks.

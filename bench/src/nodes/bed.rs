@@ -1,0 +1,162 @@
+//! Hosts made of network namespaces: a bridge in one of them, and one more with a pair of virtual interfaces for each host.
+//!
+//! A launcher reaches a host through an agent in the place of its remote shell. The agent enters the host's network and makes
+//! namespaces of names, of System V objects and of mounts, with a `/dev/shm` and a meeting directory of its own, so that memory
+//! and names end at the host's border. Launchers, their daemons and TCP are the real ones. Only root may make such hosts.
+
+use std::fs;
+use std::io::Write;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use corecast::rendezvous::SocketDir;
+use rustix::process::{Pid, Signal, kill_process};
+use tempfile::TempDir;
+
+/// The most hosts.
+pub(super) const MAX_HOSTS: usize = 64;
+
+/// Some hosts, which end with this value.
+pub(super) struct Bed {
+    /// Part of the names of all namespaces, unique to this process.
+    prefix: String,
+    hosts: usize,
+    /// Has the agent and the names of hosts.
+    folder: TempDir,
+}
+
+impl Bed {
+    /// Makes hosts `h1` and so on.
+    ///
+    /// # Errors
+    /// The reason why there are none here.
+    pub(super) fn make(hosts: usize) -> Result<Self, String> {
+        let folder = tempfile::Builder::new().prefix("corecast-nodes-").tempdir();
+        let folder = folder.map_err(|error| format!("a temporary folder cannot be made: {error}"))?;
+        let bed = Self { prefix: format!("cc{}", std::process::id()), hosts, folder };
+        bed.write_files().map_err(|error| format!("the agent cannot be written: {error}"))?;
+        bed.make_switch()?;
+        (1..=hosts).try_for_each(|host| bed.make_host(host))?;
+        Ok(bed)
+    }
+
+    fn make_switch(&self) -> Result<(), String> {
+        let switch = self.namespace(0);
+        ip(&["netns", "add", &switch])?;
+        ip(&["-n", &switch, "link", "set", "lo", "up"])?;
+        ip(&["-n", &switch, "link", "add", "name", "br0", "type", "bridge"])?;
+        ip(&["-n", &switch, "addr", "add", &format!("{}/24", address(0)), "dev", "br0"])?;
+        ip(&["-n", &switch, "link", "set", "br0", "up"])
+    }
+
+    fn make_host(&self, host: usize) -> Result<(), String> {
+        let (switch, namespace, port) = (self.namespace(0), self.namespace(host), format!("p{host}"));
+        ip(&["netns", "add", &namespace])?;
+        ip(&["-n", &namespace, "link", "set", "lo", "up"])?;
+        let pair = ["-n", &switch, "link", "add", "name", &port, "type", "veth", "peer", "name", "eth0"];
+        ip(&[&pair[..], &["netns", &namespace]].concat())?;
+        ip(&["-n", &switch, "link", "set", &port, "master", "br0", "up"])?;
+        ip(&["-n", &namespace, "addr", "add", &format!("{}/24", address(host)), "dev", "eth0"])?;
+        ip(&["-n", &namespace, "link", "set", "eth0", "up"])
+    }
+
+    fn write_files(&self) -> std::io::Result<()> {
+        let names = (0..=self.hosts).map(|host| format!("{} {}\n", address(host), name(host)));
+        let names: String = std::iter::once("127.0.0.1 localhost\n".to_owned()).chain(names).collect();
+        fs::write(self.path("hosts"), names)?;
+        let meeting = SocketDir::of_user().path().to_owned();
+        fs::create_dir_all(&meeting)?;
+        let agent = self.agent();
+        let mut file = fs::File::create(&agent)?;
+        file.write_all(self.agent_text(&meeting).as_bytes())?;
+        fs::set_permissions(&agent, fs::Permissions::from_mode(0o755))
+    }
+
+    /// The agent: options of a remote shell, a host, and words that a shell joins to a command.
+    fn agent_text(&self, meeting: &Path) -> String {
+        let (prefix, hosts, meeting) = (&self.prefix, self.path("hosts"), meeting.display());
+        let inside = format!(
+            "hostname \"$1\"; mount -t tmpfs tmpfs /dev/shm; mount -t tmpfs -o mode=0700 tmpfs {meeting}; \
+             mount --bind {} /etc/hosts; shift; exec sh -c \"$*\"",
+            hosts.display()
+        );
+        format!(
+            "#!/bin/sh\nwhile [ \"${{1#-}}\" != \"$1\" ]; do shift; done\nhost=$1; shift\n\
+             exec ip netns exec {prefix}-$host unshare --uts --ipc --mount sh -c '{inside}' sh \"$host\" \"$@\"\n"
+        )
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    /// The program that launchers call in the place of a remote shell.
+    pub(super) fn agent(&self) -> PathBuf {
+        self.path("agent")
+    }
+
+    /// A command line as the host of the bridge runs it, from which launchers reach all hosts.
+    pub(super) fn at_switch(&self, line: &str) -> Command {
+        let mut command = Command::new(self.agent());
+        command.arg(name(0)).arg(line);
+        command
+    }
+
+    /// The hosts with this number of processes each, as launchers take them.
+    pub(super) fn list(&self, hosts: usize, processes: usize) -> String {
+        (1..=hosts).map(|host| format!("{}:{processes}", name(host))).collect::<Vec<_>>().join(",")
+    }
+
+    /// Kills all processes of a host, its daemons included.
+    pub(super) fn kill_host(&self, host: usize) {
+        let listed = Command::new("ip").args(["netns", "pids", &self.namespace(host)]).output();
+        let listed = listed.map(|output| String::from_utf8_lossy(&output.stdout).into_owned()).unwrap_or_default();
+        for pid in listed.lines().filter_map(|line| Pid::from_raw(line.trim().parse().ok()?)) {
+            // One that has just ended is as good as killed.
+            let _ = kill_process(pid, Signal::KILL);
+        }
+    }
+
+    /// Kills whatever still runs on any host.
+    pub(super) fn clear(&self) {
+        (0..=self.hosts).for_each(|host| self.kill_host(host));
+    }
+
+    fn namespace(&self, host: usize) -> String {
+        format!("{}-{}", self.prefix, name(host))
+    }
+}
+
+impl Drop for Bed {
+    fn drop(&mut self) {
+        self.clear();
+        for host in 0..=self.hosts {
+            // Hosts that were not made cannot be taken away.
+            let _ = ip(&["netns", "del", &self.namespace(host)]);
+        }
+    }
+}
+
+/// The name of a host; that of the bridge is 0.
+fn name(host: usize) -> String {
+    if host == 0 { "switch".to_owned() } else { format!("h{host}") }
+}
+
+fn address(host: usize) -> String {
+    format!("10.77.0.{}", if host == 0 { 254 } else { host })
+}
+
+/// Runs `ip`.
+fn ip(arguments: &[&str]) -> Result<(), String> {
+    let output = Command::new("ip").args(arguments).stdin(Stdio::null()).output();
+    let output = output.map_err(|error| format!("`ip` cannot be started (package iproute2): {error}"))?;
+    if output.status.success() {
+        return Ok(());
+    }
+    let words = String::from_utf8_lossy(&output.stderr).trim().to_owned();
+    Err(format!(
+        "hosts cannot be made of network namespaces, which takes root's rights: `ip {}`: {words}",
+        arguments.join(" ")
+    ))
+}

@@ -1,0 +1,53 @@
+//! A member of a group in which another one is killed: it notes how and when it learns of that, and goes on with the survivors.
+
+use corecast::collective::nodes::{Error, Member};
+use corecast_race::failure::Failure;
+use rustix::time::{ClockId, clock_gettime};
+
+use super::work::{After, Told, Work};
+
+/// Operations among the survivors.
+const AFTER: usize = 50;
+
+/// Operations until one fails, and then some among the survivors.
+pub(super) fn die(me: &mut Member, work: &Work) -> Result<(), Failure> {
+    let rank = me.rank();
+    me.barrier().map_err(Failure::refused)?;
+    work.tell(&format!("pid-{rank}"), &std::process::id())?;
+    let error = loop {
+        match me.allreduce(rank as u64, |a, b| a + b) {
+            Ok(_) => {}
+            Err(error) => break error,
+        }
+    };
+    work.tell(&format!("told-{rank}"), &told(&error))?;
+    let mut shrunk = me.shrink().map_err(Failure::refused)?.me;
+    let mut at_ns = 0;
+    for round in 0..AFTER {
+        let sum = shrunk.allreduce(1_u64, |a, b| a + b).map_err(Failure::refused)?;
+        if sum != shrunk.size() as u64 {
+            return Err(Failure::Wrong(format!("a sum of {} survivors is {sum}", shrunk.size())));
+        }
+        if round == 0 {
+            at_ns = now_ns();
+        }
+    }
+    work.tell(&format!("after-{rank}"), &After { at_ns, members: shrunk.size() })?;
+    // The launcher ends the job when a host's processes have ended with an error, which the killed one is.
+    shrunk.barrier().map_err(Failure::refused)
+}
+
+fn told(error: &Error) -> Told {
+    let (named, node) = match error {
+        Error::MemberLost { rank, node, .. } => (Some(*rank), Some(*node)),
+        Error::NodeLost { node, .. } => (None, Some(*node)),
+        _ => (None, None),
+    };
+    Told { at_ns: now_ns(), named, node, words: error.to_string() }
+}
+
+/// The monotonic clock, which all processes of this machine share.
+pub(super) fn now_ns() -> u64 {
+    let now = clock_gettime(ClockId::Monotonic);
+    now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
+}

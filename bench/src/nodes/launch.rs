@@ -1,0 +1,135 @@
+//! One launch: its work and its processes, which are ended if they take too long.
+
+use std::fs::File;
+use std::os::unix::process::CommandExt;
+use std::path::PathBuf;
+use std::process::{Child, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use corecast_race::error::BenchError;
+use corecast_race::failure::Failure;
+use corecast_race::options::Options;
+use rustix::process::{Pid, Signal, kill_process_group};
+use tempfile::TempDir;
+
+use super::bed::Bed;
+use super::library::{Layout, Library};
+use super::work::{NodesShape, Task, Work, put};
+
+const LOOK: Duration = Duration::from_millis(2);
+/// The lines at the end of a launcher's output that are told when it fails.
+const LAST_LINES: usize = 6;
+
+/// The programs that launchers start.
+#[derive(Clone, Debug)]
+pub struct NodesPrograms {
+    /// The program in which [`nodes_member`](super::nodes_member) is called.
+    pub member: PathBuf,
+    /// The words it is called with, before the path of the work.
+    pub words: Vec<String>,
+    /// The program `corecast`.
+    pub corecast: PathBuf,
+}
+
+/// How a launch ended.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Ended {
+    Well,
+    /// With these words.
+    Badly(String),
+    /// It was ended at its limit.
+    Hung,
+}
+
+/// A launch under way.
+pub(super) struct Launch<'a> {
+    bed: &'a Bed,
+    child: Child,
+    begin: Instant,
+    pub(super) work: Work,
+    folder: TempDir,
+}
+
+impl<'a> Launch<'a> {
+    /// Starts the work's processes on this number of hosts.
+    pub(super) fn start(
+        bed: &'a Bed,
+        library: &Library,
+        programs: &NodesPrograms,
+        hosts: usize,
+        (shape, members, task): (NodesShape, usize, Task),
+    ) -> Result<Self, Failure> {
+        let folder = tempfile::Builder::new().prefix("corecast-launch-").tempdir();
+        let folder = folder.map_err(Failure::while_doing("make a temporary folder"))?;
+        let is_tolerant = matches!(task, Task::Die);
+        let work = Work { shape, members, task, folder: folder.path().to_owned() };
+        put(&work.path(), &work)?;
+        let processes = if shape == NodesShape::Plain { members } else { 1 };
+        let layout = Layout { hosts, processes, is_tolerant };
+        let mut command = library.command(bed, layout, &programs.of(&work));
+        let log = File::create(folder.path().join("log")).map_err(Failure::while_doing("make a log"))?;
+        let errors = log.try_clone().map_err(Failure::while_doing("make a log"))?;
+        command.stdin(Stdio::null()).stdout(log).stderr(errors).process_group(0);
+        let child = command.spawn().map_err(Failure::while_doing("start a launcher"))?;
+        Ok(Self { bed, child, begin: Instant::now(), work, folder })
+    }
+
+    /// Waits for its end, at most so long from its start on.
+    pub(super) fn finish(mut self, limit: Duration, options: &Options) -> Result<(Work, TempDir, Ended), BenchError> {
+        let ended = loop {
+            if let Some(status) = self.child.try_wait().map_err(Failure::while_doing("wait for a launcher"))? {
+                break if status.success() { Ended::Well } else { Ended::Badly(self.words()) };
+            }
+            if self.begin.elapsed() > limit || options.go_on().is_err() {
+                self.end();
+                options.go_on()?;
+                break Ended::Hung;
+            }
+            thread::sleep(LOOK);
+        };
+        // Daemons may outlive their launcher for a moment, and processes a launcher that was killed.
+        self.bed.clear();
+        Ok((self.work, self.folder, ended))
+    }
+
+    fn end(&mut self) {
+        // If that is refused it has just ended.
+        let _ = kill_process_group(Pid::from_child(&self.child), Signal::KILL);
+        self.bed.clear();
+        let _ = self.child.wait();
+    }
+
+    /// The reason for a bad end: that of its processes, or the last lines of its output.
+    fn words(&self) -> String {
+        let failures = self.work.failures();
+        if let Some(first) = failures.first() {
+            return first.clone();
+        }
+        let log = std::fs::read(self.folder.path().join("log")).unwrap_or_default();
+        let log = String::from_utf8_lossy(&log).into_owned();
+        let lines: Vec<&str> = log.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+        lines[lines.len().saturating_sub(LAST_LINES)..].join(" | ")
+    }
+
+    pub(super) fn is_over(&mut self, limit: Duration) -> bool {
+        self.begin.elapsed() > limit || !matches!(self.child.try_wait(), Ok(None))
+    }
+}
+
+impl NodesPrograms {
+    /// The words of one MPI process.
+    fn of(&self, work: &Work) -> Vec<String> {
+        let text = |path: &PathBuf| path.display().to_string();
+        let mut words = Vec::new();
+        if work.shape == NodesShape::Nested {
+            let nested = ["run", "--no-pin", "-n", &work.members.to_string(), "--"].map(str::to_owned);
+            words.push(text(&self.corecast));
+            words.extend(nested);
+        }
+        words.push(text(&self.member));
+        words.extend(self.words.iter().cloned());
+        words.push(text(&work.path()));
+        words
+    }
+}

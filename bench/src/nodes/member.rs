@@ -1,0 +1,202 @@
+//! A process of a launch: it becomes one member or all members of its host, and does the work.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use corecast::Group;
+use corecast::collective::nodes::Member;
+use corecast::collective::op;
+use corecast::machine;
+use corecast::mpi::Cluster;
+use corecast::processes::Invitation;
+use corecast_race::failure::Failure;
+
+use super::conformance::check;
+use super::death::die;
+use super::flat::Flat;
+use super::work::{Case, NodesOp, NodesShape, Task, Work};
+use crate::stats::median;
+
+/// Rounds before the number of rounds of a case is known.
+const TRIALS: usize = 3;
+/// Blocks of rounds, of whose times the median counts.
+const BLOCKS: usize = 3;
+const MOST_ROUNDS: usize = 20_000;
+
+/// One process of a launch, whose work this file has.
+///
+/// # Errors
+/// A [`Failure`], which it writes to the folder of outcomes as well.
+pub fn nodes_member(work: &Path) -> Result<(), Failure> {
+    let work = Work::read(work)?;
+    let done = match work.shape {
+        NodesShape::Threads => threads(&work),
+        NodesShape::Nested => nested(&work),
+        NodesShape::Plain => plain(&work),
+    };
+    done.inspect_err(|failure| {
+        let name = format!("failed-{}-{}", host(), std::process::id());
+        let _ = work.tell(&name, &format!("{}: {failure}", host()));
+    })
+}
+
+fn host() -> String {
+    std::fs::read_to_string("/proc/sys/kernel/hostname").map(|name| name.trim().to_owned()).unwrap_or_default()
+}
+
+fn threads(work: &Work) -> Result<(), Failure> {
+    let cluster = Cluster::from_env().map_err(Failure::refused)?;
+    let machine = machine::detect().map_err(Failure::refused)?;
+    // All hosts share this machine, so a member has no CPU of its own.
+    let group = Group::builder(&machine).members(work.members).pin(false).over(cluster).build();
+    let group = group.map_err(Failure::refused)?;
+    let outcomes = group.run(|me| body(me, work)).map_err(Failure::refused)?;
+    outcomes.into_iter().collect()
+}
+
+fn nested(work: &Work) -> Result<(), Failure> {
+    let invitation = Invitation::from_env().map_err(Failure::refused)?;
+    let invitation = invitation.ok_or_else(|| Failure::refused("`corecast run` has not started this process"))?;
+    let cluster = Cluster::from_env().map_err(Failure::refused)?;
+    let mut me = invitation.over(cluster).join().map_err(Failure::refused)?;
+    body(&mut me, work)
+}
+
+fn body(me: &mut Member, work: &Work) -> Result<(), Failure> {
+    match &work.task {
+        Task::Time { cases, budget_ms } => finish(time(me, cases, *budget_ms)?, me.rank(), work),
+        Task::Check { rounds, seed } => {
+            check(me, *rounds, *seed)?;
+            finish(vec![*rounds as f64], me.rank(), work)
+        }
+        Task::Die => die(me, work),
+    }
+}
+
+fn plain(work: &Work) -> Result<(), Failure> {
+    let Task::Time { cases, budget_ms } = &work.task else { return Ok(()) };
+    let mut flat = Flat::open()?;
+    finish(time(&mut flat, cases, *budget_ms)?, flat.rank, work)?;
+    flat.close()
+}
+
+/// Rank 0 tells the outcome.
+fn finish(outcome: Vec<f64>, rank: usize, work: &Work) -> Result<(), Failure> {
+    if rank == 0 { work.tell("outcome", &outcome) } else { Ok(()) }
+}
+
+/// The operations that are timed.
+trait Rank {
+    fn rank(&self) -> usize;
+    fn size(&self) -> usize;
+    fn barrier(&mut self) -> Result<(), Failure>;
+    fn broadcast(&mut self, root: usize, values: &mut [u64]) -> Result<(), Failure>;
+    fn sum(&mut self, values: &mut [u64]) -> Result<(), Failure>;
+}
+
+impl Rank for Member {
+    fn rank(&self) -> usize {
+        self.rank()
+    }
+
+    fn size(&self) -> usize {
+        self.size()
+    }
+
+    fn barrier(&mut self) -> Result<(), Failure> {
+        self.barrier().map_err(Failure::refused)
+    }
+
+    fn broadcast(&mut self, root: usize, values: &mut [u64]) -> Result<(), Failure> {
+        match values {
+            [value] => self.broadcast(root, value),
+            values => self.broadcast_slice(root, values),
+        }
+        .map_err(Failure::refused)
+    }
+
+    fn sum(&mut self, values: &mut [u64]) -> Result<(), Failure> {
+        match values {
+            [value] => self.allreduce_with(*value, op::Sum).map(|sum| *value = sum),
+            values => self.allreduce_slice_with(values, op::Sum),
+        }
+        .map_err(Failure::refused)
+    }
+}
+
+impl Rank for Flat {
+    fn rank(&self) -> usize {
+        self.rank
+    }
+
+    fn size(&self) -> usize {
+        self.size
+    }
+
+    fn barrier(&mut self) -> Result<(), Failure> {
+        self.barrier()
+    }
+
+    fn broadcast(&mut self, root: usize, values: &mut [u64]) -> Result<(), Failure> {
+        self.broadcast(root, values)
+    }
+
+    fn sum(&mut self, values: &mut [u64]) -> Result<(), Failure> {
+        self.sum(values)
+    }
+}
+
+/// Nanoseconds of each case, by the clock of rank 0; other ranks have their own.
+fn time(me: &mut impl Rank, cases: &[Case], budget_ms: u64) -> Result<Vec<f64>, Failure> {
+    cases.iter().map(|&case| time_case(me, case, Duration::from_millis(budget_ms))).collect()
+}
+
+fn time_case(me: &mut impl Rank, case: Case, budget: Duration) -> Result<f64, Failure> {
+    let mut values = vec![0; (case.bytes / 8).max(1)];
+    check_case(me, case, &mut values)?;
+    let trial = block(me, case, &mut values, TRIALS)?;
+    let wanted = budget.as_secs_f64() / BLOCKS as f64 / (trial * 1e-9).max(1e-9);
+    let mut rounds = [(wanted as usize).clamp(TRIALS, MOST_ROUNDS) as u64];
+    me.broadcast(0, &mut rounds)?;
+    let blocks: Result<Vec<f64>, Failure> =
+        (0..BLOCKS).map(|_| block(me, case, &mut values, rounds[0] as usize)).collect();
+    Ok(median(&blocks?).unwrap_or(f64::NAN))
+}
+
+/// Nanoseconds of one operation, the mean of a block.
+fn block(me: &mut impl Rank, case: Case, values: &mut [u64], rounds: usize) -> Result<f64, Failure> {
+    me.barrier()?;
+    let begin = Instant::now();
+    for round in 0..rounds {
+        match case.op {
+            NodesOp::Barrier => me.barrier()?,
+            NodesOp::Broadcast => me.broadcast(round % me.size(), values)?,
+            NodesOp::Allreduce => me.sum(values)?,
+        }
+    }
+    Ok(begin.elapsed().as_nanos() as f64 / rounds as f64)
+}
+
+/// One operation of every root, with values that show a wrong result.
+fn check_case(me: &mut impl Rank, case: Case, values: &mut [u64]) -> Result<(), Failure> {
+    let of = |rank: usize, place: usize| (rank as u64 + 1) * 1_000_003 + place as u64;
+    for root in 0..me.size() {
+        let rank = me.rank();
+        values.iter_mut().enumerate().for_each(|(place, value)| *value = of(rank, place));
+        let expected = |place: usize| match case.op {
+            NodesOp::Barrier => of(rank, place),
+            NodesOp::Broadcast => of(root, place),
+            NodesOp::Allreduce => (0..me.size()).map(|rank| of(rank, place)).sum(),
+        };
+        let expected: Vec<u64> = (0..values.len()).map(expected).collect();
+        match case.op {
+            NodesOp::Barrier => me.barrier()?,
+            NodesOp::Broadcast => me.broadcast(root, values)?,
+            NodesOp::Allreduce => me.sum(values)?,
+        }
+        if values != expected {
+            return Err(Failure::Wrong(format!("{} of {} bytes at rank {rank}", case.op.name(), case.bytes)));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,240 @@
+//! `corecast bench nodes`: groups over several hosts, beside plain MPI.
+
+use std::path::PathBuf;
+
+use clap::ValueEnum;
+use corecast_bench::{
+    MAX_NODE_MEMBERS, MAX_NODES, NodesCheckRow, NodesDeathRow, NodesOptions, NodesPrograms, NodesReport, NodesRow,
+    NodesShape, NodesSkipped, NodesVictim, NodesWork, nodes, nodes_member,
+};
+
+use super::{Shared, count as number};
+use crate::columns::Format::{Digits, Ratio};
+use crate::columns::{self, Column, Value, count};
+use crate::tell::tell;
+use corecast_cli::failure::Failure;
+use corecast_cli::machine_args::MachineArgs;
+use corecast_cli::meter::Meter;
+use corecast_cli::output::Output;
+use corecast_cli::{gate_text, own_program, printable};
+use corecast_race::Options;
+
+/// The hidden subcommand by which a process of a launch is this program again.
+const MEMBER: &str = "nodes-member";
+
+/// Options of `bench nodes`.
+#[derive(Clone, Debug, clap::Args)]
+pub(crate) struct Arguments {
+    #[command(flatten)]
+    machine: MachineArgs,
+    /// The number of hosts, made of network namespaces [default: 2].
+    #[arg(long, value_name = "N", default_value_t = 2, hide_default_value = true, value_parser = number(MAX_NODES as u64))]
+    hosts: usize,
+    /// The numbers of members on each host [default: 1,2,4, or 2 with --kill].
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = number(MAX_NODE_MEMBERS as u64))]
+    members: Vec<usize>,
+    /// Take a library from this folder, which has bin/mpiexec and lib, too; may be given several times.
+    #[arg(long, value_name = "FOLDER")]
+    mpi_home: Vec<PathBuf>,
+    /// Take only these libraries.
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    libraries: Vec<String>,
+    /// How members become processes.
+    #[arg(long, value_enum, default_value_t = Shape::Threads)]
+    shape: Shape,
+    /// Check N random operations in each cell instead of timing some.
+    #[arg(long, value_name = "N", conflicts_with = "kill", value_parser = clap::value_parser!(u64).range(1..))]
+    check: Option<u64>,
+    /// Kill a member, a leader or a host in each launch instead of timing operations.
+    #[arg(long, value_enum, value_name = "WHAT")]
+    kill: Option<Killed>,
+    /// Launches of each kind, or deaths [default: 10, and 50 with --kill; 2 and 5 with --quick].
+    #[arg(long, value_name = "N", value_parser = number(100_000))]
+    runs: Option<usize>,
+    /// Fewer launches, and shorter ones.
+    #[arg(long)]
+    quick: bool,
+    /// The seed of random choices [default: drawn].
+    #[arg(long, value_name = "N")]
+    seed: Option<u64>,
+}
+
+/// The values of `--shape`.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Shape {
+    /// One process on each host, with a thread for each member.
+    Threads,
+    /// Processes that `corecast run` starts beside the one that speaks MPI.
+    Nested,
+}
+
+/// The values of `--kill`.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Killed {
+    /// A member that does not lead its host.
+    Member,
+    /// The member that leads its host.
+    Leader,
+    /// All processes of a host.
+    Host,
+}
+
+/// The argument of a process of a launch.
+#[derive(Clone, Debug, clap::Args)]
+pub(crate) struct MemberArguments {
+    work: PathBuf,
+}
+
+impl Arguments {
+    pub(super) fn run(&self, output: &Output) -> Result<(), Failure> {
+        let (model, options) = Shared::of_machine(&self.machine).prepare(output)?;
+        let options = Options { quick: self.quick, seed: self.seed, ..options };
+        let member = own_program::path()?;
+        let corecast = member.with_file_name("corecast");
+        let programs = NodesPrograms { member, words: vec![MEMBER.to_owned()], corecast };
+        let settings = NodesOptions {
+            hosts: self.hosts,
+            members: self.members(),
+            homes: self.mpi_home.clone(),
+            libraries: self.libraries.clone(),
+            shape: match self.shape {
+                Shape::Threads => NodesShape::Threads,
+                Shape::Nested => NodesShape::Nested,
+            },
+            runs: self.runs,
+            work: self.work(),
+            programs,
+        };
+        let report = nodes(&model.machine, &settings, &options, &mut Meter::start(output))?;
+        tell(output, &report, describe)
+    }
+
+    fn members(&self) -> Vec<usize> {
+        match (self.members.as_slice(), self.kill) {
+            ([], Some(_)) => vec![2],
+            ([], None) => vec![1, 2, 4],
+            (members, _) => members.to_vec(),
+        }
+    }
+
+    fn work(&self) -> NodesWork {
+        match (self.kill, self.check) {
+            (Some(Killed::Member), _) => NodesWork::Kill(NodesVictim::Member),
+            (Some(Killed::Leader), _) => NodesWork::Kill(NodesVictim::Leader),
+            (Some(Killed::Host), _) => NodesWork::Kill(NodesVictim::Host),
+            (None, Some(rounds)) => NodesWork::Check(rounds),
+            (None, None) => NodesWork::Race,
+        }
+    }
+}
+
+impl MemberArguments {
+    pub(super) fn run(&self) -> Result<(), Failure> {
+        nodes_member(&self.work).map_err(Failure::of_member)
+    }
+}
+
+const ROWS: &[Column<NodesRow>] = &[
+    Column::words("library", "library", |row| row.library.as_str().into()),
+    Column::figure("hosts", "hosts", "", |row: &NodesRow| count(row.hosts), Digits(0)).optional(),
+    Column::figure("members", "x members", "", |row| count(row.members), Digits(0)),
+    Column::words("op", "operation", |row| row.op.name().into()),
+    Column::figure("bytes", "bytes", "", |row| count(row.bytes), Digits(0)),
+    Column::figure("plain_us", "plain MPI, us", "", |row| Value::Figure(row.plain_us), Digits(1)),
+    Column::figure("ours_us", "corecast, us", "", |row| Value::Figure(row.ours_us), Digits(1)),
+    Column::figure("ratio", "x", "", |row| Value::Figure(row.ratio), Ratio(2)),
+    Column::figure("least_ratio", "from", "", |row: &NodesRow| Value::Figure(row.least_ratio), Ratio(2)).optional(),
+    Column::figure("most_ratio", "to", "", |row: &NodesRow| Value::Figure(row.most_ratio), Ratio(2)).optional(),
+];
+
+const CHECKS: &[Column<NodesCheckRow>] = &[
+    Column::words("library", "library", |row| row.library.as_str().into()),
+    Column::figure("hosts", "hosts", "", |row| count(row.hosts), Digits(0)),
+    Column::figure("members", "x members", "", |row| count(row.members), Digits(0)),
+    Column::words("shape", "shape", |row| format!("{:?}", row.shape).to_lowercase().into()),
+    Column::figure("operations", "operations", "", |row| count(row.operations as usize), Digits(0)),
+    Column::words("wrong", "wrong", |row| row.wrong.as_deref().unwrap_or("nothing").into()),
+];
+
+const DEATHS: &[Column<NodesDeathRow>] = &[
+    Column::words("library", "library", |row| row.library.as_str().into()),
+    Column::words("victim", "killed", |row| format!("{:?}", row.victim).to_lowercase().into()),
+    Column::figure("runs", "deaths", "", |row| count(row.runs), Digits(0)),
+    Column::figure("named", "named", "", |row| count(row.named), Digits(0)),
+    Column::figure("shrunk", "went on", "", |row| count(row.shrunk), Digits(0)),
+    Column::figure("hung", "hung", "", |row| count(row.hung), Digits(0)),
+    Column::figure("median_ms", "told after", "ms", |row| Value::Figure(row.median_ms), Digits(1)),
+    Column::figure("max_ms", "at most", "ms", |row| Value::Figure(row.max_ms), Digits(1)),
+    Column::figure("after_max_ms", "went on after", "ms", |row| Value::Figure(row.after_max_ms), Digits(1)),
+    Column::words("first_wrong", "", |row: &NodesDeathRow| row.first_wrong.as_deref().unwrap_or_default().into())
+        .optional(),
+];
+
+fn describe(report: &NodesReport) -> String {
+    let NodesReport { machine, hosts, rows, checks, deaths, skipped, gates, .. } = report;
+    let mut text = format!("groups over {hosts} hosts, which share {}\n", printable::line(machine));
+    if !rows.is_empty() {
+        text += &columns::plain(ROWS, rows);
+    }
+    if !checks.is_empty() {
+        text += &columns::plain(CHECKS, checks);
+    }
+    if !deaths.is_empty() {
+        text += &columns::plain(DEATHS, deaths);
+    }
+    for NodesSkipped { library, reason } in skipped {
+        text += &format!("SKIPPED: {}: {}\n", printable::line(library), printable::line(reason));
+    }
+    format!("{text}\n{}", gate_text::describe(gates))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::columns::tests::agree_with_json;
+    use corecast_bench::NodesOp;
+
+    #[test]
+    fn the_tables_show_what_json_has() {
+        let row = NodesRow {
+            library: "openmpi".to_owned(),
+            hosts: 2,
+            members: 4,
+            shape: NodesShape::Threads,
+            op: NodesOp::Allreduce,
+            bytes: 8,
+            launches: 10,
+            ours_us: Some(50.5),
+            plain_us: Some(200.5),
+            ratio: Some(4.0),
+            least_ratio: Some(3.0),
+            most_ratio: Some(5.0),
+        };
+        agree_with_json(ROWS, &row, "bench nodes", "rows[]");
+        let check = NodesCheckRow {
+            library: "mpich".to_owned(),
+            hosts: 2,
+            members: 4,
+            shape: NodesShape::Nested,
+            operations: 10,
+            wrong: Some("something".to_owned()),
+        };
+        agree_with_json(CHECKS, &check, "bench nodes", "checks[]");
+        let death = NodesDeathRow {
+            library: "mpich".to_owned(),
+            victim: NodesVictim::Member,
+            hosts: 2,
+            members: 2,
+            is_survivable: true,
+            runs: 20,
+            named: 19,
+            shrunk: 18,
+            hung: 1,
+            median_ms: Some(2.5),
+            max_ms: Some(30.5),
+            after_max_ms: Some(60.5),
+            first_wrong: Some("words".to_owned()),
+        };
+        agree_with_json(DEATHS, &death, "bench nodes", "deaths[]");
+    }
+}

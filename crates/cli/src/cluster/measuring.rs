@@ -1,0 +1,149 @@
+//! `corecast measure --cluster`: what messages between the nodes of this job cost, as a cluster file.
+//!
+//! Every process of the launcher runs it, one on each host. They measure together; the first one writes and tells the result.
+
+use std::path::Path;
+
+use corecast::Machine;
+use corecast::collective::nodes::network_costs::{self, NetworkCosts, Settings};
+use corecast::collective::nodes::{Engine, Fault};
+use corecast::machine::{measure, model_file, pin};
+use corecast::mpi::Cluster;
+use corecast::plan::cluster::{self, ClusterModel, MachineKind, MachineSource, NodeRun, Tier};
+
+use crate::failure::Failure;
+use crate::machine_args::MachineArgs;
+use crate::output::Output;
+use crate::report::number::time;
+use crate::{printable, table};
+
+/// The variable in which Slurm tells the place of a node in its network.
+const PLACE_VARIABLE: &str = "SLURM_TOPOLOGY_ADDR";
+
+/// The kind of machine that every node is taken to be.
+const KIND: &str = "node";
+
+/// Measures with all other processes of the launcher, and writes the result to `out` if there is one.
+pub(crate) fn measure(
+    machine: &MachineArgs,
+    is_quick: bool,
+    out: Option<&Path>,
+    output: &Output,
+) -> Result<(), Failure> {
+    let cluster = Cluster::from_env().map_err(Failure::environment)?;
+    let Some(mut engine) = cluster.into_engine() else {
+        return Ok(());
+    };
+    let (node, hosts) = (engine.facts().node, engine.facts().hosts.clone());
+    let measured = if hosts.len() > 1 { measured(&mut *engine, is_quick).map_err(told) } else { Err(alone()) };
+    engine.close(measured.is_ok());
+    let costs = measured?;
+    if node != 0 {
+        return Ok(());
+    }
+    let machine = machine.model(output)?.machine;
+    let model = model(&costs, &hosts, &machine, out)?;
+    if let Some(path) = out {
+        model_file::write(&machine, &machine_path(path))?;
+        cluster::write(&model, path).map_err(Failure::environment)?;
+    }
+    if output.is_json() {
+        return output.json_text(&cluster::render(&model).map_err(Failure::environment)?);
+    }
+    let written = out.map_or(String::new(), |path| format!("model written to {}\n", path.display()));
+    output.text(&format!("{}{written}", describe(&model, &costs)))
+}
+
+fn alone() -> Failure {
+    Failure::input("messages between nodes need two of them: there is one")
+        .with_help("start it under the launcher, such as `mpirun --map-by ppr:1:node corecast measure --cluster`")
+}
+
+fn measured(engine: &mut dyn Engine, is_quick: bool) -> Result<NetworkCosts, Fault> {
+    // A leader that wanders between CPUs measures its own journeys. One that may not be bound is measured as it is.
+    let cpus = pin::affinity().ok();
+    let first = cpus.as_ref().and_then(|cpus| cpus.as_slice().first().copied());
+    let _bound = first.and_then(|cpu| pin::pin(cpu).ok());
+    let place = std::env::var(PLACE_VARIABLE).unwrap_or_default();
+    let exchanges = if is_quick { 100 } else { Settings::default().exchanges };
+    network_costs::measure(engine, &Settings { exchanges, place, ..Settings::default() })
+}
+
+/// A fault of the engine in words.
+fn told(fault: Fault) -> Failure {
+    let words = match fault {
+        Fault::NodeLost { node } => format!("node {node} was lost"),
+        Fault::Engine { class, text } => format!("the library reports {text} (class {class})"),
+        other => format!("another node reports a fault: {other:?}"),
+    };
+    Failure::environment(format!("messages between nodes could not be measured: {words}"))
+}
+
+/// The file with the model of the machines, beside that of the cluster.
+fn machine_path(cluster: &Path) -> std::path::PathBuf {
+    cluster.with_extension("machine.json")
+}
+
+fn model(
+    costs: &NetworkCosts,
+    hosts: &[String],
+    machine: &Machine,
+    out: Option<&Path>,
+) -> Result<ClusterModel, Failure> {
+    let source = format!("{} by corecast measure --cluster over {}", measure::date::now(), costs.engine);
+    let file = machine_path(out.unwrap_or(Path::new("cluster.json")));
+    let file = file.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
+    let run = NodeRun { kind: KIND.to_owned(), count: costs.nodes as u64, place: None, other: Default::default() };
+    let model = ClusterModel {
+        name: format!("{} nodes of {}, the first {}", hosts.len(), machine.name, hosts[0]),
+        machines: [(KIND.to_owned(), MachineKind::of(MachineSource::File(file)))].into(),
+        nodes: vec![run],
+        tiers: costs.tiers(&source),
+        nic: None,
+        arrival: Some(costs.arrival(&source)),
+        other: Default::default(),
+    };
+    model.check().map_err(Failure::environment)?;
+    Ok(model)
+}
+
+fn describe(model: &ClusterModel, costs: &NetworkCosts) -> String {
+    let mut rows =
+        table::table(&["tier", ">nodes", ">one way", ">L", ">o send", ">o receive", ">g", ">KiB", ">spread"]);
+    for tier in &model.tiers {
+        rows.add_row(row(tier));
+    }
+    let arrival = model.arrival.as_ref().map_or(String::new(), |arrival| {
+        format!(
+            "messages come {} late on average; {:.2} % were interrupted, for {}\n",
+            time(arrival.mean_ns.value),
+            100.0 * arrival.tail_share.value,
+            time(arrival.tail_ns.value)
+        )
+    });
+    format!(
+        "{}: {} over {}\n{}{arrival}every node is taken to be a machine as the first one is\n",
+        printable::line(&model.name),
+        table::many(costs.pairs.len(), "ordered pair"),
+        printable::line(&costs.engine),
+        table::text(&rows),
+    )
+}
+
+fn row(tier: &Tier) -> Vec<String> {
+    let value = |parameter: &Option<cluster::Parameter>| {
+        parameter.as_ref().map_or_else(|| "-".to_owned(), |parameter| time(parameter.value))
+    };
+    let one_way = tier.latency_ns.value + tier.send_ns.value + tier.receive_ns.value;
+    vec![
+        printable::line(&tier.name).into_owned(),
+        tier.size.map_or_else(|| "all".to_owned(), |size| size.to_string()),
+        time(one_way),
+        time(tier.latency_ns.value),
+        time(tier.send_ns.value),
+        time(tier.receive_ns.value),
+        value(&tier.gap_ns),
+        time(1024.0 * tier.byte_ns.value),
+        value(&tier.spread_ns),
+    ]
+}

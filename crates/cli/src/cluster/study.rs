@@ -1,0 +1,130 @@
+//! The plan for a cluster, how its cost grows with the number of nodes, and what it was made from.
+
+use std::path::Path;
+use std::time::Instant;
+
+use corecast::machine::{measure, write_atomically};
+use corecast::plan::cluster::{
+    self, Arrival, ClusterModel, ClusterPlan, ClusterRequest, FarScheme, Near, NearCosts, Provenance,
+};
+use corecast::plan::{Effort, Operation};
+
+use super::args::ClusterArgs;
+use super::{json, text};
+use crate::failure::{Failure, NotWritten};
+use crate::output::Output;
+use crate::report::cluster_page::{self, ClusterPage};
+use crate::report::cluster_rows::Growth;
+
+/// The question that a study answers.
+pub(crate) struct Question<'a> {
+    pub(crate) arguments: &'a ClusterArgs,
+    pub(crate) operation: Operation,
+    pub(crate) bytes: u64,
+    pub(crate) effort: Effort,
+    /// Say what the plan was made from.
+    pub(crate) is_explained: bool,
+}
+
+/// A plan and all that is shown with it.
+pub(super) struct Study {
+    pub(super) model: ClusterModel,
+    pub(super) near: NearCosts,
+    pub(super) plan: ClusterPlan,
+    pub(super) growth: Vec<Growth>,
+    /// Milliseconds that the plan took, without the insides of nodes.
+    pub(super) time_ms: f64,
+    /// The node whose neighbours are asked for.
+    pub(super) node: Option<u64>,
+}
+
+/// Plans for the cluster of the arguments, and shows the result in the form that is asked for.
+pub(crate) fn run(question: &Question<'_>, output: &Output) -> Result<(), Failure> {
+    let study = Study::new(question)?;
+    if let Some(path) = &question.arguments.html {
+        study.write_page(question, path)?;
+    }
+    if output.is_json() {
+        return output.json(&json::StudyJson::of(&study));
+    }
+    output.text(&text::describe(&study, question.is_explained))
+}
+
+impl Study {
+    fn new(question: &Question<'_>) -> Result<Self, Failure> {
+        let path = question.arguments.cluster.as_deref().expect("the caller has seen that a cluster is given");
+        let mut model = cluster::read(path).map_err(Failure::input)?;
+        if let Some(nodes) = question.arguments.nodes {
+            model = model.scaled(nodes);
+        }
+        model.arrival = model.arrival.filter(|_: &Arrival| !question.arguments.punctual);
+        let folder = path.parent().unwrap_or(Path::new(""));
+        let near = Near::plan_all(&model, folder, question.effort).map_err(Failure::input)?;
+        let request = ClusterRequest::new(question.operation).bytes(question.bytes);
+        let request = request.root(question.arguments.root_node.unwrap_or(0));
+        let start = Instant::now();
+        let plan = request.plan(&model, &near).map_err(Failure::input)?;
+        let time_ms = start.elapsed().as_secs_f64() * 1e3;
+        if let Some(node) = question.arguments.node.filter(|&node| node >= plan.nodes) {
+            let why = format!("--node {node}: the cluster has nodes 0 to {}", plan.nodes - 1);
+            return Err(Failure::input(why));
+        }
+        let growth = growth(&model, &near, question).map_err(Failure::input)?;
+        Ok(Self { model, near, plan, growth, time_ms, node: question.arguments.node })
+    }
+
+    fn write_page(&self, question: &Question<'_>, path: &Path) -> Result<(), Failure> {
+        let page = cluster_page::render(&ClusterPage {
+            model: &self.model,
+            near: &self.near,
+            plan: &self.plan,
+            growth: &self.growth,
+            created_at: &measure::date::now(),
+            version: env!("CARGO_PKG_VERSION"),
+            command: &question.command(),
+        });
+        let written = write_atomically(path, page.as_bytes());
+        written.map_err(|error| NotWritten { what: "the page", path: path.to_owned(), error })?;
+        Ok(())
+    }
+
+    /// How many parameters of each provenance the plan rests on.
+    pub(super) fn provenance(&self) -> [(Provenance, usize); 3] {
+        let parameters = self.model.parameters();
+        let count = |wanted| parameters.iter().filter(|(_, parameter)| parameter.provenance == wanted).count();
+        Provenance::ALL.map(|provenance| (provenance, count(provenance)))
+    }
+}
+
+impl Question<'_> {
+    /// The command that asks it again.
+    fn command(&self) -> String {
+        let path = self.arguments.cluster.as_deref().unwrap_or(Path::new("")).display().to_string();
+        let nodes = self.arguments.nodes.map_or(String::new(), |nodes| format!(" --nodes {nodes}"));
+        format!("corecast plan --cluster {path}{nodes} --op {} --bytes {} --explain", self.operation, self.bytes)
+    }
+}
+
+/// The cost with 1, 2, 4, ... nodes of the cluster, and with all.
+fn growth(
+    model: &ClusterModel,
+    near: &NearCosts,
+    question: &Question<'_>,
+) -> Result<Vec<Growth>, cluster::ClusterPlanError> {
+    let all = model.len();
+    let powers = (0..u64::BITS).map(|power| 1 << power).take_while(|&nodes| nodes < all);
+    powers.chain([all]).map(|nodes| grown(&model.scaled(nodes), near, question)).collect()
+}
+
+fn grown(model: &ClusterModel, near: &NearCosts, question: &Question<'_>) -> Result<Growth, cluster::ClusterPlanError> {
+    let plan = ClusterRequest::new(question.operation).bytes(question.bytes).plan(model, near)?;
+    let of = |scheme| plan.best_of(scheme).map(|candidate| candidate.expected_ns());
+    Ok(Growth {
+        nodes: plan.nodes,
+        members: plan.members,
+        scheme: plan.best().scheme,
+        quiet_ns: plan.best().quiet_ns,
+        expected_ns: plan.best().expected_ns(),
+        by_scheme: [FarScheme::Tree, FarScheme::Doubling, FarScheme::Halving].map(|scheme| (scheme, of(scheme))),
+    })
+}

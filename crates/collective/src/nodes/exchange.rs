@@ -1,0 +1,302 @@
+//! One chunk of values on its way between the nodes, as one leader sees it: the messages of its schedule, or the engine's own
+//! operation.
+//!
+//! Every message begins with a [`Header`]. A message of another operation, length or type than the own one ends the operation at
+//! all nodes with an error that names the node it came from. The engine's own operations have no such header.
+
+use corecast_base::{Plain, bytes_of, bytes_of_mut};
+use corecast_channel::zeroed;
+
+use super::engine::{Engine, Slot, Step, Ticket, ValueKind};
+use super::schedule::Action;
+use super::stop::Stop;
+use super::{FaultKind, PredefinedOp};
+use crate::call::Call;
+use crate::error::Loss;
+
+/// The most bytes of a chunk, unless one value is larger. From 16 to 256 KiB no size is best everywhere; this one is the size for
+/// which engines make their buffers.
+pub(super) const CHUNK_BYTES: usize = 64 << 10;
+
+/// The way of the values between nodes.
+#[derive(Clone, Debug)]
+pub(super) enum Way {
+    /// Messages, in this order.
+    Messages(Vec<Action>),
+    /// The engine's allreduce.
+    Allreduce(ValueKind, PredefinedOp),
+    /// The engine's broadcast from this node.
+    Broadcast(usize),
+}
+
+/// What all messages of an operation begin with, and have to agree on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Header {
+    /// The number of the operation in its group.
+    pub(super) sequence: u64,
+    pub(super) call: Call,
+    /// The number of values of the whole operation.
+    pub(super) len: u64,
+    /// The signature of their type.
+    pub(super) signature: u64,
+    /// The number of the chunk.
+    pub(super) chunk: u64,
+}
+
+impl Header {
+    pub(super) const BYTES: usize = 40;
+
+    fn words(self) -> [u64; 5] {
+        [self.sequence, self.call.word(), self.len, self.signature, self.chunk]
+    }
+
+    fn write(self, into: &mut [u8]) {
+        for (place, word) in into.chunks_exact_mut(size_of::<u64>()).zip(self.words()) {
+            place.copy_from_slice(&word.to_le_bytes());
+        }
+    }
+
+    /// Compares with the header of a message from a node; an error names it.
+    fn compare(self, node: usize, found: &[u8]) -> Result<(), Stop> {
+        let word = |place: usize| {
+            let bytes = &found[place * size_of::<u64>()..][..size_of::<u64>()];
+            u64::from_le_bytes(bytes.try_into().expect("as long as a word"))
+        };
+        let found: [u64; 5] = [0, 1, 2, 3, 4].map(word);
+        let own = self.words();
+        if found == own {
+            return Ok(());
+        }
+        let loss = |loss| Stop::found(node, FaultKind::Member { rank: 0, loss });
+        if found[1] != own[1] {
+            return Err(Stop::mismatched(node, found[1], self.call).unwrap_or_else(|| loss(Loss::OutOfStep)));
+        }
+        Err(loss(match (found[0] == own[0], found[3] == own[3], found[2] == own[2]) {
+            (false, ..) => Loss::OutOfStep,
+            (true, false, _) => Loss::Mismatched,
+            (true, true, false) => Loss::OtherLength,
+            (true, true, true) => Loss::OutOfStep,
+        }))
+    }
+}
+
+/// The progress of a chunk.
+#[derive(Debug, Default)]
+pub(super) struct Exchange {
+    /// Actions done.
+    done: usize,
+    /// The outgoing slot in use, and whether it holds the values as they are now.
+    place: usize,
+    is_filled: bool,
+    /// Sends under way, by outgoing slot.
+    sending: [Vec<Ticket>; 2],
+    receiving: Option<Ticket>,
+    /// True once the current action has sent its message.
+    has_sent: bool,
+    /// The engine's own operation.
+    whole: Option<Ticket>,
+    is_over: bool,
+}
+
+impl Exchange {
+    /// Goes on as far as it can without waiting; true if the values are the result. `each` combines some of the left operands with
+    /// the right ones and leaves the results in the first.
+    pub(super) fn go_on<T: Plain>(
+        &mut self,
+        engine: &mut dyn Engine,
+        way: &Way,
+        header: Header,
+        values: &mut [T],
+        theirs: &mut Vec<T>,
+        each: &mut impl FnMut(&mut [T], &[T]),
+    ) -> Result<bool, Stop> {
+        if self.is_over {
+            return Ok(true);
+        }
+        self.is_over = match way {
+            Way::Messages(actions) => {
+                while let Some(&action) = actions.get(self.done) {
+                    if !self.act(engine, action, header, values, theirs, each)? {
+                        return Ok(false);
+                    }
+                    (self.done, self.has_sent) = (self.done + 1, false);
+                }
+                self.is_sent(engine, 0)? && self.is_sent(engine, 1)?
+            }
+            Way::Allreduce(kind, op) => {
+                let step = Step::Allreduce {
+                    kind: *kind,
+                    op: *op,
+                    values: size_of_val(values) / kind.bytes(),
+                    from: Slot::outgoing(0),
+                    into: Slot::incoming(0),
+                };
+                self.run_whole(engine, step, Slot::incoming(0), values)?
+            }
+            Way::Broadcast(root) => {
+                let slot = Slot::outgoing(0);
+                let step = Step::Broadcast { root: *root, slot, bytes: size_of_val(values) };
+                self.run_whole(engine, step, slot, values)?
+            }
+        };
+        Ok(self.is_over)
+    }
+
+    /// The node that it waits for.
+    pub(super) fn awaited(&self, way: &Way) -> Option<usize> {
+        let Way::Messages(actions) = way else { return None };
+        actions.get(self.done).map(|&action| match action {
+            Action::Send { to: node }
+            | Action::Replace { from: node }
+            | Action::Combine { from: node }
+            | Action::Exchange { with: node, .. } => node,
+        })
+    }
+
+    fn act<T: Plain>(
+        &mut self,
+        engine: &mut dyn Engine,
+        action: Action,
+        header: Header,
+        values: &mut [T],
+        theirs: &mut Vec<T>,
+        each: &mut impl FnMut(&mut [T], &[T]),
+    ) -> Result<bool, Stop> {
+        match action {
+            Action::Send { to } => self.send(engine, to, header, values),
+            Action::Replace { from } => {
+                if !self.has_come(engine, from, header, size_of_val(values))? {
+                    return Ok(false);
+                }
+                take(engine, values);
+                self.is_filled = false;
+                Ok(true)
+            }
+            Action::Combine { from } => self.combine(engine, from, header, values, theirs, each),
+            Action::Exchange { with, is_left } => {
+                // Before the send, so that the message finds its place.
+                self.expect(engine, with, size_of_val(values))?;
+                if !self.has_sent && !self.send(engine, with, header, values)? {
+                    return Ok(false);
+                }
+                self.has_sent = true;
+                if !is_left {
+                    return self.combine(engine, with, header, values, theirs, each);
+                }
+                let is_done =
+                    self.combine(engine, with, header, values, theirs, &mut |own: &mut [T], their: &[T]| {
+                        let mut left = their.to_vec();
+                        each(&mut left, own);
+                        own.copy_from_slice(&left);
+                    })?;
+                Ok(is_done)
+            }
+        }
+    }
+
+    fn combine<T: Plain>(
+        &mut self,
+        engine: &mut dyn Engine,
+        from: usize,
+        header: Header,
+        values: &mut [T],
+        theirs: &mut Vec<T>,
+        each: &mut impl FnMut(&mut [T], &[T]),
+    ) -> Result<bool, Stop> {
+        if !self.has_come(engine, from, header, size_of_val(values))? {
+            return Ok(false);
+        }
+        theirs.resize(values.len(), zeroed());
+        take(engine, theirs);
+        each(values, theirs);
+        self.is_filled = false;
+        Ok(true)
+    }
+
+    /// Sends the values, once the slot is free that they are put into.
+    fn send<T: Plain>(
+        &mut self,
+        engine: &mut dyn Engine,
+        to: usize,
+        header: Header,
+        values: &[T],
+    ) -> Result<bool, Stop> {
+        let bytes = Header::BYTES + size_of_val(values);
+        if !self.is_filled {
+            if !self.is_sent(engine, 1 - self.place)? {
+                return Ok(false);
+            }
+            self.place = 1 - self.place;
+            let (head, body) = engine.room(Slot::outgoing(self.place), bytes).split_at_mut(Header::BYTES);
+            header.write(head);
+            body.copy_from_slice(bytes_of(values));
+            self.is_filled = true;
+        }
+        let ticket = engine.start(Step::Send { to, from: Slot::outgoing(self.place), bytes })?;
+        self.sending[self.place].push(ticket);
+        Ok(true)
+    }
+
+    /// True once all that was sent from this slot has gone.
+    fn is_sent(&mut self, engine: &mut dyn Engine, place: usize) -> Result<bool, Stop> {
+        while let Some(&ticket) = self.sending[place].last() {
+            if !engine.poll(ticket)? {
+                return Ok(false);
+            }
+            self.sending[place].pop();
+        }
+        Ok(true)
+    }
+
+    fn expect(&mut self, engine: &mut dyn Engine, from: usize, bytes: usize) -> Result<Ticket, Stop> {
+        if let Some(ticket) = self.receiving {
+            return Ok(ticket);
+        }
+        // As much as any chunk of another operation has, so that its header can be read.
+        let bytes = Header::BYTES + bytes.max(CHUNK_BYTES);
+        let ticket = engine.start(Step::Receive { from, into: Slot::incoming(0), bytes })?;
+        Ok(*self.receiving.insert(ticket))
+    }
+
+    /// True once a message has come from that node, of this operation.
+    fn has_come(&mut self, engine: &mut dyn Engine, from: usize, header: Header, bytes: usize) -> Result<bool, Stop> {
+        let ticket = self.expect(engine, from, bytes)?;
+        if !engine.poll(ticket)? {
+            return Ok(false);
+        }
+        self.receiving = None;
+        header.compare(from, engine.room(Slot::incoming(0), Header::BYTES))?;
+        Ok(true)
+    }
+
+    /// Runs an operation of the engine on the values, which come back in a slot.
+    fn run_whole<T: Plain>(
+        &mut self,
+        engine: &mut dyn Engine,
+        step: Step,
+        into: Slot,
+        values: &mut [T],
+    ) -> Result<bool, Stop> {
+        let bytes = size_of_val(values);
+        let ticket = match self.whole {
+            Some(ticket) => ticket,
+            None => {
+                engine.room(Slot::outgoing(0), bytes).copy_from_slice(bytes_of(values));
+                engine.room(into, bytes);
+                *self.whole.insert(engine.start(step)?)
+            }
+        };
+        if !engine.poll(ticket)? {
+            return Ok(false);
+        }
+        bytes_of_mut(values).copy_from_slice(engine.room(into, bytes));
+        Ok(true)
+    }
+}
+
+/// Copies the values of the message that has come.
+fn take<T: Plain>(engine: &mut dyn Engine, into: &mut [T]) {
+    let bytes = size_of_val(into);
+    let message = engine.room(Slot::incoming(0), Header::BYTES + bytes);
+    bytes_of_mut(into).copy_from_slice(&message[Header::BYTES..]);
+}

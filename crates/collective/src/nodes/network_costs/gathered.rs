@@ -1,0 +1,248 @@
+//! The tournament of all nodes, and what it found, the same at every node.
+
+use std::time::Duration;
+
+use corecast_plan::cluster::{Arrival, Parameter, Tier};
+
+use super::leader_end::LeaderEnd;
+use super::pair::{Found, answer, ask, median};
+use super::tiers::{Place, tiers_of};
+use super::tournament::{partner, rounds};
+use super::{Settings, tiers};
+use crate::nodes::{Engine, Fault};
+
+/// The longest place of a node in its network, in bytes.
+const PLACE_BYTES: usize = 256;
+
+/// A partner and the nine figures of [`Found`].
+const RECORD_BYTES: usize = 80;
+
+/// The record of a round without a partner.
+const NOBODY: f64 = -1.0;
+
+/// What was measured of messages between nodes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NetworkCosts {
+    /// The number of nodes.
+    pub nodes: usize,
+    /// The library that carried the messages.
+    pub engine: String,
+    /// Pairs that met, in both directions, ordered by node and then by round.
+    pub pairs: Vec<PairCosts>,
+    places: Vec<Place>,
+}
+
+/// What the messages of one node to another one cost, in nanoseconds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PairCosts {
+    /// The node that measured.
+    pub from: usize,
+    /// Its partner.
+    pub to: usize,
+    /// From the begin of a message of 8 bytes until the partner has it: both CPUs' time and the way.
+    pub one_way_ns: f64,
+    /// The median absolute deviation of that.
+    pub spread_ns: f64,
+    /// The sender's CPU time of a message.
+    pub send_ns: f64,
+    /// The receiver's CPU time of a message that has arrived.
+    pub receive_ns: f64,
+    /// Between two messages of a burst.
+    pub gap_ns: f64,
+    /// For each byte, between 16 KiB and 64 KiB.
+    pub byte_ns: f64,
+    /// The mean of uninterrupted messages over their median.
+    pub late_ns: f64,
+    /// The share of messages that took more than 5 times the median.
+    pub tail_share: f64,
+    /// By how much those took longer, on average.
+    pub tail_ns: f64,
+}
+
+/// Measures the messages between all nodes. All leaders call it at the same time, with settings that differ in the place only.
+///
+/// # Errors
+/// A [`Fault`] of the engine, after which it is of use only as its rules say.
+pub fn measure(engine: &mut dyn Engine, settings: &Settings) -> Result<NetworkCosts, Fault> {
+    let mut end = LeaderEnd::new(engine);
+    let (node, nodes) = (end.facts().node, end.facts().nodes());
+    let engine = end.facts().engine.clone();
+    let places = gathered_places(&mut end, &settings.place)?;
+    let mut records = Vec::new();
+    for round in rounds(nodes, settings.rounds as usize) {
+        // All pairs of a round measure at once: none begins while another one is still in the round before.
+        end.gather(&[0; 8])?;
+        let found = match partner(nodes, round, node) {
+            None => None,
+            Some(other) if node < other => {
+                let found = ask(&mut end, other, settings)?;
+                answer(&mut end, other, settings)?;
+                Some((other, found))
+            }
+            Some(other) => {
+                answer(&mut end, other, settings)?;
+                Some((other, ask(&mut end, other, settings)?))
+            }
+        };
+        records.extend_from_slice(&record(found));
+    }
+    let all = end.gather(&records)?;
+    let rounds = records.len() / RECORD_BYTES;
+    let pair = |(i, record): (usize, &[u8])| pair_of(i / rounds, record);
+    let pairs = all.chunks_exact(RECORD_BYTES).enumerate().filter_map(pair).collect();
+    Ok(NetworkCosts { nodes, engine, pairs, places })
+}
+
+fn gathered_places(end: &mut LeaderEnd<'_>, own: &str) -> Result<Vec<Place>, Fault> {
+    let mut bytes = [0; PLACE_BYTES];
+    let len = own.len().min(PLACE_BYTES);
+    bytes[..len].copy_from_slice(&own.as_bytes()[..len]);
+    let all = end.gather(&bytes)?;
+    Ok(all.chunks_exact(PLACE_BYTES).map(Place::of).collect())
+}
+
+fn record(found: Option<(usize, Found)>) -> [u8; RECORD_BYTES] {
+    let (partner, found) = found.map_or((NOBODY, Found::default()), |(partner, found)| (partner as f64, found));
+    let mut bytes = [0; RECORD_BYTES];
+    let figures = [partner].into_iter().chain(found.figures());
+    for (place, figure) in bytes.chunks_exact_mut(8).zip(figures) {
+        place.copy_from_slice(&figure.to_le_bytes());
+    }
+    bytes
+}
+
+fn pair_of(from: usize, record: &[u8]) -> Option<PairCosts> {
+    let mut figures = record.chunks_exact(8).map(|bytes| {
+        let mut number = [0; 8];
+        number.copy_from_slice(bytes);
+        f64::from_le_bytes(number)
+    });
+    let partner = figures.next().filter(|&partner| partner >= 0.0)?;
+    let mut rest = [0.0; 9];
+    rest.iter_mut().zip(figures).for_each(|(place, figure)| *place = figure);
+    let Found { one_way_ns, spread_ns, send_ns, receive_ns, gap_ns, byte_ns, late_ns, tail_share, tail_ns } =
+        Found::of(rest);
+    let to = partner as usize;
+    let costs = PairCosts {
+        from,
+        to,
+        one_way_ns,
+        spread_ns,
+        send_ns,
+        receive_ns,
+        gap_ns,
+        byte_ns,
+        late_ns,
+        tail_share,
+        tail_ns,
+    };
+    rest.iter().all(|figure| figure.is_finite()).then_some(costs)
+}
+
+impl NetworkCosts {
+    /// The tiers of a cluster model, each parameter the median of the pairs that the tier is the smallest for. `source` says when and
+    /// how they were measured. Tiers that no pair belongs to are left out.
+    #[must_use]
+    pub fn tiers(&self, source: &str) -> Vec<Tier> {
+        let sizes = tiers_of(self.nodes, &self.places, &self.pairs);
+        let mut tiers = Vec::new();
+        let mut below = 1;
+        for (name, size) in sizes.into_iter().map(|(name, size)| (name, Some(size))).chain([("all".to_owned(), None)]) {
+            let is_inside = |pair: &&PairCosts| {
+                let is_within = |size: usize| pair.from / size == pair.to / size;
+                size.is_none_or(is_within) && (below == 1 || !is_within(below))
+            };
+            let pairs: Vec<&PairCosts> = self.pairs.iter().filter(is_inside).collect();
+            if !pairs.is_empty() {
+                tiers.push(tiers::tier(&name, size.map(|size| size as u64), &pairs, source));
+                below = size.unwrap_or(below);
+            }
+        }
+        tiers
+    }
+
+    /// How unpunctual the nodes were while nothing else ran.
+    #[must_use]
+    pub fn arrival(&self, source: &str) -> Arrival {
+        let of = |get: fn(&PairCosts) -> f64| median(self.pairs.iter().map(get).collect());
+        let mean =
+            |get: fn(&PairCosts) -> f64| self.pairs.iter().map(get).sum::<f64>() / self.pairs.len().max(1) as f64;
+        let interrupted: f64 = self.pairs.iter().map(|pair| pair.tail_share * pair.tail_ns).sum();
+        let shares: f64 = self.pairs.iter().map(|pair| pair.tail_share).sum();
+        let tail_ns = if shares > 0.0 { interrupted / shares } else { 0.0 };
+        Arrival {
+            mean_ns: Parameter::measured(of(|pair| pair.late_ns), source),
+            tail_share: Parameter::measured(mean(|pair| pair.tail_share).min(1.0), source),
+            tail_ns: Parameter::measured(tail_ns, source),
+            other: Default::default(),
+        }
+    }
+
+    /// About how long [`measure`] takes if one way takes that long: the pairs of a round measure at once.
+    #[must_use]
+    pub fn estimate(nodes: usize, settings: &Settings, one_way: Duration) -> Duration {
+        let rounds = rounds(nodes, settings.rounds as usize).len() as u32;
+        one_way * rounds * 2 * (3 * settings.exchanges + 4 * settings.bursts)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::nodes::local::Network;
+    use corecast_plan::cluster::{ClusterModel, ClusterRequest, MachineKind, MachineSource, Near, NodeRun};
+    use corecast_plan::{Effort, Operation};
+
+    fn measured(network: Network, place: impl Fn(usize) -> String) -> Vec<Result<NetworkCosts, Fault>> {
+        let nodes = network.engines().into_iter().enumerate().map(|(node, mut engine)| {
+            let settings = Settings { exchanges: 10, bursts: 4, place: place(node), ..Settings::default() };
+            std::thread::spawn(move || measure(&mut *engine, &settings))
+        });
+        let nodes: Vec<_> = nodes.collect();
+        nodes.into_iter().map(|node| node.join().expect("no node panics")).collect()
+    }
+
+    #[test]
+    fn every_node_learns_the_same_of_all_pairs() {
+        for nodes in [1, 2, 5, 6] {
+            let found = measured(Network::of(nodes).seed(3).delays(10), |_| String::new());
+            let first = found[0].as_ref().expect("measured");
+            assert_eq!(first.pairs.len(), nodes * (nodes - 1));
+            assert!(found.iter().all(|costs| costs.as_ref() == Ok(first)));
+            for pair in &first.pairs {
+                assert!(pair.from != pair.to && pair.one_way_ns > 0.0 && pair.receive_ns > 0.0, "{pair:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_costs_make_a_model_that_is_planned_with() {
+        let found = measured(Network::of(4), |node| format!("system.switch{}.node{node}", node / 2));
+        let costs = found[0].as_ref().expect("measured");
+        let tiers = costs.tiers("today");
+        let sizes: Vec<Option<u64>> = tiers.iter().map(|tier| tier.size).collect();
+        assert_eq!(sizes, [Some(2), None]);
+        assert!(tiers[1].latency_ns.source.starts_with("today, 8 pairs"), "{:?}", tiers[1]);
+        let kind = MachineKind::of(MachineSource::Synthetic("core:2 pu:1".to_owned()));
+        let run = NodeRun { kind: "node".to_owned(), count: 4, place: None, other: Default::default() };
+        let model = ClusterModel {
+            name: "local".to_owned(),
+            machines: [("node".to_owned(), kind)].into(),
+            nodes: vec![run],
+            tiers,
+            nic: None,
+            arrival: Some(costs.arrival("today")),
+            other: Default::default(),
+        };
+        model.check().expect("what is measured fits together");
+        let near = Near::plan_all(&model, std::path::Path::new("."), Effort::Quick).expect("the insides");
+        let plan = ClusterRequest::new(Operation::Barrier).plan(&model, &near).expect("a plan");
+        assert!(plan.best().quiet_ns > 0.0);
+    }
+
+    #[test]
+    fn a_node_that_dies_ends_the_measurement_of_all() {
+        let found = measured(Network::of(4).death(2, 40), |_| String::new());
+        assert!(found.iter().all(Result::is_err), "{found:?}");
+    }
+}

@@ -1,0 +1,104 @@
+//! Messages to one partner and to all nodes over an engine, each waited for.
+
+use std::time::Duration;
+
+use corecast_base::Clock;
+use corecast_base::sync::{spin_hint, yield_now};
+
+use crate::nodes::{Engine, Facts, Fault, Slot, Step, Ticket};
+
+/// The time between two yields of a leader that waits: the same as in groups.
+const BURST: Duration = Duration::from_micros(30);
+
+/// A leader's end, waiting.
+pub(super) struct LeaderEnd<'a> {
+    engine: &'a mut dyn Engine,
+}
+
+impl<'a> LeaderEnd<'a> {
+    pub(super) fn new(engine: &'a mut dyn Engine) -> Self {
+        Self { engine }
+    }
+
+    pub(super) fn facts(&self) -> &Facts {
+        self.engine.facts()
+    }
+
+    /// Waits until a step is done.
+    pub(super) fn wait(&mut self, ticket: Ticket) -> Result<(), Fault> {
+        let clock = Clock::get();
+        let burst = clock.ticks_in(BURST);
+        loop {
+            let end = clock.ticks() + burst;
+            while clock.ticks() < end {
+                if self.engine.poll(ticket)? {
+                    return Ok(());
+                }
+                spin_hint();
+            }
+            yield_now();
+        }
+    }
+
+    /// Begins to send that many bytes, whatever they are.
+    pub(super) fn start_send(&mut self, to: usize, bytes: usize) -> Result<Ticket, Fault> {
+        self.engine.room(Slot::outgoing(0), bytes);
+        self.engine.start(Step::Send { to, from: Slot::outgoing(0), bytes })
+    }
+
+    /// Begins to receive at most that many bytes.
+    pub(super) fn start_receive(&mut self, from: usize, bytes: usize) -> Result<Ticket, Fault> {
+        self.engine.room(Slot::incoming(0), bytes);
+        self.engine.start(Step::Receive { from, into: Slot::incoming(0), bytes })
+    }
+
+    /// Sends that many bytes and waits until they have left.
+    pub(super) fn send(&mut self, to: usize, bytes: usize) -> Result<(), Fault> {
+        let ticket = self.start_send(to, bytes)?;
+        self.wait(ticket)
+    }
+
+    /// Waits for a message of at most that many bytes.
+    pub(super) fn receive(&mut self, from: usize, bytes: usize) -> Result<(), Fault> {
+        let ticket = self.start_receive(from, bytes)?;
+        self.wait(ticket)
+    }
+
+    /// Sends a number.
+    pub(super) fn send_number(&mut self, to: usize, number: f64) -> Result<(), Fault> {
+        self.engine.room(Slot::outgoing(0), 8).copy_from_slice(&number.to_le_bytes());
+        self.send(to, 8)
+    }
+
+    /// Waits for a number.
+    pub(super) fn receive_number(&mut self, from: usize) -> Result<f64, Fault> {
+        self.receive(from, 8)?;
+        let mut bytes = [0; 8];
+        bytes.copy_from_slice(self.engine.room(Slot::incoming(0), 8));
+        Ok(f64::from_le_bytes(bytes))
+    }
+
+    /// Lets messages come in for that long, without receiving any.
+    pub(super) fn let_arrive(&mut self, duration: Duration) -> Result<(), Fault> {
+        let clock = Clock::get();
+        let end = clock.ticks() + clock.ticks_in(duration);
+        while clock.ticks() < end {
+            if let Some(word) = self.engine.listen() {
+                return Err(Fault::Told(word));
+            }
+            yield_now();
+        }
+        Ok(())
+    }
+
+    /// The bytes of all nodes, one after the other; each gives as many.
+    pub(super) fn gather(&mut self, own: &[u8]) -> Result<Vec<u8>, Fault> {
+        let nodes = self.engine.facts().nodes();
+        self.engine.room(Slot::outgoing(0), own.len()).copy_from_slice(own);
+        self.engine.room(Slot::incoming(0), own.len() * nodes);
+        let step = Step::Gather { from: Slot::outgoing(0), bytes: own.len(), into: Slot::incoming(0) };
+        let ticket = self.engine.start(step)?;
+        self.wait(ticket)?;
+        Ok(self.engine.room(Slot::incoming(0), own.len() * nodes).to_vec())
+    }
+}

@@ -1,0 +1,200 @@
+//! Each operation once, begun and ready to run. [`Member`](super::Member) takes all its steps in one call, a
+//! [`Started`](super::Started) one in several.
+
+use corecast_channel::Plain;
+use corecast_channel::ump::any::signature;
+
+use super::ends::Ends;
+use super::error::Error;
+use super::exchange::{CHUNK_BYTES, Way};
+use super::forms::Known;
+use super::gather::Gather;
+use super::message::OwnValue;
+use super::operation::{Course, Operation, Terms};
+use crate::call::CallKind;
+use crate::operation::reduce::pairwise;
+use crate::operation::{Order, Slice, Value};
+
+/// The steps of one operation: called again after a limit, they go on where they ended.
+pub(super) trait Steps<T>: FnMut(&mut Ends) -> Result<T, Error> {}
+
+impl<T, S: FnMut(&mut Ends) -> Result<T, Error>> Steps<T> for S {}
+
+/// The parts of an operation whose result goes to all members.
+const UP_AND_DOWN: Course = Course { goes_up: true, begins_at: None, goes_down: true };
+
+pub(super) fn barrier(ends: &mut Ends) -> Result<impl Steps<()> + use<>, Error> {
+    ends.begin()?;
+    let terms = Terms {
+        kind: CallKind::Barrier,
+        root: None,
+        order: Order::Arrival,
+        way: ends.allreduce_way(size_of::<u64>(), None),
+        course: UP_AND_DOWN,
+        len: 1,
+        signature: 0,
+    };
+    let mut operation = Operation::new(ends, terms, [OwnValue(0_u64)], |_: &mut [u64], _: &[u64]| {});
+    Ok(move |ends: &mut Ends| operation.go_on(ends))
+}
+
+/// The parts of a broadcast at this node.
+fn broadcast_course(ends: &Ends, root: usize) -> Course {
+    let (node, local) = ends.numbering.place(root);
+    let is_here = node == ends.numbering.node;
+    Course { goes_up: false, begins_at: is_here.then_some(local), goes_down: !is_here }
+}
+
+fn broadcast_terms<T>(ends: &mut Ends, kind: CallKind, root: usize, len: usize) -> Result<Terms, Error> {
+    ends.check_rank(root)?;
+    ends.begin()?;
+    Ok(Terms {
+        kind,
+        root: Some(root),
+        order: Order::Plan,
+        way: ends.broadcast_way(ends.numbering.place(root).0),
+        course: broadcast_course(ends, root),
+        len,
+        signature: signature::<T>(),
+    })
+}
+
+pub(super) fn broadcast<'a, T: Plain>(
+    ends: &mut Ends,
+    root: usize,
+    value: &'a mut T,
+) -> Result<impl Steps<()> + use<'a, T>, Error> {
+    let terms = broadcast_terms::<T>(ends, CallKind::Broadcast, root, 1)?;
+    let mut operation = Operation::new(ends, terms, [Value(value)], |_: &mut [T], _: &[T]| {});
+    Ok(move |ends: &mut Ends| operation.go_on(ends))
+}
+
+pub(super) fn broadcast_slice<'a, T: Plain>(
+    ends: &mut Ends,
+    root: usize,
+    values: &'a mut [T],
+) -> Result<impl Steps<()> + use<'a, T>, Error> {
+    let terms = broadcast_terms::<T>(ends, CallKind::BroadcastSlice, root, values.len())?;
+    let mut operation = Operation::new(ends, terms, chunks(values), |_: &mut [T], _: &[T]| {});
+    Ok(move |ends: &mut Ends| operation.go_on(ends))
+}
+
+fn reduce_terms<T>(ends: &mut Ends, kind: CallKind, order: Order, root: usize, len: usize) -> Result<Terms, Error> {
+    ends.check_rank(root)?;
+    ends.begin()?;
+    let (node, local) = ends.numbering.place(root);
+    Ok(Terms {
+        kind,
+        root: Some(root),
+        order,
+        way: ends.reduce_way(order, node),
+        // The members of the root's node all get the result, unless the root is its leader.
+        course: Course { goes_down: node == ends.numbering.node && local > 0, ..UP_AND_DOWN },
+        len,
+        signature: signature::<T>(),
+    })
+}
+
+pub(super) fn reduce<T: Plain, F: FnMut(T, T) -> T>(
+    ends: &mut Ends,
+    order: Order,
+    root: usize,
+    value: T,
+    combine: F,
+) -> Result<impl Steps<Option<T>> + use<T, F>, Error> {
+    let kind = if order == Order::Rank { CallKind::ReduceByRank } else { CallKind::Reduce };
+    let terms = reduce_terms::<T>(ends, kind, order, root, 1)?;
+    let is_root = ends.rank() == root;
+    let mut operation = Operation::new(ends, terms, [OwnValue(value)], pairwise(combine));
+    Ok(move |ends: &mut Ends| {
+        operation.go_on(ends)?;
+        Ok(is_root.then(|| operation.first_chunk()[0]))
+    })
+}
+
+pub(super) fn reduce_slice<'a, T: Plain, F: FnMut(T, T) -> T>(
+    ends: &mut Ends,
+    root: usize,
+    values: &'a mut [T],
+    combine: F,
+) -> Result<impl Steps<()> + use<'a, T, F>, Error> {
+    let terms = reduce_terms::<T>(ends, CallKind::ReduceSlice, Order::Plan, root, values.len())?;
+    let mut operation = Operation::new(ends, terms, chunks(values), pairwise(combine));
+    Ok(move |ends: &mut Ends| operation.go_on(ends))
+}
+
+pub(super) fn allreduce<T: Plain, F: FnMut(T, T) -> T>(
+    ends: &mut Ends,
+    order: Order,
+    value: T,
+    known: Option<Known>,
+    combine: F,
+) -> Result<impl Steps<T> + use<T, F>, Error> {
+    ends.begin()?;
+    let terms = Terms {
+        kind: if order == Order::Rank { CallKind::AllreduceByRank } else { CallKind::Allreduce },
+        root: None,
+        order,
+        way: ends.allreduce_way(size_of::<T>(), known),
+        course: UP_AND_DOWN,
+        len: 1,
+        signature: signature::<T>(),
+    };
+    let mut operation = Operation::new(ends, terms, [OwnValue(value)], pairwise(combine));
+    Ok(move |ends: &mut Ends| {
+        operation.go_on(ends)?;
+        Ok(operation.first_chunk()[0])
+    })
+}
+
+pub(super) fn allreduce_slice<'a, T: Plain, F: FnMut(T, T) -> T>(
+    ends: &mut Ends,
+    values: &'a mut [T],
+    known: Option<Known>,
+    combine: F,
+) -> Result<impl Steps<()> + use<'a, T, F>, Error> {
+    ends.begin()?;
+    let terms = Terms {
+        kind: CallKind::AllreduceSlice,
+        root: None,
+        order: Order::Plan,
+        way: ends.allreduce_way(size_of_val(values), known),
+        course: UP_AND_DOWN,
+        len: values.len(),
+        signature: signature::<T>(),
+    };
+    let chunks = match terms.way {
+        Way::Messages(_) => chunks(values),
+        // The engine takes the slice as a whole.
+        Way::Allreduce(..) | Way::Broadcast(_) => vec![Slice::of(values)],
+    };
+    let mut operation = Operation::new(ends, terms, chunks, pairwise(combine));
+    Ok(move |ends: &mut Ends| operation.go_on(ends))
+}
+
+pub(super) fn gather<T: Plain>(
+    ends: &mut Ends,
+    root: usize,
+    value: T,
+) -> Result<impl Steps<Option<Vec<T>>> + use<T>, Error> {
+    let mut gather = Gather::new(ends, CallKind::Gather, root, vec![value])?;
+    Ok(move |ends: &mut Ends| Ok(gather.go_on(ends)?.map(|all| all.concat())))
+}
+
+pub(super) fn gather_slice<T: Plain>(
+    ends: &mut Ends,
+    root: usize,
+    values: &[T],
+) -> Result<impl Steps<Option<Vec<Vec<T>>>> + use<T>, Error> {
+    let mut gather = Gather::new(ends, CallKind::GatherSlice, root, values.to_vec())?;
+    Ok(move |ends: &mut Ends| gather.go_on(ends))
+}
+
+/// The values in parts that travel on their own; one of no values if there are none, as all members exchange their number.
+fn chunks<T: Plain>(values: &mut [T]) -> Vec<Slice<'_, T>> {
+    if values.is_empty() {
+        return vec![Slice::of(values)];
+    }
+    let len = (CHUNK_BYTES / size_of::<T>().max(1)).max(1);
+    values.chunks_mut(len).map(Slice::of).collect()
+}

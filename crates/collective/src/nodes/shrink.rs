@@ -1,0 +1,250 @@
+//! Going on without the members and nodes that are lost, in a new group.
+//!
+//! **When to take it:** the program can do its work with fewer members. **When not:** otherwise it ends, or starts again.
+//!
+//! The survivors of each node agree on themselves as in any group ([`crate::Member::shrink`]). Then the leaders leave what is lost
+//! behind at the engine, and tell each other who has stayed. A member or a node that is lost in the meantime makes all of them do the
+//! same again. An engine says in its facts what it survives: the loss of members that do not lead, or of nodes as well. A node whose
+//! leading process is lost is lost as a whole; among threads another one takes over the engine.
+//!
+//! **Progress:** blocking.
+
+use std::time::Duration;
+
+use corecast_base::sync::Arc;
+
+use super::ends::Ends;
+use super::engine::Survival;
+use super::error::Error;
+use super::invitation::share;
+use super::leader::Leader;
+use super::member::{HELD_BRIEFLY, Home, Member};
+use super::news::News;
+use super::numbering::Numbering;
+use super::setup::{gathered, start_gather};
+use super::start::deadline;
+use super::stop::Stop;
+use super::{FaultKind, FaultWord, NodeSet};
+use crate::core::NEVER;
+use crate::error::Error as NearError;
+use crate::member::{Member as NearMember, Shrunk as NearShrunk};
+
+/// The result of shrinking a group.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Shrunk {
+    /// This member's place in the new group.
+    pub me: Member,
+    /// Its rank in the group that failed.
+    pub old_rank: usize,
+    /// The ranks in the failed group of the members that are not in the new one, ascending.
+    pub gone: Vec<usize>,
+    /// The number of operations that this member completed in the failed group.
+    pub completed: u64,
+    /// The highest number that any member of the new group completed there.
+    pub highest: u64,
+}
+
+/// The survivors, as far as they are known.
+struct Survivors {
+    /// Those of this node, by their local ranks in the group that failed.
+    locals: Vec<usize>,
+    /// The nodes, by their numbers in the group that failed.
+    nodes: Vec<usize>,
+    completed: u64,
+}
+
+/// What the leaders tell each other, and then their nodes.
+struct Agreed {
+    numbering: Numbering,
+    gone: Vec<u64>,
+    highest: u64,
+}
+
+impl Member {
+    /// Makes a group of the survivors of this one, which has failed, and returns this member's place in it. All survivors of all
+    /// nodes must call it.
+    ///
+    /// # Errors
+    /// [`Error::NotFailed`]; [`Error::CannotShrink`] if the engine survives nothing; [`Error::Engine`] if it could not go on;
+    /// [`Error::NodeLost`], with this node, if its leader's process is lost; [`Error::Near`].
+    pub fn shrink(&mut self) -> Result<Shrunk, Error> {
+        self.shrink_until(NEVER)
+    }
+
+    /// As [`shrink`](Self::shrink), but waits at most for about `limit`. After [`Error::Timeout`] because of members of this node, the
+    /// others go on waiting, and this member may call it again. If other nodes are late, the members of this node get
+    /// [`Error::Engine`], and cannot shrink the group any more.
+    ///
+    /// # Errors
+    /// [`Error::Timeout`], and those of [`shrink`](Self::shrink).
+    pub fn shrink_timeout(&mut self, limit: Duration) -> Result<Shrunk, Error> {
+        self.shrink_until(deadline(limit))
+    }
+
+    fn shrink_until(&mut self, deadline: u64) -> Result<Shrunk, Error> {
+        let old_rank = self.rank();
+        let home = self.home().clone();
+        let ends = self.ends_mut();
+        if ends.near.ends().core.check_fault().is_ok() {
+            return Err(Error::NotFailed);
+        }
+        let old = Arc::clone(&ends.numbering);
+        if old.survival == Survival::Nothing {
+            return Err(Error::CannotShrink { engine: old.engine.clone(), lost: "a member or a node" });
+        }
+        let mut survivors = Survivors {
+            locals: (0..old.members_of(old.node)).collect(),
+            nodes: (0..old.nodes()).collect(),
+            completed: ends.completed,
+        };
+        let mut lost = lost_node(ends);
+        let mut near = survivors.shrink(&mut ends.near, deadline).map_err(|error| ends.failed(error))?;
+        let mut leader = ends.leader.take();
+        loop {
+            if near.rank() == 0 {
+                leader = leader.or_else(|| taken_over(&home));
+            }
+            let news = News::lay_out(&mut near).map_err(Error::Near)?;
+            let mut new = Ends::new(near, Arc::clone(&old), news, leader);
+            new.deadline = deadline;
+            match survivors.agree(&mut new, &old, lost) {
+                Ok(Agreed { numbering, gone, highest }) => {
+                    (new.numbering, new.deadline) = (Arc::new(numbering), NEVER);
+                    let gone = gone.into_iter().map(|rank| rank as usize).collect();
+                    let me = Self::new(new, home);
+                    return Ok(Shrunk { me, old_rank, gone, completed: survivors.completed, highest });
+                }
+                Err(Error::MemberLost { .. } | Error::NodeLost { .. }) if !is_final(&new) => {
+                    lost = lost_node(&new);
+                    near = survivors.shrink(&mut new.near, deadline).map_err(|error| new.failed(error))?;
+                    leader = new.leader.take();
+                }
+                Err(error) => {
+                    if let Some(leader) = new.leader.take() {
+                        leader.engine.close(false);
+                    }
+                    return Err(error);
+                }
+            }
+        }
+    }
+}
+
+/// The node with whose loss a group has failed, in the numbers of its epoch.
+fn lost_node(ends: &Ends) -> Option<usize> {
+    word_of(ends).filter(|word| word.kind == FaultKind::Node).map(|word| word.node as usize)
+}
+
+/// The word with which a group has failed, if it did so at another node.
+fn word_of(ends: &Ends) -> Option<FaultWord> {
+    match ends.near.ends().core.check_fault() {
+        Err(NearError::MemberLost { loss: crate::Loss::Elsewhere, .. }) => ends.news.published(),
+        _ => None,
+    }
+}
+
+/// True if the members of this node cannot go on.
+fn is_final(ends: &Ends) -> bool {
+    word_of(ends).is_some_and(|word| word.kind == FaultKind::Node && word.epoch == OWN_NODE)
+}
+
+/// The epoch of a word that says within a node that the node itself cannot go on; it is sent to no other node.
+const OWN_NODE: u32 = u32::MAX;
+
+/// The engine of a leader that was a thread of this process and has panicked.
+fn taken_over(home: &Home) -> Option<Leader> {
+    match home {
+        Home::Threads(seat) => seat.lock().expect(HELD_BRIEFLY).leader.take(),
+        Home::Own => None,
+    }
+}
+
+impl Survivors {
+    /// Leaves the lost members of this node behind.
+    fn shrink(&mut self, near: &mut NearMember, deadline: u64) -> Result<NearMember, NearError> {
+        let NearShrunk { me, gone, .. } = near.shrink_until(deadline)?;
+        self.locals =
+            (0..self.locals.len()).filter(|local| !gone.contains(local)).map(|local| self.locals[local]).collect();
+        Ok(me)
+    }
+
+    /// Agrees with the survivors of all nodes.
+    fn agree(&mut self, new: &mut Ends, old: &Numbering, lost: Option<usize>) -> Result<Agreed, Error> {
+        let highest = new.near.allreduce(self.completed, u64::max).map_err(|error| new.failed(error))?;
+        let agreed = match new.leader.is_some() {
+            true => Some(self.meet(new, old, lost, highest)?),
+            false if new.near.rank() == 0 => return Err(self.give_up(new)),
+            false => None,
+        };
+        self.share(new, agreed).map_err(|error| new.failed(error))
+    }
+
+    /// A node without a leader tells its members so.
+    fn give_up(&self, new: &mut Ends) -> Error {
+        let node = new.numbering.node as u32;
+        new.publish(FaultWord { epoch: OWN_NODE, node, kind: FaultKind::Node })
+    }
+
+    /// Leaves the lost nodes behind, and learns from the others who has stayed.
+    fn meet(&mut self, new: &mut Ends, old: &Numbering, lost: Option<usize>, highest: u64) -> Result<Agreed, Error> {
+        let mut living = NodeSet::all(self.nodes.len());
+        lost.iter().for_each(|&node| living.remove(node));
+        let leader = new.leader.as_mut().expect("a leader meets the others");
+        (leader.epoch, leader.has_told) = (leader.epoch + 1, false);
+        let stay = leader.engine.remake(&living).map_err(Stop::from);
+        let stay = stay.map_err(|stop| new.stopped(stop))?;
+        self.nodes = stay.iter().map(|node| self.nodes[node]).collect();
+        let words = self.words(old, highest);
+        let leader = new.leader.as_mut().expect("as before");
+        let facts = leader.engine.facts().clone();
+        new.numbering = Arc::new(Numbering::new(&facts, &vec![1; facts.nodes()]));
+        let ticket = start_gather(&mut *leader.engine, facts.nodes(), &words).map_err(Stop::from);
+        let ticket = ticket.map_err(|stop| new.stopped(stop))?;
+        let met = new.far(None, |engine| Ok(engine.poll(ticket)?));
+        if let Err(Error::Timeout { .. }) = met {
+            let late = FaultWord { epoch: OWN_NODE, node: facts.node as u32, kind: FaultKind::Engine { class: 0 } };
+            return Err(new.publish(late));
+        }
+        met?;
+        let leader = new.leader.as_mut().expect("as before");
+        let said = gathered(&mut *leader.engine, facts.nodes(), words.len());
+        Ok(self.agreed(&facts, old, &said, words.len()))
+    }
+
+    /// What this node tells the others: its members, the most operations that one has completed, and a bit for each old member
+    /// that is still there.
+    fn words(&self, old: &Numbering, highest: u64) -> Vec<u64> {
+        let mut words = vec![0; 2 + old.most_members().div_ceil(64)];
+        (words[0], words[1]) = (self.locals.len() as u64, highest);
+        self.locals.iter().for_each(|local| words[2 + local / 64] |= 1 << (local % 64));
+        words
+    }
+
+    fn agreed(&self, facts: &super::Facts, old: &Numbering, said: &[u64], words: usize) -> Agreed {
+        let said: Vec<&[u64]> = said.chunks_exact(words).collect();
+        let counts: Vec<usize> = said.iter().map(|words| words[0] as usize).collect();
+        let highest = said.iter().map(|words| words[1]).max().unwrap_or(0);
+        let is_there = |rank: usize| {
+            let (node, local) = old.place(rank);
+            let new = self.nodes.iter().position(|&old| old == node);
+            new.is_some_and(|new| said[new][2 + local / 64] >> (local % 64) & 1 == 1)
+        };
+        let gone = (0..old.members()).filter(|&rank| !is_there(rank)).map(|rank| rank as u64).collect();
+        Agreed { numbering: Numbering::new(facts, &counts), gone, highest }
+    }
+
+    /// Gives what the leader knows to all members of its node.
+    fn share(&self, new: &mut Ends, agreed: Option<Agreed>) -> Result<Agreed, NearError> {
+        let (numbering, mut gone, highest) = match agreed {
+            Some(Agreed { numbering, gone, highest }) => (Some(numbering), gone, highest),
+            None => (None, Vec::new(), 0),
+        };
+        let numbering = share(&mut new.near, numbering)?;
+        let mut head = [gone.len() as u64, highest];
+        new.near.broadcast(0, &mut head)?;
+        gone.resize(head[0] as usize, 0);
+        new.near.broadcast_slice(0, &mut gone)?;
+        Ok(Agreed { numbering, gone, highest: head[1] })
+    }
+}

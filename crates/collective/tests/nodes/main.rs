@@ -1,0 +1,9 @@
+//! Groups over several nodes, whose nodes are threads of this process with groups of threads.
+#![cfg(not(loom))]
+
+mod cluster;
+mod conformance;
+mod limits;
+mod losses;
+mod misuse;
+mod processes;

@@ -1,0 +1,291 @@
+//! The engine over MPI: one leader's end, with requests of nonblocking messages and collectives behind its steps.
+//!
+//! Three communicators of the leaders carry it: one for operations (one more for each further lane), one for control, and a
+//! spare. A request of a nonblocking collective cannot be taken back, so after a fault the engine abandons the communicator of
+//! the operations together with the buffers of its steps, and goes on with the spare one. All of its calls are made by one thread
+//! at a time, which is what MPI calls serialized.
+
+use std::fmt;
+use std::sync::Arc;
+use std::thread::{self, ThreadId};
+use std::time::{Duration, Instant};
+
+use corecast_collective::nodes::{Engine, Facts, Fault, FaultKind, FaultWord, NodeSet, Slot, Step, Survival, Ticket};
+
+use crate::abi::Handle;
+use crate::buffer::Slots;
+use crate::control::Control;
+use crate::error::MpiError;
+use crate::library::Library;
+use crate::session::Session;
+use crate::steps::Steps;
+
+/// The polls of a step between two looks at the control communicator. A look costs as much as a poll.
+const POLLS_PER_LOOK: u32 = 16;
+/// The longest time for which words that were told are given to leave when the engine is closed.
+const LAST_WORDS: Duration = Duration::from_millis(500);
+
+/// The longest time for which the other nodes are awaited while an engine is remade.
+const REMAKE: Duration = Duration::from_secs(10);
+
+/// The communicators of the leaders.
+#[derive(Debug)]
+pub(crate) struct Communicators {
+    /// One for each lane.
+    pub(crate) operations: Vec<Handle>,
+    pub(crate) control: Handle,
+    pub(crate) spare: Handle,
+}
+
+/// One leader's end of MPI.
+pub(crate) struct MpiEngine {
+    session: Arc<Session>,
+    facts: Facts,
+    operations: Vec<Handle>,
+    spare: Handle,
+    control: Control,
+    slots: Slots,
+    steps: Steps,
+    polls: u32,
+    /// Set by a fault, until the engine is remade.
+    has_failed: bool,
+    /// The number of times that it was remade.
+    epoch: u32,
+    /// The only thread that may call, if the library was initialised for one.
+    only_thread: Option<ThreadId>,
+}
+
+impl MpiEngine {
+    /// The engine of the node of these facts.
+    pub(crate) fn open(session: Arc<Session>, facts: Facts, comms: Communicators) -> Result<Self, MpiError> {
+        let control = Control::open(&session.library, comms.control, facts.node, facts.nodes(), 0)?;
+        let only_thread = session.is_for_one_thread().then(|| thread::current().id());
+        Ok(Self {
+            slots: Slots::of_lanes(comms.operations.len()),
+            steps: Steps::default(),
+            operations: comms.operations,
+            spare: comms.spare,
+            control,
+            polls: 0,
+            has_failed: false,
+            epoch: 0,
+            only_thread,
+            facts,
+            session,
+        })
+    }
+
+    /// # Panics
+    /// On a thread other than the one that the library was initialised for.
+    #[inline]
+    fn check_thread(&self) {
+        if let Some(only) = self.only_thread {
+            let is_it = only == thread::current().id();
+            assert!(
+                is_it,
+                "MPI was initialised for one thread: the leader has to stay on the thread that opened the cluster"
+            );
+        }
+    }
+
+    #[cold]
+    fn fail(&mut self, error: MpiError) -> Fault {
+        self.abandon();
+        if error.is_failure {
+            let comms = self.operations.iter().copied().chain([self.control.comm]);
+            let failed =
+                comms.flat_map(|comm| self.session.library.failed_ranks(comm)).find(|&node| node != self.facts.node);
+            if let Some(node) = failed {
+                self.control.note_lost(node);
+                return Fault::NodeLost { node };
+            }
+        }
+        Fault::Engine { class: error.class, text: error.to_string() }
+    }
+
+    fn abandon(&mut self) {
+        self.has_failed = true;
+        self.steps.abandon();
+        self.slots.abandon();
+    }
+
+    /// The next word from the control communicator, or the failure of a node that it shows.
+    fn look(&mut self) -> Result<Option<FaultWord>, Fault> {
+        let heard = self.control.listen(&self.session.library);
+        let word = heard.map_err(|error| self.fail(error))?;
+        if let Some(FaultWord { node, kind: FaultKind::Node, .. }) = word {
+            self.note_lost(node);
+        }
+        Ok(word)
+    }
+
+    fn note_lost(&mut self, node: u32) {
+        let node = node as usize;
+        if node < self.facts.nodes() && node != self.facts.node {
+            self.control.note_lost(node);
+        }
+    }
+
+    /// Goes on with the spare communicator, and makes a further one of it.
+    fn take_spare(&mut self) -> Result<(), MpiError> {
+        let library = &self.session.library;
+        let deadline = Instant::now() + REMAKE;
+        let lanes = self.operations.len();
+        let mut made = (0..lanes).map(|_| duplicate(library, self.spare, deadline)).collect::<Result<Vec<_>, _>>()?;
+        let next = made.pop().expect("there is a lane");
+        // The one that is abandoned may have requests that never end, so it is not freed.
+        self.operations = [std::mem::replace(&mut self.spare, next)].into_iter().chain(made).collect();
+        self.control.next_epoch();
+        Ok(())
+    }
+
+    /// Goes on without the nodes that are lost, and returns the others in the old numbers.
+    fn shrink(&mut self) -> Result<NodeSet, MpiError> {
+        let session = Arc::clone(&self.session);
+        let library = &session.library;
+        self.operations.iter().chain([&self.control.comm]).for_each(|&comm| library.revoke(comm));
+        let (comm, kept) = library.shrink(self.spare)?;
+        let comms = Communicators::of(library, comm, self.operations.len(), Instant::now() + REMAKE)?;
+        let node = kept.iter().position(|&node| node == self.facts.node).expect("this node lives");
+        self.control = Control::open(library, comms.control, node, kept.len(), self.epoch + 1)?;
+        (self.operations, self.spare) = (comms.operations, comms.spare);
+        let mut living = NodeSet::none(self.facts.nodes());
+        kept.iter().for_each(|&node| living.insert(node));
+        self.facts.node = node;
+        self.facts.hosts = kept.iter().map(|&node| self.facts.hosts[node].clone()).collect();
+        Ok(living)
+    }
+
+    /// Lets words that were told leave.
+    fn send_last_words(&mut self) {
+        let begin = Instant::now();
+        while !self.control.has_sent_all(&self.session.library) && begin.elapsed() < LAST_WORDS {
+            let _ = self.control.listen(&self.session.library);
+            thread::yield_now();
+        }
+    }
+}
+
+impl Communicators {
+    /// Duplicates of a communicator. All of its processes have to call it before the deadline.
+    pub(crate) fn of(library: &Library, comm: Handle, lanes: usize, deadline: Instant) -> Result<Self, MpiError> {
+        let mut made =
+            (0..lanes + 2).map(|_| duplicate(library, comm, deadline)).collect::<Result<Vec<_>, _>>()?.into_iter();
+        let mut next = || made.next().expect("two more than lanes were made");
+        let (control, spare) = (next(), next());
+        Ok(Self { operations: made.collect(), control, spare })
+    }
+}
+
+fn duplicate(library: &Library, comm: Handle, deadline: Instant) -> Result<Handle, MpiError> {
+    library.duplicate(comm, deadline)?.ok_or_else(|| MpiError::late("MPI_Comm_idup"))
+}
+
+impl Engine for MpiEngine {
+    fn facts(&self) -> &Facts {
+        &self.facts
+    }
+
+    fn room(&mut self, slot: Slot, bytes: usize) -> &mut [u8] {
+        self.slots.room(slot, bytes)
+    }
+
+    fn start(&mut self, step: Step) -> Result<Ticket, Fault> {
+        self.check_thread();
+        assert!(!self.has_failed, "no step can be started before the engine is remade");
+        let lane = lane_of(&step);
+        let comm = *self.operations.get(lane).unwrap_or_else(|| panic!("lane {lane} of {}", self.operations.len()));
+        let nodes = self.facts.nodes();
+        let started = self.steps.start(&self.session.library, comm, &mut self.slots, step, nodes);
+        started.map_err(|error| self.fail(error))
+    }
+
+    fn poll(&mut self, ticket: Ticket) -> Result<bool, Fault> {
+        self.check_thread();
+        let polled = self.steps.poll(&self.session.library, &mut self.slots, ticket);
+        if polled.map_err(|error| self.fail(error))? {
+            return Ok(true);
+        }
+        self.polls = self.polls.wrapping_add(1);
+        if self.polls % POLLS_PER_LOOK == 0 {
+            if let Some(word) = self.look()? {
+                self.abandon();
+                return Err(Fault::Told(word));
+            }
+        }
+        Ok(false)
+    }
+
+    fn listen(&mut self) -> Option<FaultWord> {
+        self.check_thread();
+        match self.look() {
+            Ok(word) => word,
+            Err(Fault::NodeLost { node }) => {
+                Some(FaultWord { epoch: self.epoch, node: node as u32, kind: FaultKind::Node })
+            }
+            Err(_) => None,
+        }
+    }
+
+    fn tell(&mut self, word: FaultWord) {
+        self.check_thread();
+        if word.kind == FaultKind::Node {
+            self.note_lost(word.node);
+        }
+        self.control.tell(&self.session.library, word);
+    }
+
+    fn remake(&mut self, living: &NodeSet) -> Result<NodeSet, Fault> {
+        self.check_thread();
+        self.abandon();
+        let nodes = if self.facts.survival == Survival::Nodes {
+            // Another node may know of a loss that this one has not heard of, and all have to do the same.
+            self.shrink().map_err(|error| self.fail(error))?
+        } else if living.len() == self.facts.nodes() {
+            self.take_spare().map_err(|error| self.fail(error))?;
+            living.clone()
+        } else {
+            let why = self.session.library.survives_deaths().err().unwrap_or("a node is lost");
+            return Err(Fault::Engine { class: 0, text: format!("cannot go on without a node: {why}") });
+        };
+        self.has_failed = false;
+        self.epoch += 1;
+        Ok(nodes)
+    }
+
+    fn close(mut self: Box<Self>, is_clean: bool) {
+        self.check_thread();
+        self.send_last_words();
+        self.control.close(&self.session.library);
+        let is_clean = is_clean && !self.has_failed && self.steps.is_empty();
+        if is_clean {
+            let comms = self.operations.iter().chain([&self.control.comm, &self.spare]);
+            // An error leaves a communicator to the library.
+            comms.for_each(|&comm| drop(self.session.library.free(comm)));
+        }
+        self.session.end(is_clean);
+    }
+}
+
+impl fmt::Debug for MpiEngine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { session, facts, slots, has_failed, epoch, .. } = self;
+        f.debug_struct("MpiEngine")
+            .field("session", session)
+            .field("facts", facts)
+            .field("slots", slots)
+            .field("has_failed", has_failed)
+            .field("epoch", epoch)
+            .finish_non_exhaustive()
+    }
+}
+
+/// The lane of a step, which is that of its slots.
+fn lane_of(step: &Step) -> usize {
+    match step {
+        Step::Send { from, .. } | Step::Allreduce { from, .. } | Step::Gather { from, .. } => from.lane,
+        Step::Receive { into, .. } => into.lane,
+        Step::Broadcast { slot, .. } => slot.lane,
+        _ => 0,
+    }
+}

@@ -1,0 +1,101 @@
+//! The library that was found, for people: its version, its interface, what it survives, and how a launcher is told.
+
+use std::fmt;
+
+use crate::abi::Abi;
+use crate::error::OpenError;
+use crate::launcher::Launcher;
+use crate::library::Library;
+
+/// The library that was found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LibraryInfo {
+    /// Its words about itself.
+    pub version: String,
+    /// Its file.
+    pub path: String,
+    /// Why it was taken.
+    pub reason: String,
+    /// Its binary interface.
+    pub abi: Abi,
+    /// The version of the standard that it implements, as major and minor number.
+    pub standard: (u32, u32),
+    /// Why it does not survive the death of a node; `None` if it does.
+    pub mortality: Option<&'static str>,
+}
+
+/// Of Open MPI from version 5 on. The detector's flags are called deprecated; without them, survivors of a death were never told
+/// of it in 20 of 34 trials with version 5.0.11 over TCP, and with them in 0 of 47. The component `han` crashes if a death
+/// precedes its first collective (ompi#13915), and only `ob1` is adapted to failures.
+const SURVIVING: &str = "--map-by ppr:1:node --bind-to none --with-ft ulfm --mca mpi_ft_detector 1 \
+     --mca mpi_ft_detector_period 0.1 --mca mpi_ft_detector_timeout 0.4 --mca coll ^han --mca pml ob1";
+
+impl LibraryInfo {
+    /// Finds and loads the library that [`Cluster::from_env`](crate::Cluster::from_env) would take, and does not initialise it.
+    ///
+    /// # Errors
+    /// [`OpenError::NoLibrary`] or [`OpenError::Incomplete`].
+    pub fn find() -> Result<Self, OpenError> {
+        Library::find(Launcher::from_env()).map(|library| Self::of(&library))
+    }
+
+    pub(crate) fn of(library: &Library) -> Self {
+        Self {
+            version: library.version(),
+            path: library.loaded.path.clone(),
+            reason: library.loaded.origin.to_string(),
+            abi: library.constants.abi,
+            standard: library.standard(),
+            mortality: library.survives_deaths().err(),
+        }
+    }
+
+    /// The options to give to the library's launcher: one process on each node, which may use all CPUs, and survival of the death
+    /// of a node where the library is able to.
+    #[must_use]
+    pub fn launch_flags(&self) -> &'static str {
+        match self.abi {
+            Abi::OpenMpi if self.major() >= 5 => SURVIVING,
+            Abi::OpenMpi => "--map-by ppr:1:node --bind-to none",
+            _ => "-ppn 1 -bind-to none",
+        }
+    }
+
+    /// The first number in the library's words about itself, which is its major version.
+    fn major(&self) -> u32 {
+        let digits = self.version.trim_start_matches(|c: char| !c.is_ascii_digit());
+        let end = digits.find(|c: char| !c.is_ascii_digit()).unwrap_or(digits.len());
+        digits[..end].parse().unwrap_or(0)
+    }
+}
+
+impl fmt::Display for LibraryInfo {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { version, path, reason, abi, standard: (major, minor), .. } = self;
+        write!(f, "{version}, {abi} ABI, MPI {major}.{minor}, {path} ({reason})")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn info(version: &str, abi: Abi) -> LibraryInfo {
+        LibraryInfo {
+            version: version.to_owned(),
+            path: "libmpi.so".to_owned(),
+            reason: "it is a test".to_owned(),
+            abi,
+            standard: (3, 1),
+            mortality: None,
+        }
+    }
+
+    #[test]
+    fn flags_are_those_of_the_launcher() {
+        assert_eq!(info("Open MPI v4.1.4", Abi::OpenMpi).launch_flags(), "--map-by ppr:1:node --bind-to none");
+        assert!(info("Open MPI v5.0.11", Abi::OpenMpi).launch_flags().contains("--with-ft ulfm"));
+        assert_eq!(info("MPICH Version: 4.0.2", Abi::Mpich).launch_flags(), "-ppn 1 -bind-to none");
+        assert_eq!(info("no number", Abi::OpenMpi).launch_flags(), "--map-by ppr:1:node --bind-to none");
+    }
+}

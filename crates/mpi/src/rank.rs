@@ -1,0 +1,138 @@
+//! Programs whose launcher starts a process for each member: ranks find those that share memory with them, and become members of
+//! one node with them.
+//!
+//! **When to take it:** the program is an MPI program already, or the launcher leaves no choice. **When not:** otherwise; one MPI
+//! process for each node ([`Cluster`](crate::Cluster)) takes a fraction of its processes, connections and memory, and survives the
+//! death of members.
+//!
+//! The ranks of a node are those with the same running system and the same place to meet, as they themselves have found out.
+//! `MPI_Comm_split_type` is not asked: MPICH 5 over UCX makes every rank a node of its own (mpich#7814), as Open MPI did with
+//! some versions of PMIx (ompi#11585). Every rank then opens the memory of its node before any of them joins it.
+//!
+//! **Progress:** blocking, with a limit of time.
+
+use std::fmt;
+
+use corecast_base::rendezvous::SocketDir;
+use corecast_collective::Builder;
+use corecast_collective::nodes::{Engine, Member, SetupError};
+use corecast_collective::processes::Invitation;
+
+use crate::cluster::{engine_of, home};
+use crate::error::OpenError;
+use crate::launcher::Launcher;
+use crate::library_info::LibraryInfo;
+use crate::set_up::SetUp;
+
+/// This rank's way into a group over all ranks.
+pub struct Rank {
+    invitation: Invitation,
+    engine: Option<Box<dyn Engine>>,
+    world_rank: usize,
+    node: usize,
+    /// The ranks of each node, in the order of the group.
+    nodes: Vec<Vec<usize>>,
+}
+
+impl Rank {
+    /// Finds, loads and checks the library, as [`Cluster::from_env`](crate::Cluster::from_env) does, and meets the ranks of this
+    /// node. `builder` is given their number and makes the group within the node; all of them have to make the same.
+    ///
+    /// # Errors
+    /// An [`OpenError`]; [`OpenError::Mixed`] names a rank that cannot open the memory of its node.
+    pub fn from_env<'m>(builder: impl FnOnce(usize) -> Builder<'m>) -> Result<Self, OpenError> {
+        let set_up = SetUp::of(Launcher::from_env(), home())?;
+        let homes: Vec<u64> = set_up.facts.iter().map(|facts| facts.home).collect();
+        let nodes = nodes_of(&homes);
+        let is_here = |ranks: &Vec<usize>| ranks.contains(&set_up.rank);
+        let node = nodes.iter().position(is_here).expect("every rank has a node");
+        let place = nodes[node].iter().position(|&rank| rank == set_up.rank).expect("it is there");
+        let name = format!("mpi-{:016x}-{node}", set_up.facts[0].token);
+        let founder = builder(nodes[node].len());
+        let met = Invitation::by_name(&SocketDir::of_user(), &name, &founder);
+        let trouble = set_up.first_failed(met.is_err())?;
+        let invitation = match (met, trouble) {
+            (Ok(invitation), None) => invitation.rank(place),
+            (met, trouble) => {
+                let rank = trouble.unwrap_or(set_up.rank);
+                let host = set_up.facts[rank].host.clone();
+                let reason = match met.err().filter(|_| rank == set_up.rank) {
+                    Some(error) => error.to_string(),
+                    None => "it cannot open the memory that they share".to_owned(),
+                };
+                return Err(OpenError::Mixed { rank, host, reason });
+            }
+        };
+        let leaders: Vec<usize> = nodes.iter().map(|ranks| ranks[0]).collect();
+        let comms = set_up.communicators(&leaders, 1)?;
+        let info = LibraryInfo::of(&set_up.session.library);
+        let hosts = leaders.iter().map(|&rank| set_up.facts[rank].host.clone()).collect();
+        let world_rank = set_up.rank;
+        // Ranks that do not lead have nothing to close, and all ranks finalize together.
+        set_up.session.end_at_exit();
+        let engine = match comms {
+            Some(comms) => Some(Box::new(engine_of(set_up.session, &info, node, hosts, comms)?) as Box<dyn Engine>),
+            None => None,
+        };
+        Ok(Self { invitation, engine, world_rank, node, nodes })
+    }
+
+    /// This process's rank in `MPI_COMM_WORLD`, which the group need not keep: in it, the ranks of a node follow each other.
+    #[must_use]
+    pub fn world_rank(&self) -> usize {
+        self.world_rank
+    }
+
+    /// The ranks in `MPI_COMM_WORLD` of all members, in the order of the group.
+    #[must_use]
+    pub fn world_ranks(&self) -> Vec<usize> {
+        self.nodes.concat()
+    }
+
+    /// Joins the group.
+    ///
+    /// # Errors
+    /// As for [`Invitation::join`](corecast_collective::nodes::Invitation::join).
+    pub fn join(self) -> Result<Member, SetupError> {
+        self.invitation.over(self.engine).join()
+    }
+}
+
+impl fmt::Debug for Rank {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { invitation, engine, world_rank, node, nodes } = self;
+        f.debug_struct("Rank")
+            .field("invitation", invitation)
+            .field("is_leader", &engine.is_some())
+            .field("world_rank", world_rank)
+            .field("node", node)
+            .field("nodes", &nodes.len())
+            .finish()
+    }
+}
+
+/// The ranks of each node, by the homes of all ranks. Nodes are in the order of their lowest ranks, and ranks ascend.
+fn nodes_of(homes: &[u64]) -> Vec<Vec<usize>> {
+    let mut nodes: Vec<(u64, Vec<usize>)> = Vec::new();
+    let mut places = std::collections::HashMap::new();
+    for (rank, &home) in homes.iter().enumerate() {
+        let place = *places.entry(home).or_insert_with(|| {
+            nodes.push((home, Vec::new()));
+            nodes.len() - 1
+        });
+        nodes[place].1.push(rank);
+    }
+    nodes.into_iter().map(|(_, ranks)| ranks).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::nodes_of;
+
+    #[test]
+    fn ranks_that_are_dealt_alternately_are_numbered_node_by_node() {
+        assert_eq!(nodes_of(&[7, 9, 7, 9, 7]), [vec![0, 2, 4], vec![1, 3]]);
+        assert_eq!(nodes_of(&[3, 3]), [vec![0, 1]]);
+        assert_eq!(nodes_of(&[3, 4, 5]), [vec![0], vec![1], vec![2]]);
+    }
+}

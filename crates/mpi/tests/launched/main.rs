@@ -1,0 +1,102 @@
+//! The engine under every MPI that is installed. Tests launch this very program, whose function `play` then has a role.
+
+mod launch;
+mod roles;
+
+use std::process::Command;
+
+use corecast_testing::actor::Role;
+use launch::{installed, run};
+
+#[test]
+fn play() {
+    if let Some(role) = Role::of_this_process() {
+        roles::play(&role);
+    }
+}
+
+#[test]
+fn steps_give_what_they_promise() {
+    for mpi in installed("steps") {
+        for ranks in [1, 2, 3] {
+            let told = run(&mpi, "steps", ranks, &[]);
+            assert!(told.is_success == Some(true) && told.count("ok") == ranks, "{mpi}, {ranks} ranks: {told:?}");
+        }
+    }
+}
+
+#[test]
+fn ranks_of_one_machine_are_members_of_one_node() {
+    for mpi in installed("ranks") {
+        for ranks in [1, 3] {
+            let told = run(&mpi, "ranks", ranks, &[]);
+            assert!(told.is_success == Some(true) && told.count("ok") == ranks, "{mpi}, {ranks} ranks: {told:?}");
+        }
+    }
+}
+
+#[test]
+fn words_reach_all_nodes_and_the_engine_goes_on() {
+    for mpi in installed("words") {
+        for ranks in [2, 4] {
+            let told = run(&mpi, "words", ranks, &[]);
+            let is_done = told.count("ok") == ranks && told.count("closed") == ranks;
+            assert!(told.is_success == Some(true) && is_done, "{mpi}, {ranks} ranks: {told:?}");
+        }
+    }
+}
+
+#[test]
+fn a_cluster_says_what_was_found() {
+    for mpi in installed("words about the cluster") {
+        let told = run(&mpi, "open", 2, &[]);
+        assert_eq!(told.count("opened node"), 2, "{mpi}: {told:?}");
+        let abi = if mpi.is_open_mpi { "Open MPI ABI" } else { "MPICH ABI" };
+        assert_eq!(told.output.matches(abi).count(), 2, "{mpi}: {told:?}");
+    }
+}
+
+#[test]
+fn a_library_of_another_launcher_is_refused() {
+    let all = installed("wrong launchers");
+    for launcher in &all {
+        for other in all.iter().filter(|other| other.is_open_mpi != launcher.is_open_mpi) {
+            let library = other.library.to_str().expect("a name that is text");
+            let told = run(launcher, "open", 2, &[("CORECAST_MPI", library)]);
+            let refused = "refused: the launcher started 2 processes, and ";
+            // Some libraries end the process themselves, which a launcher reports.
+            let is_refused = told.count(refused) == 2 || told.is_success == Some(false);
+            assert!(is_refused && told.count("opened") == 0, "{other} under {launcher}: {told:?}");
+        }
+    }
+}
+
+#[test]
+fn a_missing_library_is_named() {
+    for mpi in installed("a missing library").iter().take(1) {
+        let told = run(mpi, "open", 1, &[("CORECAST_MPI", "libnosuchmpi.so.7")]);
+        let is_named = told.count("refused: no MPI library was found (libnosuchmpi.so.7") == 1;
+        assert!(is_named, "{mpi}: {told:?}");
+        let told = run(mpi, "open", 1, &[("CORECAST_MPI", "libm.so.6")]);
+        assert!(told.output.contains("libm.so.6 has no function MPI_Init_thread"), "{mpi}: {told:?}");
+    }
+}
+
+#[test]
+fn a_rank_that_does_not_come_is_not_waited_for() {
+    for mpi in installed("an absent rank") {
+        let told = run(&mpi, "absent", 2, &[("CORECAST_MPI_TIMEOUT", "1")]);
+        assert!(told.is_success.is_some(), "{mpi}: {told:?}");
+        assert!(told.count("refused: MPI_Init_thread was not finished within 1000 ms") >= 1, "{mpi}: {told:?}");
+    }
+}
+
+#[test]
+fn members_that_do_not_lead_load_nothing() {
+    let program = std::env::current_exe().expect("a program has a path");
+    let mut member = Command::new(program);
+    member.args(["--exact", "play", "--nocapture"]).env("CORECAST_RANK", "1").env("CORECAST_MPI", "nothing.so");
+    let told = member.env("CORECAST_TEST_ROLE", "open").env("CORECAST_TEST_PLACE", "1").output().expect("it starts");
+    let told = String::from_utf8_lossy(&told.stdout).into_owned();
+    assert!(told.contains("opened a member whose leader is member 0"), "{told}");
+}

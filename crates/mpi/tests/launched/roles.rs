@@ -1,0 +1,202 @@
+//! The roles of ranks.
+
+use std::thread;
+use std::time::{Duration, Instant};
+
+use corecast_base::CpuId;
+use corecast_collective::nodes::{
+    Engine, Fault, FaultKind, FaultWord, NodeSet, PredefinedOp, Slot, Step, Ticket, ValueKind,
+};
+use corecast_collective::{Group, Loss};
+use corecast_machine::{Cpu, Machine, Topology};
+use corecast_mpi_engine::{Cluster, Launcher, Rank};
+use corecast_testing::actor::{Role, say};
+
+/// Long enough for anything that happens at all.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// The engine of this rank, if the cluster opens.
+fn open(ranks: usize) -> Box<dyn Engine> {
+    let cluster = Cluster::from_env().expect("a cluster");
+    let engine = cluster.into_engine().expect("every rank leads a node");
+    assert_eq!(engine.facts().nodes(), ranks);
+    engine
+}
+
+fn finish(engine: &mut dyn Engine, ticket: Ticket) -> Result<(), Fault> {
+    let begin = Instant::now();
+    while !engine.poll(ticket)? {
+        assert!(begin.elapsed() < PATIENCE, "a step takes too long");
+        thread::yield_now();
+    }
+    Ok(())
+}
+
+fn done(engine: &mut dyn Engine, step: Step) -> Result<(), Fault> {
+    let ticket = engine.start(step)?;
+    finish(engine, ticket)
+}
+
+fn sum(engine: &mut dyn Engine, value: u64) -> Result<u64, Fault> {
+    let (from, into) = (Slot::outgoing(0), Slot::incoming(0));
+    engine.room(from, 8).copy_from_slice(&value.to_ne_bytes());
+    done(engine, Step::Allreduce { kind: ValueKind::U64, op: PredefinedOp::Sum, values: 1, from, into })?;
+    Ok(u64::from_ne_bytes(engine.room(into, 8).try_into().expect("8 bytes")))
+}
+
+/// The actions of a rank in a role.
+pub(crate) fn play(role: &Role) {
+    let ranks = role.place.parse().expect("a number of ranks");
+    match role.name.as_str() {
+        "steps" => steps(ranks),
+        "words" => words(ranks),
+        "ranks" => members(ranks),
+        "open" => match Cluster::from_env() {
+            Ok(cluster) => {
+                say(&format!("opened {cluster}"));
+                cluster.close(true);
+            }
+            Err(error) => say(&format!("refused: {error}")),
+        },
+        "absent" => absent(),
+        other => panic!("no role {other}"),
+    }
+}
+
+/// Every kind of step, short and long, and messages around a ring.
+fn steps(ranks: usize) {
+    let mut engine = open(ranks);
+    let engine = &mut *engine;
+    let node = engine.facts().node;
+    for bytes in [0, 1, 1000, Slot::BYTES, 3 << 20] {
+        ring(engine, bytes);
+        for root in 0..ranks {
+            let slot = Slot::outgoing(1);
+            engine.room(slot, bytes).fill(if node == root { 7 + root as u8 } else { 0 });
+            done(engine, Step::Broadcast { root, slot, bytes }).expect("a broadcast");
+            assert!(engine.room(slot, bytes).iter().all(|&byte| byte == 7 + root as u8), "{bytes} bytes of {root}");
+        }
+        let (from, into) = (Slot::outgoing(0), Slot::incoming(1));
+        engine.room(from, bytes).fill(node as u8);
+        done(engine, Step::Gather { from, bytes, into }).expect("a gather");
+        for (of, gathered) in engine.room(into, bytes * ranks).chunks(bytes.max(1)).enumerate() {
+            assert!(gathered.iter().all(|&byte| byte == of as u8), "{bytes} bytes of {of}");
+        }
+    }
+    reductions(engine, node, ranks);
+    assert_eq!(sum(engine, 1), Ok(ranks as u64));
+    say("ok");
+}
+
+/// Sends two messages to the next node and receives those of the one before, in order.
+fn ring(engine: &mut dyn Engine, bytes: usize) {
+    let (node, nodes) = (engine.facts().node, engine.facts().nodes());
+    let (to, from) = ((node + 1) % nodes, (node + nodes - 1) % nodes);
+    let mut tickets = Vec::new();
+    for place in [0, 1] {
+        let (outgoing, into) = (Slot::outgoing(place), Slot::incoming(place));
+        engine.room(outgoing, bytes).fill((2 * node + place) as u8);
+        tickets.push(engine.start(Step::Receive { from, into, bytes }).expect("a receive"));
+        tickets.push(engine.start(Step::Send { to, from: outgoing, bytes }).expect("a send"));
+    }
+    tickets.into_iter().for_each(|ticket| finish(engine, ticket).expect("messages"));
+    for place in [0, 1] {
+        let expected = (2 * from + place) as u8;
+        assert!(engine.room(Slot::incoming(place), bytes).iter().all(|&byte| byte == expected), "{bytes} bytes");
+    }
+}
+
+/// Every operation on 32-bit numbers, and of every kind the sum and the least of values with high bits.
+fn reductions(engine: &mut dyn Engine, node: usize, nodes: usize) {
+    let (from, into) = (Slot::outgoing(0), Slot::incoming(0));
+    let of = |node: usize| (node as u32 + 3).wrapping_mul(0x9e37_79b9);
+    let ops: [(PredefinedOp, fn(u32, u32) -> u32); 7] = [
+        (PredefinedOp::Sum, u32::wrapping_add),
+        (PredefinedOp::Prod, u32::wrapping_mul),
+        (PredefinedOp::Min, u32::min),
+        (PredefinedOp::Max, u32::max),
+        (PredefinedOp::And, |a, b| a & b),
+        (PredefinedOp::Or, |a, b| a | b),
+        (PredefinedOp::Xor, |a, b| a ^ b),
+    ];
+    for (op, combine) in ops {
+        engine.room(from, 4).copy_from_slice(&of(node).to_ne_bytes());
+        done(engine, Step::Allreduce { kind: ValueKind::U32, op, values: 1, from, into }).expect("an allreduce");
+        let result = u32::from_ne_bytes(engine.room(into, 4).try_into().expect("4 bytes"));
+        let expected = (0..nodes).map(of).reduce(combine).expect("a node");
+        assert_eq!(result, expected, "{op:?}");
+    }
+    for kind in ValueKind::ALL {
+        let bytes = kind.bytes() * 5;
+        engine.room(from, bytes).fill(0);
+        engine.room(into, bytes).fill(1);
+        done(engine, Step::Allreduce { kind, op: PredefinedOp::Sum, values: 5, from, into }).expect("an allreduce");
+        assert!(engine.room(into, bytes).iter().all(|&byte| byte == 0), "{kind:?}");
+        // All bits set is the greatest unsigned number, and -1 as a signed one.
+        engine.room(from, bytes).fill(if node == 0 { 0xff } else { 1 });
+        done(engine, Step::Allreduce { kind, op: PredefinedOp::Min, values: 5, from, into }).expect("an allreduce");
+        let is_signed = matches!(kind, ValueKind::I8 | ValueKind::I16 | ValueKind::I32 | ValueKind::I64);
+        let least = if is_signed || nodes == 1 { 0xff } else { 1 };
+        let is_number = kind.is_exact();
+        assert!(!is_number || engine.room(into, bytes).iter().all(|&byte| byte == least), "{kind:?}");
+        let own = if node == 0 { 0xff } else { 1 };
+        assert!(
+            engine.room(from, bytes).iter().all(|&byte| byte == own),
+            "{kind:?}: a step leaves values as they were"
+        );
+    }
+}
+
+/// The last node tells a word while the others wait for it in an operation; all go on without that operation.
+fn words(ranks: usize) {
+    let mut engine = open(ranks);
+    for epoch in 0..3 {
+        let word = FaultWord { epoch, node: ranks as u32 - 1, kind: FaultKind::Member { rank: 2, loss: Loss::Died } };
+        let first = sum(&mut *engine, 1);
+        if engine.facts().node == ranks - 1 {
+            assert_eq!(first, Ok(ranks as u64));
+            engine.tell(word);
+        } else if first.is_ok() {
+            assert_eq!(sum(&mut *engine, 1), Err(Fault::Told(word)));
+        } else {
+            // The last node was faster.
+            assert_eq!(first, Err(Fault::Told(word)));
+        }
+        assert_eq!(engine.remake(&NodeSet::all(ranks)), Ok(NodeSet::all(ranks)));
+        assert_eq!(sum(&mut *engine, 2), Ok(2 * ranks as u64));
+    }
+    say("ok");
+    engine.close(true);
+    say("closed");
+}
+
+/// All ranks of this machine are members of one node.
+fn members(ranks: usize) {
+    let cpu = |id| Cpu { numa: Some(0), ..Cpu::flat(CpuId::new(id)) };
+    let topology = Topology { cpus: (0..ranks as u32).map(cpu).collect(), ..Topology::default() };
+    let machine = Machine::from_topology(&topology);
+    let rank = Rank::from_env(|members| {
+        assert_eq!(members, ranks, "all are here");
+        Group::builder(&machine).members(members).pin(false)
+    });
+    let rank = rank.expect("a rank");
+    assert_eq!(rank.world_ranks(), (0..ranks).collect::<Vec<_>>());
+    let world_rank = rank.world_rank();
+    let mut me = rank.join().expect("a group");
+    assert_eq!((me.rank(), me.nodes(), me.size()), (world_rank, 1, ranks));
+    me.barrier().expect("a barrier");
+    assert_eq!(me.allreduce(1_u64, |a, b| a + b), Ok(ranks as u64));
+    say("ok");
+}
+
+/// The last rank does not open the cluster before the others have given up.
+fn absent() {
+    let launcher = Launcher::from_env().expect("a launcher");
+    if launcher.rank == launcher.size - 1 {
+        thread::sleep(Duration::from_secs(4));
+    }
+    match Cluster::from_env() {
+        Ok(_) => say("opened"),
+        Err(error) => say(&format!("refused: {error}")),
+    }
+}

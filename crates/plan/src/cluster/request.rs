@@ -1,0 +1,98 @@
+//! Requests for plans of clusters: the operation, the length of its values, and the limits.
+
+use super::model::ClusterModel;
+use super::near::NearCosts;
+use crate::operation::Operation;
+
+/// The operations that are planned between nodes.
+pub const OPERATIONS: [Operation; 4] =
+    [Operation::Broadcast, Operation::Reduce, Operation::Barrier, Operation::Allreduce];
+
+/// Why a cluster cannot be planned for.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ClusterPlanError {
+    /// The operation is not one of those between nodes.
+    #[error("{operation} is not planned between nodes; expected broadcast, reduce, barrier or allreduce")]
+    Operation {
+        /// The operation.
+        operation: Operation,
+    },
+    /// The root is no node of the cluster.
+    #[error("root node {root} is not in the cluster, which has nodes 0 to {}", nodes - 1)]
+    Root {
+        /// The root.
+        root: u64,
+        /// The number of nodes.
+        nodes: u64,
+    },
+    /// The kind of machine says nothing about long values.
+    #[error("machines.{kind} has no `{field}`, which values of {bytes} bytes need")]
+    NoByteCost {
+        /// The kind.
+        kind: String,
+        /// The field that is missing.
+        field: &'static str,
+        /// The length of the values.
+        bytes: u64,
+    },
+    /// Nobody planned the inside of a kind of machine.
+    #[error("the inside of machine `{kind}` is not planned")]
+    NoNear {
+        /// The kind.
+        kind: String,
+    },
+}
+
+/// The inputs of planning for a cluster.
+///
+/// ```
+/// use corecast_plan::cluster::{self, ClusterRequest, Near};
+/// use corecast_plan::{Effort, Operation};
+/// # let text = include_str!("../../../../docs/examples/cluster.json");
+/// let model = cluster::parse(text)?.scaled(512);
+/// let near = Near::plan_all(&model, std::path::Path::new("."), Effort::Quick)?;
+/// let plan = ClusterRequest::new(Operation::Allreduce).bytes(8).plan(&model, &near)?;
+/// assert_eq!(plan.members, 512 * 256);
+/// assert!(plan.best().expected_ns() > plan.best().quiet_ns, "with interruptions it takes longer");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ClusterRequest {
+    pub(super) operation: Operation,
+    pub(super) bytes: u64,
+    pub(super) root: u64,
+}
+
+impl ClusterRequest {
+    /// Asks for values of 8 bytes, from node 0 or to it.
+    #[must_use]
+    pub fn new(operation: Operation) -> Self {
+        Self { operation, bytes: 8, root: 0 }
+    }
+
+    /// The length of the values, in bytes.
+    #[must_use]
+    pub fn bytes(self, bytes: u64) -> Self {
+        Self { bytes, ..self }
+    }
+
+    /// The node whose leader begins a broadcast or gets a reduction; the other operations have no root to choose.
+    #[must_use]
+    pub fn root(self, root: u64) -> Self {
+        Self { root, ..self }
+    }
+
+    /// Checks the request against a cluster.
+    pub(super) fn check(&self, model: &ClusterModel, near: &NearCosts) -> Result<(), ClusterPlanError> {
+        if !OPERATIONS.contains(&self.operation) {
+            return Err(ClusterPlanError::Operation { operation: self.operation });
+        }
+        if self.root >= model.len() {
+            return Err(ClusterPlanError::Root { root: self.root, nodes: model.len() });
+        }
+        let used = model.nodes.iter().map(|run| &run.kind);
+        used.filter(|kind| !near.contains_key(*kind))
+            .try_for_each(|kind| Err(ClusterPlanError::NoNear { kind: kind.clone() }))
+    }
+}
