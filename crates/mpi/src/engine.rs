@@ -25,6 +25,8 @@ const POLLS_PER_LOOK: u32 = 16;
 /// The longest time for which words that were told are given to leave when the engine is closed.
 const LAST_WORDS: Duration = Duration::from_millis(500);
 
+/// The longest time for which a word is awaited that explains a revoked communicator.
+const REASON: Duration = Duration::from_secs(1);
 /// The longest time for which the other nodes are awaited while an engine is remade.
 const REMAKE: Duration = Duration::from_secs(10);
 
@@ -91,6 +93,11 @@ impl MpiEngine {
     #[cold]
     fn fail(&mut self, error: MpiError) -> Fault {
         self.abandon();
+        if error.is_revoked {
+            if let Some(fault) = self.reason_of_revocation() {
+                return fault;
+            }
+        }
         if error.is_failure {
             let comms = self.operations.iter().copied().chain([self.control.comm]);
             let failed =
@@ -101,6 +108,26 @@ impl MpiEngine {
             }
         }
         Fault::Engine { class: error.class, text: error.to_string() }
+    }
+
+    /// The word that another node has told before it revoked the communicator of the operations to leave it. The word is under way
+    /// on the communicator of control, which nobody revokes.
+    fn reason_of_revocation(&mut self) -> Option<Fault> {
+        let begin = Instant::now();
+        while begin.elapsed() < REASON {
+            match self.control.listen(&self.session.library) {
+                Ok(Some(word)) => {
+                    if word.kind == FaultKind::Node {
+                        self.note_lost(word.node);
+                    }
+                    return Some(Fault::Told(word));
+                }
+                Ok(None) => thread::yield_now(),
+                // A node is lost, which the caller finds out.
+                Err(_) => return None,
+            }
+        }
+        None
     }
 
     fn abandon(&mut self) {
@@ -143,7 +170,8 @@ impl MpiEngine {
     fn shrink(&mut self) -> Result<NodeSet, MpiError> {
         let session = Arc::clone(&self.session);
         let library = &session.library;
-        self.operations.iter().chain([&self.control.comm]).for_each(|&comm| library.revoke(comm));
+        // Nodes that have not heard of the fault may wait in an operation.
+        self.operations.iter().for_each(|&comm| library.revoke(comm));
         let (comm, kept) = library.shrink(self.spare)?;
         let comms = Communicators::of(library, comm, self.operations.len(), Instant::now() + REMAKE)?;
         let node = kept.iter().position(|&node| node == self.facts.node).expect("this node lives");

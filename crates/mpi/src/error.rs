@@ -16,6 +16,8 @@ pub struct MpiError {
     pub text: String,
     /// True for classes that tell of a failed process.
     pub(crate) is_failure: bool,
+    /// True for the class of operations on a communicator that another process has revoked.
+    pub(crate) is_revoked: bool,
     /// True if the library has not reported it: other nodes were late.
     pub(crate) is_late: bool,
 }

@@ -23,7 +23,8 @@ const BUSY: Duration = Duration::from_millis(20);
 const NAP: Duration = Duration::from_micros(500);
 
 /// The error classes of Open MPI that tell of failed processes: failed, failed and pending, revoked.
-const FAILURES: [c_int; 3] = [75, 76, 77];
+const FAILURES: [c_int; 3] = [75, 76, REVOKED];
+const REVOKED: c_int = 77;
 
 /// A loaded library with the functions that are called.
 pub(crate) struct Library {
@@ -65,8 +66,16 @@ impl Library {
             // SAFETY: a place for the longest text and one for its length.
             unsafe { (self.functions.error_string)(code, text, len) }
         });
-        let is_failure = self.constants.abi == Abi::OpenMpi && FAILURES.contains(&class);
-        MpiError { call, class, text: text.unwrap_or_else(|| format!("code {code}")), is_failure, is_late: false }
+        let is_open_mpi = self.constants.abi == Abi::OpenMpi;
+        let (is_failure, is_revoked) = (is_open_mpi && FAILURES.contains(&class), is_open_mpi && class == REVOKED);
+        MpiError {
+            call,
+            class,
+            text: text.unwrap_or_else(|| format!("code {code}")),
+            is_failure,
+            is_revoked,
+            is_late: false,
+        }
     }
 
     pub(crate) fn is_initialized(&self) -> bool {
