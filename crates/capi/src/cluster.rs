@@ -34,9 +34,7 @@ pub struct ClusterConfig {
 }
 
 // SAFETY: numbers laid out as C does, without padding, the size first.
-unsafe impl Parameters for ClusterConfig {
-    const FIRST_BYTES: usize = size_of::<Self>();
-}
+unsafe impl Parameters for ClusterConfig {}
 
 /// A group's parameters, checked.
 struct Wanted {

@@ -22,8 +22,8 @@ use crate::operation::Order;
 /// same ones with the same roots and types in the same order. Ranks count over all nodes, node by node.
 ///
 /// **Bits:** an allreduction gives the same bits at all members of all nodes, and in all runs with the same numbers of members
-/// and nodes. [`Order::Rank`] combines in one bracketing within each node, and then the results of the nodes in their order;
-/// the same members on other nodes may get other bits.
+/// and nodes that take the same forms (see [`race`](Self::race)). [`Order::Rank`] combines in one bracketing within each node,
+/// and then the results of the nodes in their order; the same members on other nodes may get other bits.
 ///
 /// **Failure:** a member that panics or dies, or calls something else, makes the group fail at all nodes: each of them learns
 /// of it in its current operation or its next one. What failed is named by node and rank. A leader that is busy elsewhere

@@ -7,6 +7,8 @@
 //! that is taken without a race is the control: another one replaces it if its median is at most 0.95 of the control's, and it
 //! was faster in nine of ten rounds. The result is kept, and taken by later groups of the same nodes with as many members on
 //! the same engine.
+//!
+//! The engine's own operations compare neither calls nor lengths, as messages do.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
