@@ -65,7 +65,8 @@ fn compute(me: &mut Member, rod: &mut [f64]) -> Result<(), GroupError> {
         me.allreduce_slice(&mut next, |a, b| a + b)?;
         rod.copy_from_slice(&next);
         if me.allreduce(change, f64::max)? < AT_REST {
-            break print_result(rank, round, rod);
+            print_result(rank, round, rod);
+            break;
         }
         if round == ROUNDS {
             print_result(rank, round, rod);
