@@ -88,8 +88,8 @@ pub(super) fn restarts(
     Ok(row(series, bytes, &Samples::of(pauses)))
 }
 
-/// The time of memory alone, for a state of `bytes` that is there: a copy of it in memory that was not touched before. Each process
-/// that comes back needs as much, and the bytes are read and written once on their way to it.
+/// The time of memory alone, for a state of `bytes` that is there: a copy of it in memory that was not touched before. Each
+/// process that comes back needs as much, and the bytes are read and written once on their way to it.
 pub(super) fn memory_alone((bytes, events): (u64, usize), abort: &Abort) -> Result<RobustRow, Failure> {
     let state = vec![7_u8; bytes as usize];
     let mut pauses = Vec::new();

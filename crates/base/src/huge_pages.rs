@@ -5,8 +5,8 @@ use rustix::mm::{Advice, madvise};
 /// The size of a huge page on most processors. Less memory has none.
 const HUGE_BYTES: usize = 2 << 20;
 
-/// Asks for huge pages in memory that was not written yet, so that 2 MiB need one page fault and not 512. A kernel that has none to
-/// give, or is told to give none, goes on with small ones.
+/// Asks for huge pages in memory that was not written yet, so that 2 MiB need one page fault and not 512. A kernel that has
+/// none to give, or is told to give none, goes on with small ones.
 ///
 /// ```
 /// let mut bytes = vec![0; 4 << 20];

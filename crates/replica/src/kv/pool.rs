@@ -1,7 +1,7 @@
 //! Memory for the long values of a state that is restored: a few large pieces with huge pages.
 //!
-//! With memory for each value, every 4 KiB of a restored state were a page fault, and its bytes were copied once more: 64 MiB took
-//! 50 to 75 ms. A value keeps the piece that it lies in, so a piece is given back when all its values are gone; a store
+//! With memory for each value, every 4 KiB of a restored state were a page fault, and its bytes were copied once more: 64 MiB
+//! took 50 to 75 ms. A value keeps the piece that it lies in, so a piece is given back when all its values are gone; a store
 //! whose values are replaced one by one has at most the size of the restored state beside its own for that time.
 
 use std::io::{self, Read};

@@ -7,7 +7,8 @@
 //! ```
 //!
 //! Numbers are little-endian. The reader checks every count and length against its limit, sets at most 16 MiB aside,
-//! untouched, for bytes that have not come, takes each key once only, and compares the digest, so damaged bytes give an error and no state.
+//! untouched, for bytes that have not come, takes each key once only, and compares the digest, so damaged bytes give an error
+//! and no state.
 
 use std::io::{self, Read, Write};
 

@@ -1,4 +1,4 @@
-//! What each node knows of its group before it has heard of anybody.
+//! The knowledge that each node has of its group before it has heard of anybody.
 
 use super::config::Config;
 use super::peers::founder;

@@ -47,6 +47,12 @@ pub(super) struct Joining {
     pub(super) turn: usize,
 }
 
+impl Joining {
+    fn new(boot: u64) -> Self {
+        Self { joiners: Joiners::default(), given: Given::default(), boot, asked: 0, turn: 0 }
+    }
+}
+
 /// When the protocol was told last that time has passed.
 pub(super) struct Ticking {
     /// In ticks of the clock.
@@ -121,7 +127,7 @@ impl<S: StateMachine> Driver<S> {
         let now = Clock::get().ticks();
         Self {
             patience: patience_of(&config, system.members().len()),
-            joining: Joining { joiners: Joiners::default(), given: Given::default(), boot, asked: 0, turn: 0 },
+            joining: Joining::new(boot),
             barriers: Barriers::new(core.id()),
             core,
             system,

@@ -20,7 +20,8 @@
 //! Nodes join later, and in the place of one that is gone: see [`Group::join`]. They take a state over the channels. Voters that
 //! are dead or out are replaced by members that live, up to the number that the group began with; with fewer, an odd number of
 //! them votes. A node that slept until the group put it out comes back by itself, with its sessions ([`Counters::rejoins`]), or
-//! fails with `Expelled` if nobody gives it a state. So any number of deaths is survived one after another, as long as nodes come back: [`Status::voters`] has them.
+//! fails with `Expelled` if nobody gives it a state. So any number of deaths is survived one after another, as long as nodes come
+//! back: [`Status::voters`] has the voters.
 //!
 //! ```
 //! use corecast_replica::net::{Config, Group, Spread};

@@ -126,7 +126,8 @@ impl Read for GiftReader<'_> {
 
 const BLOCK: usize = 32;
 
-/// A checksum of bytes, however they are cut: of each fourth word, as a processor multiplies four times in the time of one result.
+/// A checksum of bytes, however they are cut: one for each fourth word, as a processor multiplies four times in the time of one
+/// result.
 #[derive(Debug, Default)]
 struct Sum {
     lanes: [u64; 4],

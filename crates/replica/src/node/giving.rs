@@ -27,8 +27,8 @@ pub(super) struct Given {
 }
 
 impl Given {
-    /// Closes the file when nobody has asked for it for a while: to give back 64 MiB takes 15 ms, for which the node that has read
-    /// them would else wait, as its `Join` has to be ordered.
+    /// Closes the file when nobody has asked for it for a while: to give back 64 MiB takes 15 ms, for which the node that has
+    /// read them would else wait, as its `Join` has to be ordered.
     fn forget(&mut self, is_asked: bool) {
         if is_asked || self.file.is_none() {
             self.unasked = None;

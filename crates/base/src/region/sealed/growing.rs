@@ -4,8 +4,8 @@
 //! **When not:** readers look here and there, or again: [`SealedMemory`](super::SealedMemory) is mapped.
 //!
 //! Writer and reader use system calls of many bytes each, so that neither has a page fault for each page of the file, and the
-//! kernel fills no page with zeroes that is written as a whole. A reader has all bytes that were written before it looks; how many
-//! there will be, and whether they are the ones that were written, the two have to tell each other. Nothing here waits.
+//! kernel fills no page with zeroes that is written as a whole. A reader has all bytes that were written before it looks. The
+//! two have to tell each other how many there will be, and their checksum. Nothing here waits.
 //!
 //! ```
 //! use std::io::{Read, Write};
