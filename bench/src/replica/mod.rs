@@ -256,6 +256,11 @@ fn robust_tasks<'a>(
             tasks.push((row("restart"), Box::new(task)));
         }
     }
+    if has(RobustPart::Restarts) {
+        let row = RobustRow { contender: restart::MEMORY.to_owned(), event: "restart", ..RobustRow::default() };
+        let size = (amount.state_bytes, amount.restarts);
+        tasks.push((row, Box::new(move || restart::memory_alone(size, &run.abort))));
+    }
     if has(RobustPart::HeldBack) {
         let rival = RobustRow { contender: "node-replication".to_owned(), event: "idle", ..RobustRow::default() };
         tasks.push((rival, Box::new(move || robustness::node_replication(run, amount.writes))));

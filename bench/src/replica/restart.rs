@@ -17,6 +17,8 @@ use corecast_race::child::Child;
 use corecast_race::failure::Failure;
 use corecast_race::harness::Abort;
 
+/// The name of the row that no store has.
+pub(super) const MEMORY: &str = "memory alone";
 /// One value of the state.
 const VALUE_BYTES: usize = 1 << 20;
 /// The most of them that are written: 64 MiB, which the gate asks for.
@@ -84,6 +86,32 @@ pub(super) fn restarts(
     // Before the other one is killed, which it would wait for.
     let _ = node.clone().leave();
     Ok(row(series, bytes, &Samples::of(pauses)))
+}
+
+/// The time of memory alone, for a state of `bytes` that is there: a copy of it in memory that was not touched before. Each process
+/// that comes back needs as much, and the bytes are read and written once on their way to it.
+pub(super) fn memory_alone((bytes, events): (u64, usize), abort: &Abort) -> Result<RobustRow, Failure> {
+    let state = vec![7_u8; bytes as usize];
+    let mut pauses = Vec::new();
+    for _ in 0..events {
+        abort.check()?;
+        let begin = Instant::now();
+        let copy: Vec<Vec<u8>> = state.chunks(VALUE_BYTES).map(<[u8]>::to_vec).collect();
+        pauses.push(begin.elapsed().as_secs_f64() * 1e3);
+        drop(copy);
+    }
+    let pauses = Samples::of(pauses);
+    Ok(RobustRow {
+        contender: MEMORY.to_owned(),
+        event: "restart",
+        replicas: 0,
+        events: pauses.all().len(),
+        median_ms: median(pauses.all()),
+        p99_ms: pauses.quantile(0.99),
+        longest_ms: pauses.most(),
+        bytes,
+        ..RobustRow::default()
+    })
 }
 
 fn row(series: &Series, bytes: u64, pauses: &Samples) -> RobustRow {

@@ -46,6 +46,7 @@ pub mod cgroup;
 mod clock;
 mod cpu;
 pub mod crash_point;
+mod huge_pages;
 #[cfg(not(loom))]
 mod liveness;
 pub mod place;
@@ -65,6 +66,7 @@ pub use arena::{Arena, ArenaError};
 pub use cache_line::{CacheLine, LINE_BYTES};
 pub use clock::Clock;
 pub use cpu::{CpuId, CpuSet, CpuSetError, MAX_CPU_ID};
+pub use huge_pages::prefer_huge_pages;
 pub use place::{Place, PlaceSlice, Shareable};
 pub use plain::{Plain, bytes_of, bytes_of_mut, zeroed};
 pub use prefetch::prefetch_for_write;

@@ -7,8 +7,8 @@ use std::fs;
 use std::path::Path;
 
 use crate::{
-    acknowledged, atomic_stream, combination, commit, condvar, error, ff, gather, group, lock, mcast, member, region,
-    region_plan, replica, rw_lock, select, shared_lock, shrink, split, started, status, tm, ump,
+    acknowledged, atomic_stream, cluster, combination, commit, condvar, error, ff, gather, group, lock, mcast, member,
+    region, region_plan, replica, rw_lock, select, shared_lock, shrink, split, started, status, tm, ump,
 };
 
 /// In the order of the header.
@@ -27,6 +27,7 @@ const FUNCTIONS: &[&[&str]] = &[
     select::DECLARATIONS,
     group::DECLARATIONS,
     member::DECLARATIONS,
+    cluster::DECLARATIONS,
     split::DECLARATIONS,
     shrink::DECLARATIONS,
     started::DECLARATIONS,

@@ -9,6 +9,7 @@ use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use corecast::Member as Place;
 use corecast::collective::Error;
 use corecast::collective::acknowledged::AckError;
+use corecast::collective::nodes::Error as FarError;
 
 use crate::error::Failure;
 
@@ -42,6 +43,17 @@ impl Home {
     #[cold]
     pub(crate) fn failure<E: GroupFailure>(&self, error: E) -> Failure {
         if let Some(Error::MemberLost { rank, .. }) = error.of_group() {
+            let _ = self.lost.set(rank);
+        }
+        error.into()
+    }
+}
+
+impl Home {
+    /// The same for a group over several machines. A lost node is named by the message only.
+    #[cold]
+    pub(crate) fn far_failure(&self, error: FarError) -> Failure {
+        if let FarError::MemberLost { rank, .. } = error {
             let _ = self.lost.set(rank);
         }
         error.into()

@@ -53,6 +53,10 @@ pub mod group;
 
 pub mod member;
 
+pub mod cluster;
+
+pub mod cluster_place;
+
 pub mod split;
 
 pub mod shrink;

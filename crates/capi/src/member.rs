@@ -3,11 +3,13 @@
 use std::ffi::c_void;
 use std::sync::Arc;
 
+use corecast::collective::nodes::{Error as FarError, Member as FarPlace};
 use corecast::collective::{Error, Plain};
 use corecast::machine::pin;
 use corecast::{CpuId, Member as Place};
 
 use crate::argument::elements_mut;
+use crate::cluster_place::ClusterPlace;
 use crate::error::Failure;
 use crate::home::Home;
 use crate::number::{ForNumbers, for_numbers};
@@ -31,17 +33,32 @@ pub struct Member {
     members: u32,
     /// The CPU to which the thread of the first operation is still to be bound.
     unbound: Option<CpuId>,
+    /// Its place in a group over several machines, and then it has no other.
+    far: Option<Box<FarPlace>>,
 }
 
 impl Member {
     pub(crate) fn new(place: Place) -> Self {
         let (rank, members) = (place.rank() as u32, place.size() as u32);
-        Self { place: Some(Box::new(place)), home: Arc::default(), rank, members, unbound: None }
+        Self { place: Some(Box::new(place)), home: Arc::default(), rank, members, unbound: None, far: None }
     }
 
     /// The same, which binds the thread of the first operation to this CPU, if there is one.
     pub(crate) fn on_thread(place: Place, cpu: Option<CpuId>) -> Self {
         Self { unbound: cpu, ..Self::new(place) }
+    }
+
+    /// A member of a group over several machines.
+    pub(crate) fn far(place: FarPlace) -> Self {
+        let (rank, members) = (place.rank() as u32, place.size() as u32);
+        Self { place: None, home: Arc::default(), rank, members, unbound: None, far: Some(Box::new(place)) }
+    }
+
+    pub(crate) fn cluster_info(&self) -> Result<ClusterPlace, Failure> {
+        let far = self.far.as_deref().ok_or_else(|| unsupported("this member's group is within one machine"))?;
+        let (node, rank) = far.place_of(far.rank())?;
+        let [nodes, node, members, rank] = [far.nodes(), node, far.members_of(node), rank].map(|number| number as u32);
+        Ok(ClusterPlace { nodes, node, members_here: members, rank_here: rank })
     }
 
     pub(crate) fn members(&self) -> usize {
@@ -55,6 +72,9 @@ impl Member {
     /// Its place in the group, unless an object that was made of it has that.
     #[inline]
     fn place(&mut self) -> Result<&mut Place, Failure> {
+        if self.far.is_some() {
+            return Err(unsupported("groups over several machines have no such operation"));
+        }
         if let Some(cpu) = self.unbound {
             pin::pin(cpu).map_err(|error| Failure::new(Status::System, error.to_string()))?.forever();
             self.unbound = None;
@@ -79,6 +99,39 @@ impl Member {
     }
 }
 
+impl Member {
+    /// An operation that there is in groups over several machines too.
+    #[inline]
+    pub(crate) fn operate_anywhere<R>(
+        &mut self,
+        operation: impl FnOnce(&mut Place) -> Result<R, Error>,
+        far_operation: impl FnOnce(&mut FarPlace) -> Result<R, FarError>,
+    ) -> Result<R, Failure> {
+        match &self.far {
+            None => self.operate(operation),
+            Some(_) => self.operate_far(far_operation),
+        }
+    }
+
+    pub(crate) fn is_far(&self) -> bool {
+        self.far.is_some()
+    }
+
+    /// An operation of a member of a group over several machines.
+    pub(crate) fn operate_far<R>(
+        &mut self,
+        operation: impl FnOnce(&mut FarPlace) -> Result<R, FarError>,
+    ) -> Result<R, Failure> {
+        let far = self.far.as_deref_mut().expect("looked for by the caller");
+        operation(far).map_err(|error| self.home.far_failure(error))
+    }
+}
+
+#[cold]
+fn unsupported(why: &'static str) -> Failure {
+    Failure::new(Status::Unsupported, why)
+}
+
 /// A reduction of the numbers there, to all where there is no root.
 struct Reduction<'a> {
     member: &'a mut Member,
@@ -92,10 +145,14 @@ impl ForNumbers for Reduction<'_> {
     fn with<T: Plain>(self, count: usize, combine: fn(T, T) -> T) -> Result<(), Failure> {
         // SAFETY: C passes `count` numbers of this type, readable and writable, which nothing else reaches meanwhile.
         let numbers = unsafe { elements_mut(self.numbers.cast::<T>(), count, "numbers") }?;
-        self.member.operate(|place| match self.root {
-            Some(root) => place.reduce_slice(root, numbers, combine),
-            None => place.allreduce_slice(numbers, combine),
-        })
+        match (&self.member.far, self.root) {
+            (None, Some(root)) => self.member.operate(|place| place.reduce_slice(root, numbers, combine)),
+            (None, None) => self.member.operate(|place| place.allreduce_slice(numbers, combine)),
+            (Some(_), root) => self.member.operate_far(|place| match root {
+                Some(root) => place.reduce_slice(root, numbers, combine),
+                None => place.allreduce_slice(numbers, combine),
+            }),
+        }
     }
 }
 
@@ -121,19 +178,25 @@ c_functions! {
 
     /// Returns when every member has entered. All members see what any member wrote before.
     safe fn corecast_member_barrier(member: &mut Member) {
-        member.operate(Place::barrier)?
+        member.operate_anywhere(Place::barrier, FarPlace::barrier)?
     }
 
     /// The same, waiting for at most `timeout_ns` nanoseconds. After CORECAST_TIMEOUT, whose message names the missing
     /// members, this member has entered and can only leave.
     safe fn corecast_member_barrier_timeout_ns(member: &mut Member, timeout_ns: Duration) {
-        member.operate(|place| place.start().barrier().and_then(|mut started| started.finish_timeout(timeout_ns)))?
+        member.operate_anywhere(
+            |place| place.start().barrier().and_then(|mut started| started.finish_timeout(timeout_ns)),
+            |place| place.start().barrier().and_then(|mut started| started.finish_timeout(timeout_ns)),
+        )?
     }
 
     /// Gives the root's `len` bytes to all others, whose `len` bytes they replace. 0 bytes are a message too: it arrives
     /// when the root has called.
     unsafe fn corecast_member_broadcast(member: &mut Member, root: u32, data: bytes_mut[len]) {
-        member.operate(|place| place.broadcast_slice(root as usize, data))?
+        match member.is_far() {
+            false => member.operate(|place| place.broadcast_slice(root as usize, data))?,
+            true => member.operate_far(|place| place.broadcast_slice(root as usize, data))?,
+        }
     }
 
     /// Combines the `count` numbers of all members, first with first and so on, and leaves the results in the root's

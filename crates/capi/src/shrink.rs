@@ -6,6 +6,7 @@
 use std::mem::MaybeUninit;
 
 use corecast::Member as Place;
+use corecast::collective::nodes::{Error as FarError, Member as FarPlace, Shrunk as FarRest};
 use corecast::collective::{Error, Shrunk as Rest};
 
 use crate::argument::elements_mut;
@@ -32,7 +33,16 @@ fn shrink(
     member: &mut Member,
     gone_to: &mut [MaybeUninit<u32>],
     shrink: impl FnOnce(&mut Place) -> Result<Rest, Error>,
+    shrink_far: impl FnOnce(&mut FarPlace) -> Result<FarRest, FarError>,
 ) -> Result<(Member, Shrunk), Failure> {
+    if member.is_far() {
+        let FarRest { me, old_rank, gone, completed, highest, .. } = member.operate_far(shrink_far)?;
+        gone_to.iter_mut().zip(&gone).for_each(|(to, &rank)| _ = to.write(rank as u32));
+        return Ok((
+            Member::far(me),
+            Shrunk { old_rank: old_rank as u32, gone: gone.len() as u32, completed, highest },
+        ));
+    }
     let Rest { me, old_rank, gone, completed, highest, .. } = member.operate(shrink)?;
     gone_to.iter_mut().zip(&gone).for_each(|(to, &rank)| _ = to.write(rank as u32));
     Ok((Member::new(me), Shrunk { old_rank: old_rank as u32, gone: gone.len() as u32, completed, highest }))
@@ -58,7 +68,7 @@ c_functions! {
     ) -> (left: new Member, shrunk: Shrunk) {
         // SAFETY: C passes room for `room` ranks.
         let gone = unsafe { elements_mut(gone.cast(), room, "gone") }?;
-        shrink(member, gone, Place::shrink)?
+        shrink(member, gone, Place::shrink, FarPlace::shrink)?
     }
 
     /// The same, waiting for at most `timeout_ns` nanoseconds. After CORECAST_TIMEOUT, whose message names the members that
@@ -71,6 +81,6 @@ c_functions! {
     ) -> (left: new Member, shrunk: Shrunk) {
         // SAFETY: C passes room for `room` ranks.
         let gone = unsafe { elements_mut(gone.cast(), room, "gone") }?;
-        shrink(member, gone, |place| place.shrink_timeout(timeout_ns))?
+        shrink(member, gone, |place| place.shrink_timeout(timeout_ns), |place| place.shrink_timeout(timeout_ns))?
     }
 }

@@ -71,9 +71,11 @@ pub enum Status {
     Lagging = 27,
     /// The attempt of a transaction is over: return from its body, which may be called again.
     Aborted = 28,
+    /// Groups over several machines have no such operation, or nothing there can do it; the message says which.
+    Unsupported = 29,
 }
 
-const NAMES: [&CStr; 29] = [
+const NAMES: [&CStr; 30] = [
     c"ok",
     c"full",
     c"empty",
@@ -103,6 +105,7 @@ const NAMES: [&CStr; 29] = [
     c"diverged",
     c"lagging",
     c"aborted",
+    c"unsupported",
 ];
 
 c_functions! {
@@ -134,6 +137,7 @@ mod tests {
         assert_eq!(name(Status::Unknown as i32), "unknown outcome");
         assert_eq!(name(Status::Lagging as i32), "lagging");
         assert_eq!(name(Status::Aborted as i32), "aborted");
-        assert_eq!([name(-1), name(29), name(i32::MAX)], ["unknown"; 3]);
+        assert_eq!(name(Status::Unsupported as i32), "unsupported");
+        assert_eq!([name(-1), name(30), name(i32::MAX)], ["unknown"; 3]);
     }
 }

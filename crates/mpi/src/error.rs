@@ -30,6 +30,7 @@ impl MpiError {
             class: 0,
             text: "not all nodes have called it in time".to_owned(),
             is_failure: false,
+            is_revoked: false,
             is_late: true,
         }
     }

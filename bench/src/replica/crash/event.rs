@@ -6,7 +6,7 @@ use super::child::Roles;
 
 /// The places at which a process kills itself: see `corecast_replica::crash_point`. Those on the way of each command are
 /// passed many times.
-const PLACES: [(&str, u64); 16] = [
+const PLACES: [(&str, u64); 17] = [
     ("proposals-written", 2000),
     ("proposed", 2000),
     ("slot-written", 2000),
@@ -20,6 +20,7 @@ const PLACES: [(&str, u64); 16] = [
     ("configuration-won", 2),
     ("adopt-half", 2),
     ("request-pushed", 500),
+    ("gift-begun", 2),
     ("gift-filled", 2),
     ("segment-published", 2),
     ("state-taken", 1),

@@ -76,6 +76,6 @@ pub use observer::Observer;
 pub use participant::{Participant, ParticipantId};
 pub use plan::{DEFAULT_LIMIT_BYTES, DEFAULT_PARTICIPANTS, RegionPlan};
 pub use region_dir::{DIR_VARIABLE, RegionDir};
-pub use sealed::{Announcement, SealedMemory, SealedReader, SealedWords};
+pub use sealed::{Announcement, GrowingFile, GrowingFileReader, SealedMemory, SealedReader, SealedWords};
 pub use section::Section;
 pub use shared::{Honest, SharedRegion};

@@ -43,12 +43,17 @@ fn initialise(mapping: &Mapping, plan: &RegionPlan, bytes: u64) {
 }
 
 pub(super) fn reserve(file: &File, bytes: u64) -> io::Result<()> {
+    check_growth(0, bytes)?;
+    Ok(rustix::io::retry_on_intr(|| fallocate(file, FallocateFlags::empty(), 0, bytes))?)
+}
+
+/// Checks that a file in memory may grow by these bytes, and that there is memory for them.
+pub(super) fn check_growth(len: u64, more: u64) -> io::Result<()> {
     // Beyond this limit the kernel would send SIGXFSZ, which ends the process.
-    if getrlimit(Resource::Fsize).current.is_some_and(|limit| bytes > limit) {
+    if getrlimit(Resource::Fsize).current.is_some_and(|limit| len.saturating_add(more) > limit) {
         return Err(io::Error::from_raw_os_error(libc::EFBIG));
     }
-    check_available(bytes)?;
-    Ok(rustix::io::retry_on_intr(|| fallocate(file, FallocateFlags::empty(), 0, bytes))?)
+    check_available(more)
 }
 
 /// A memfd has no size limit of its own. Asked for more than there is, the kernel does not refuse but kills a process (seen

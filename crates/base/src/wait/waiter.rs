@@ -54,6 +54,8 @@ pub struct Waiter {
     sharing: CpuSharing,
     budget: SpinBudget,
     yields: Yields,
+    /// The time for which it spins before it sleeps, after yields that did not help, in ticks.
+    patience: u64,
     counts: WaitCounts,
 }
 
@@ -63,7 +65,16 @@ impl Waiter {
     #[must_use]
     pub fn new(policy: Wait, sharing: CpuSharing, wake_cost: Option<Duration>) -> Self {
         let budget = SpinBudget::new(wake_cost.unwrap_or(ASSUMED_WAKE_COST));
-        Self { policy, sharing, budget, yields: Yields::default(), counts: WaitCounts::default() }
+        Self { policy, sharing, budget, yields: Yields::default(), patience: 0, counts: WaitCounts::default() }
+    }
+
+    /// Spins for up to this long before it sleeps, where its participants have a CPU each. For waits in place of a runtime's that
+    /// spins: beside a foreign thread that wants the CPU a sleeper gets it back after the foreign one's slice, 3 ms on current
+    /// kernels, while a spinning thread has it for its own slice.
+    #[must_use]
+    pub fn spinning_before_sleep(mut self, patience: Duration) -> Self {
+        self.patience = Clock::get().ticks_in(patience);
+        self
     }
 
     /// Tells whether its participants have a CPU each.
@@ -152,7 +163,7 @@ impl Waiter {
                 self.spin(start, budget, poll, check) || self.yield_some(start, Clock::get().ticks(), poll, check)
             }
         };
-        if is_over {
+        if is_over || self.endure(start, poll, check) {
             return;
         }
         self.sleep(start, place, poll, check);
@@ -161,8 +172,28 @@ impl Waiter {
         }
     }
 
+    /// Spins on before it sleeps; true if the wait is over.
+    fn endure(&mut self, start: u64, poll: Poll<'_>, check: Check<'_>) -> bool {
+        let spins_on = self.policy == Wait::Adaptive && self.patience > 0 && !self.sharing.is_oversubscribed();
+        spins_on && self.spin_until(start, self.patience, poll, check)
+    }
+
     /// True if the wait is over.
     fn spin(&mut self, start: u64, budget: u64, poll: Poll<'_>, check: Check<'_>) -> bool {
+        let mut was_found = false;
+        let mut poll = || {
+            was_found = poll();
+            was_found
+        };
+        let is_over = self.spin_until(start, budget, &mut poll, check);
+        if was_found || !is_over {
+            self.budget.learn(was_found);
+        }
+        is_over
+    }
+
+    /// Spins until the wait has lasted for `budget` ticks; true if it is over before.
+    fn spin_until(&mut self, start: u64, budget: u64, poll: Poll<'_>, check: Check<'_>) -> bool {
         let clock = Clock::get();
         let mut waited = 0;
         while waited < budget {
@@ -170,7 +201,6 @@ impl Waiter {
                 spin_hint();
                 self.counts.spins += 1;
                 if poll() {
-                    self.budget.learn(true);
                     return true;
                 }
             }
@@ -179,7 +209,6 @@ impl Waiter {
                 return true;
             }
         }
-        self.budget.learn(false);
         false
     }
 
@@ -334,6 +363,28 @@ mod tests {
         // Fewer if yields are slow here, as on a busy machine; after each sleep it looks twice.
         assert!(counts.yields <= u64::from(YIELDS_WHEN_SHARED), "{counts:?}");
         assert_eq!(counts.parks, (40 - counts.yields).div_ceil(2), "{counts:?}");
+    }
+
+    #[test]
+    fn a_patient_waiter_spins_instead_of_sleeping_unless_it_is_oversubscribed() {
+        // Far beyond the spin budget of 20 us and the yields.
+        const LOOKS: u64 = 100_000;
+        let counts_of = |participants| {
+            let waiter = Waiter::new(Wait::Adaptive, CpuSharing::unpinned(participants), None);
+            let mut waiter = waiter.spinning_before_sleep(Duration::from_secs(3600));
+            let mut looks = 0;
+            let look = || {
+                looks += 1;
+                (looks > LOOKS || participants > 2 && looks > 40).then_some(())
+            };
+            let check = |_| Ok::<_, ()>(Duration::from_micros(10));
+            waiter.until(&WakeWord::new(Wait::Adaptive), look, check).expect("check never fails");
+            waiter.counts()
+        };
+        let (patient, crowded) = (counts_of(2), counts_of(1 << 20));
+        assert_eq!(crowded.spins, 0, "{crowded:?}");
+        assert!(crowded.parks > 0, "{crowded:?}");
+        assert!(patient.parks == 0 || CpuSharing::unpinned(2).is_oversubscribed(), "{patient:?}");
     }
 
     #[test]

@@ -4,6 +4,7 @@ mod acknowledged;
 mod arguments;
 mod atomic_stream;
 mod calling;
+mod cluster;
 mod combination;
 mod commit;
 mod condvar;

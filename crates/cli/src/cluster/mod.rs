@@ -2,8 +2,8 @@
 //!
 //! All figures are simulated from a cluster file: each form of the result says so and names the provenance of the parameters.
 //!
-//! - `args`: the options; `study`: the plan, its growth with the cluster and what goes into them; `json`, `text`: how it is told. The
-//!   page is `report::cluster_page`;
+//! - `args`: the options; `study`: the plan, its growth with the cluster and what goes into them; `json`, `text`: how it is
+//!   told. The page is `report::cluster_page`;
 //! - `measuring`: a cluster file of the nodes of a job.
 
 mod args;

@@ -1,5 +1,5 @@
-//! `corecast measure`: what messages between the CPUs, or with `--cluster` between nodes, cost, or what locks take from holder to holder, as a model file and in
-//! the cache.
+//! `corecast measure`: what messages between the CPUs, or with `--cluster` between nodes, cost, or what locks take from holder
+//! to holder, as a model file and in the cache.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};

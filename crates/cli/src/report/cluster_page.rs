@@ -1,5 +1,5 @@
-//! A page about a plan for a cluster: what it should take, how that grows with the number of nodes, the tree of nodes, and where the
-//! parameters come from. All of it is simulated, and the page says so first.
+//! A page about a plan for a cluster: what it should take, how that grows with the number of nodes, the tree of nodes, and
+//! where the parameters come from. All of it is simulated, and the page says so first.
 
 use corecast::plan::cluster::{ClusterModel, ClusterPlan, FarScheme, NearCosts, Parameter, Provenance};
 use maud::{Markup, html};
@@ -57,7 +57,7 @@ pub(crate) fn render(page: &ClusterPage<'_>) -> String {
     frame.around(&frame.header(&origin(page)), &main)
 }
 
-/// What the figures rest on, before any figure.
+/// The number of parameters by provenance, before any figure.
 fn origin(page: &ClusterPage<'_>) -> Markup {
     let parameters = page.model.parameters();
     let count = |wanted| parameters.iter().filter(|(_, of)| of.provenance == wanted).count();

@@ -34,7 +34,8 @@ pub(crate) const CANDIDATES: [&str; 10] = [
 /// Headings of [`growth`].
 pub(crate) const GROWTH: [&str; 5] = [">nodes", ">members", "between nodes", ">expected", ">punctual"];
 
-/// The ways to do the operation, the cheapest first: of each scheme with its lanes the best length of pieces, and the one without.
+/// The ways to do the operation, the cheapest first: of each scheme with its lanes the best length of pieces, and the one
+/// without.
 pub(crate) fn candidates(plan: &ClusterPlan) -> Vec<Vec<String>> {
     let best = plan.best().expected_ns();
     let mut seen = Vec::new();

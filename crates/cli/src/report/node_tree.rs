@@ -1,7 +1,7 @@
 //! The first nodes of a cluster's tree as a picture: those that are reached through the fewest messages.
 //!
-//! The colour of a node shows how many messages it is away from the root. A tree of more nodes than fit is cut, and each node that lost
-//! children says how many.
+//! The colour of a node shows how many messages it is away from the root. A tree of more nodes than fit is cut, and each node
+//! that lost children says how many.
 
 use corecast::plan::cluster::ClusterPlan;
 use corecast::plan::{Direction, Tree};

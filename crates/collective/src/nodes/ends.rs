@@ -4,6 +4,7 @@ use corecast_base::sync::Arc;
 
 use super::engine::Engine;
 use super::error::{Error, Late};
+use super::forms::Forms;
 use super::leader::Leader;
 use super::news::News;
 use super::numbering::Numbering;
@@ -31,11 +32,14 @@ pub(super) struct Ends {
     pub(super) is_pending: bool,
     /// The end of waits, in ticks.
     pub(super) deadline: u64,
+    /// The ways of values between nodes.
+    pub(super) forms: Forms,
 }
 
 impl Ends {
     pub(super) fn new(near: NearMember, numbering: Arc<Numbering>, news: News, leader: Option<Leader>) -> Self {
-        Self { near, numbering, news, leader, operation: 0, completed: 0, is_pending: false, deadline: NEVER }
+        let forms = Forms::of_nodes(numbering.most_members(), numbering.nodes());
+        Self { near, numbering, news, leader, operation: 0, completed: 0, is_pending: false, deadline: NEVER, forms }
     }
 
     pub(super) fn rank(&self) -> usize {

@@ -1,4 +1,4 @@
-//! What a group asks of the library that carries its messages between nodes.
+//! The interface to the library that carries a group's messages between nodes.
 //!
 //! **When to implement it:** to run groups over a library for messages between machines. `corecast-mpi` does it for MPI, and
 //! the engine `local` for nodes that are threads of one process.
@@ -11,8 +11,8 @@
 //! received by the receives in their order. There are no tags.
 //!
 //! **Faults:** after an error of [`start`](Engine::start) or [`poll`](Engine::poll) all steps are abandoned, and nothing but
-//! [`tell`](Engine::tell), [`listen`](Engine::listen), [`remake`](Engine::remake) and [`close`](Engine::close) may be called. Only
-//! remake makes the engine of use again.
+//! [`tell`](Engine::tell), [`listen`](Engine::listen), [`remake`](Engine::remake) and [`close`](Engine::close) may be called.
+//! Only remake makes the engine of use again.
 
 use std::any::TypeId;
 use std::fmt;
@@ -25,12 +25,12 @@ pub trait Engine: Send {
     /// The nodes and the library. Changed by [`remake`](Self::remake) only.
     fn facts(&self) -> &Facts;
 
-    /// The first `bytes` bytes of a buffer, which grows as needed and keeps what it holds. No step that uses the slot may be under
-    /// way.
+    /// The first `bytes` bytes of a buffer, which grows as needed and keeps what it holds. No step that uses the slot may be
+    /// under way.
     fn room(&mut self, slot: Slot, bytes: usize) -> &mut [u8];
 
-    /// Starts a step. The slots it names belong to the engine until [`poll`](Self::poll) says that it is done; only sends may share
-    /// one.
+    /// Starts a step. The slots it names belong to the engine until [`poll`](Self::poll) says that it is done; only sends may
+    /// share one.
     ///
     /// # Errors
     /// A [`Fault`], after which all steps are abandoned.
@@ -40,25 +40,25 @@ pub trait Engine: Send {
     /// looks for words of other nodes.
     ///
     /// # Errors
-    /// A [`Fault`], after which all steps are abandoned. [`Fault::Told`] with a word that another node has told, each word once: see
-    /// [`tell`](Self::tell).
+    /// A [`Fault`], after which all steps are abandoned. [`Fault::Told`] with a word that another node has told, each word
+    /// once: see [`tell`](Self::tell).
     fn poll(&mut self, ticket: Ticket) -> Result<bool, Fault>;
 
-    /// The next word that another node has told, if there is one that neither this nor [`poll`](Self::poll) has returned. Lets all
-    /// steps proceed.
+    /// The next word that another node has told, if there is one that neither this nor [`poll`](Self::poll) has returned. Lets
+    /// all steps proceed.
     fn listen(&mut self) -> Option<FaultWord>;
 
-    /// Sends a word to all other nodes, as far as they live, and returns before they have received it; a node that receives a word
-    /// passes it on as the engine's way of telling asks for, from within its own calls. [`FaultWord::epoch`] is the number of
-    /// times that the sender was [remade](Self::remake). A receiver drops a word of an earlier epoch than its own, and keeps one of
-    /// a later epoch until it has been remade as often.
+    /// Sends a word to all other nodes, as far as they live, and returns before they have received it; a node that receives a
+    /// word passes it on as the engine's way of telling asks for, from within its own calls. [`FaultWord::epoch`] is the number
+    /// of times that the sender was [remade](Self::remake). A receiver drops a word of an earlier epoch than its own, and keeps
+    /// one of a later epoch until it has been remade as often.
     fn tell(&mut self, word: FaultWord);
 
     /// Leaves lost nodes and all abandoned steps behind, so that steps can be started among the others; returns the nodes that
-    /// go on, the same set at all of them. All living nodes call it. `living` are the nodes of which the caller has not heard that
-    /// they are lost: the engine may know of others that are. Nodes keep their order and are numbered anew from 0;
-    /// [`facts`](Self::facts) and the nodes of later steps and words are in the new numbers. All slots are free again and may hold
-    /// anything.
+    /// go on, the same set at all of them. All living nodes call it. `living` are the nodes of which the caller has not heard
+    /// that they are lost: the engine may know of others that are. Nodes keep their order and are numbered anew from 0;
+    /// [`facts`](Self::facts) and the nodes of later steps and words are in the new numbers. All slots are free again and may
+    /// hold anything.
     ///
     /// # Errors
     /// A [`Fault`] if the engine cannot go on, such as one that cannot survive the loss of a node.
@@ -69,7 +69,7 @@ pub trait Engine: Send {
     fn close(self: Box<Self>, is_clean: bool);
 }
 
-/// What an engine knows of its nodes and of itself.
+/// An engine's knowledge of its nodes and of itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Facts {

@@ -15,8 +15,8 @@ pub enum Error {
     /// A member can no longer take part.
     #[error("member {rank} on node {node} {loss}")]
     MemberLost {
-        /// Its rank. If it gave a slice of another length, or another type, than members of other nodes, this is the leader of its
-        /// node.
+        /// Its rank. If it gave a slice of another length, or another type, than members of other nodes, this is the leader of
+        /// its node.
         rank: usize,
         /// Its node.
         node: usize,

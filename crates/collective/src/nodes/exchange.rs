@@ -29,7 +29,7 @@ pub(super) enum Way {
     Broadcast(usize),
 }
 
-/// What all messages of an operation begin with, and have to agree on.
+/// The beginning of all messages of an operation, in which they have to agree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Header {
     /// The number of the operation in its group.
@@ -99,8 +99,8 @@ pub(super) struct Exchange {
 }
 
 impl Exchange {
-    /// Goes on as far as it can without waiting; true if the values are the result. `each` combines some of the left operands with
-    /// the right ones and leaves the results in the first.
+    /// Goes on as far as it can without waiting; true if the values are the result. `each` combines some of the left operands
+    /// with the right ones and leaves the results in the first.
     pub(super) fn go_on<T: Plain>(
         &mut self,
         engine: &mut dyn Engine,

@@ -1,43 +1,76 @@
-//! The way that values take between nodes: the engine's own operation, a tree, or recursive doubling.
-//!
-//! All nodes have to take the same way, so it follows from what is the same at all of them: the numbers of members, the size of the
-//! values, their type, the operation and its order.
+//! The forms of operations between nodes, and those that a group takes for each size class.
 
-use super::ends::Ends;
+use std::fmt;
+use std::str::FromStr;
+
 use super::engine::ValueKind;
-use super::exchange::{CHUNK_BYTES, Way};
-use super::schedule::Place;
+use super::exchange::CHUNK_BYTES;
 use crate::op::PredefinedOp;
-use crate::operation::Order;
 
 /// A kind of values and an operation on them that engines know, and that gives the same bits in any order.
 pub(super) type Known = (ValueKind, PredefinedOp);
 
-impl Ends {
-    pub(super) fn place(&self) -> Place {
-        Place { node: self.numbering.node, nodes: self.numbering.nodes() }
-    }
+/// A way of values between nodes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum FarForm {
+    /// The engine's own operation, of one kind for all nodes: only for numbers, and operations that give the same bits in any
+    /// order.
+    Engine,
+    /// Messages along a binomial tree.
+    Tree,
+    /// Messages by recursive doubling; of allreductions only.
+    Doubling,
+}
 
-    /// The way of an allreduction of this many bytes. Long slices of one member a node go by the engine's own operation, which
-    /// divides them among the nodes; others are messages of up to a chunk, which recursive doubling passes on in the fewest rounds.
-    pub(super) fn allreduce_way(&self, bytes: usize, known: Option<Known>) -> Way {
-        let has_one_member = self.numbering.most_members() == 1;
-        match known.filter(|_| bytes > CHUNK_BYTES && has_one_member && self.numbering.nodes() > 1) {
-            Some((kind, op)) => Way::Allreduce(kind, op),
-            None => Way::Messages(self.place().allreduce_by_doubling()),
-        }
-    }
+impl FarForm {
+    pub(super) const ALL: [Self; 3] = [Self::Engine, Self::Tree, Self::Doubling];
+}
 
-    /// The way of a reduction to a node.
-    pub(super) fn reduce_way(&self, order: Order, root: usize) -> Way {
-        Way::Messages(match order {
-            Order::Rank => self.place().reduce_by_rank(root),
-            Order::Plan | Order::Arrival => self.place().reduce(root),
+impl fmt::Display for FarForm {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Engine => "engine",
+            Self::Tree => "tree",
+            Self::Doubling => "doubling",
         })
     }
+}
 
-    /// The way of a broadcast from a node.
-    pub(super) fn broadcast_way(&self, root: usize) -> Way {
-        Way::Messages(self.place().broadcast(root))
+impl FromStr for FarForm {
+    type Err = ();
+
+    fn from_str(name: &str) -> Result<Self, ()> {
+        Self::ALL.into_iter().find(|form| form.to_string() == name).ok_or(())
+    }
+}
+
+/// The most bytes of each size class.
+pub(super) const CLASSES: [usize; 4] = [64, 4 << 10, CHUNK_BYTES, usize::MAX];
+
+/// The size class of this number of bytes.
+pub(super) fn class(bytes: usize) -> usize {
+    CLASSES.iter().position(|&most| bytes <= most).expect("the last class has no end")
+}
+
+/// The forms that a group takes, by size class.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Forms {
+    /// Of allreductions that the engine could do.
+    pub(super) known: [FarForm; CLASSES.len()],
+    /// Of all others.
+    pub(super) allreduce: [FarForm; CLASSES.len()],
+    pub(super) broadcast: [FarForm; CLASSES.len()],
+}
+
+impl Forms {
+    /// Those of a group that has not raced. Recursive doubling takes the fewest rounds. Long slices of one member a node go by
+    /// the engine's own operation, which divides them among the nodes.
+    pub(super) fn of_nodes(most_members: usize, nodes: usize) -> Self {
+        let mut known = [FarForm::Doubling; CLASSES.len()];
+        if most_members == 1 && nodes > 1 {
+            known[class(usize::MAX)] = FarForm::Engine;
+        }
+        Self { known, allreduce: [FarForm::Doubling; CLASSES.len()], broadcast: [FarForm::Tree; CLASSES.len()] }
     }
 }

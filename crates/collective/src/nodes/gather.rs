@@ -46,7 +46,8 @@ enum Stage<T> {
         from: usize,
         exchange: Exchange,
     },
-    /// The root's leader receives the values of a node; the number of bytes that are to come is known once the first chunk is here.
+    /// The root's leader receives the values of a node; the number of bytes that are to come is known once the first chunk is
+    /// here.
     Receiving {
         node: usize,
         missing: Option<usize>,
@@ -236,7 +237,7 @@ fn packed<T: Plain>(all: &[&[T]]) -> Vec<u8> {
     bytes
 }
 
-/// The values of so many members; `None` if the bytes are not theirs.
+/// The values of this number of members; `None` if the bytes are not theirs.
 fn unpacked<T: Plain>(mut bytes: &[u8], members: usize) -> Option<Vec<Vec<T>>> {
     let mut all = Vec::with_capacity(members);
     for _ in 0..members {

@@ -16,12 +16,12 @@ use super::member::{HELD_BRIEFLY, Home, Member, Seat};
 use super::news::News;
 use super::numbering::Numbering;
 use super::setup::{self, PATIENCE};
-use crate::error::{BuildError, RunError};
+use crate::error::{BuildError, Error as NearError, RunError};
 use crate::group::{Builder as NearBuilder, Group as NearGroup};
 
 impl<'a> NearBuilder<'a> {
-    /// Makes the group that is built one node's part of a group over several, which `engine` connects. Each node's process does the
-    /// same with its own end of the engine, and has any number of members.
+    /// Makes the group that is built one node's part of a group over several, which `engine` connects. Each node's process does
+    /// the same with its own end of the engine, and has any number of members.
     #[must_use]
     pub fn over(self, engine: impl Into<Option<Box<dyn Engine>>>) -> Builder<'a> {
         Builder { near: self, engine: engine.into(), limit: PATIENCE }
@@ -96,8 +96,8 @@ impl Group {
         &self.near
     }
 
-    /// Runs `body` as every member of this node, each on a thread of its own, and returns their results by rank within the node. May
-    /// be called again after it has returned, at all nodes alike.
+    /// Runs `body` as every member of this node, each on a thread of its own, and returns their results by rank within the
+    /// node. May be called again after it has returned, at all nodes alike.
     ///
     /// # Errors
     /// [`RunError`]; ranks in it are those within the node.
@@ -111,13 +111,18 @@ impl Group {
         outcomes.into_iter().collect()
     }
 
-    /// The member of this local rank; the first one leads.
-    fn join(&self, local: usize) -> Result<Member, RunError> {
+    /// Takes the place of the member of this rank within the node, for this thread or one that the member is sent to. The first
+    /// one leads.
+    ///
+    /// # Errors
+    /// As for [`Group::join`](NearGroup::join).
+    pub fn join(&self, local: usize) -> Result<Member, NearError> {
         let near = self.near.join(local)?;
         let mut seat = self.seat.lock().expect(HELD_BRIEFLY);
         let leader = if local == 0 { seat.leader.take() } else { None };
         let ends = Ends::new(near, Arc::clone(&self.numbering), self.news.clone(), leader);
-        let ends = Ends { operation: seat.operation, completed: seat.completed, ..ends };
+        let forms = seat.forms.unwrap_or(ends.forms);
+        let ends = Ends { operation: seat.operation, completed: seat.completed, forms, ..ends };
         Ok(Member::new(ends, Home::Threads(Arc::clone(&self.seat))))
     }
 

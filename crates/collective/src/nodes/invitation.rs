@@ -44,8 +44,8 @@ impl Invitation {
     /// Joins the group, and returns when all members of this node have joined and all nodes have met.
     ///
     /// # Errors
-    /// [`SetupError`]: at the first member of a node the reason, at the others that the group has failed. A place once taken stays
-    /// taken.
+    /// [`SetupError`]: at the first member of a node the reason, at the others that the group has failed. A place once taken
+    /// stays taken.
     pub fn join(self) -> Result<Member, SetupError> {
         let mut near = self.near.timeout(self.limit).join()?;
         let news = News::lay_out(&mut near).map_err(Error::Near)?;

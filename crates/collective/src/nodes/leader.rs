@@ -1,8 +1,8 @@
 //! A node's leader: the engine's end, and how it waits there.
 //!
-//! A leader polls in bursts and gives up its CPU in between; it never sleeps, as no other node could wake it. Measured between two
-//! hosts with four members each on two CPUs: a yield after every poll 297 us for an allreduce, bursts without a yield 39 us, but
-//! only while nobody else needs the CPUs.
+//! A leader polls in bursts and gives up its CPU in between; it never sleeps, as no other node could wake it. Measured between
+//! two hosts with four members each on two CPUs: a yield after every poll 297 us for an allreduce, bursts without a yield 39
+//! us, but only while nobody else needs the CPUs.
 
 use std::fmt;
 use std::time::Duration;

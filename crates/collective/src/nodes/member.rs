@@ -8,6 +8,7 @@ use corecast_channel::Plain;
 use super::ends::Ends;
 use super::engine::ValueKind;
 use super::error::Error;
+use super::forms::Forms;
 use super::leader::Leader;
 use super::prepared::{self, Steps};
 use crate::error::Loss;
@@ -20,15 +21,15 @@ use crate::operation::Order;
 /// Its operations are those of a [member](crate::Member) of one machine, with the same names: all members of all nodes call the
 /// same ones with the same roots and types in the same order. Ranks count over all nodes, node by node.
 ///
-/// **Bits:** an allreduction gives the same bits at all members of all nodes, and in all runs with the same numbers of members and
-/// nodes. [`Order::Rank`] combines in one bracketing within each node, and then the results of the nodes in their order; the same
-/// members on other nodes may get other bits.
+/// **Bits:** an allreduction gives the same bits at all members of all nodes, and in all runs with the same numbers of members
+/// and nodes that take the same forms (see [`race`](Self::race)). [`Order::Rank`] combines in one bracketing within each node,
+/// and then the results of the nodes in their order; the same members on other nodes may get other bits.
 ///
-/// **Failure:** a member that panics or dies, or calls something else, makes the group fail at all nodes: each of them learns of it
-/// in its current operation or its next one. What failed is named by node and rank. A leader that is busy elsewhere learns of it, and
-/// passes it on, only in its next operation. If two faults occur at once at different nodes, members of different nodes may name
-/// different ones. A node whose members leave in peace while others wait for it is not noticed by the others: a limit on the
-/// operation is ([`start`](Self::start)).
+/// **Failure:** a member that panics or dies, or calls something else, makes the group fail at all nodes: each of them learns
+/// of it in its current operation or its next one. What failed is named by node and rank. A leader that is busy elsewhere
+/// learns of it, and passes it on, only in its next operation. If two faults occur at once at different nodes, members of
+/// different nodes may name different ones. A node whose members leave in peace while others wait for it is not noticed by the
+/// others: a limit on the operation is ([`start`](Self::start)).
 ///
 /// Dropping a member leaves the group.
 pub struct Member {
@@ -45,13 +46,15 @@ pub(super) enum Home {
     Own,
 }
 
-/// What a group of threads keeps between its runs.
+/// The state that a group of threads keeps between its runs.
 #[derive(Debug, Default)]
 pub(super) struct Seat {
     pub(super) leader: Option<Leader>,
     /// Operations begun, and those completed.
     pub(super) operation: u64,
     pub(super) completed: u64,
+    /// The result of a race.
+    pub(super) forms: Option<Forms>,
 }
 
 pub(super) const HELD_BRIEFLY: &str = "no thread panics while it holds a leader";
@@ -314,9 +317,9 @@ impl Drop for Member {
         let Some(leader) = self.ends.leader.take() else { return };
         match &self.home {
             Home::Threads(seat) => {
-                let Ends { operation, completed, .. } = self.ends;
+                let Ends { operation, completed, forms, .. } = self.ends;
                 let mut seat = seat.lock().expect(HELD_BRIEFLY);
-                *seat = Seat { leader: Some(leader), operation, completed };
+                *seat = Seat { leader: Some(leader), operation, completed, forms: Some(forms) };
             }
             Home::Own => leader.engine.close(is_clean),
         }

@@ -10,6 +10,7 @@
 //! - [`Builder`], [`Group`]: a group whose members at each node are threads; [`Invitation`]: members that are processes;
 //! - [`Member`]: one participant, with the operations; [`Start`], [`Started`]: operations with a limit;
 //! - [`Shrunk`]: a group of those that are left after a member or a node was lost;
+//! - [`FarForm`]: the ways of values between nodes; [`FarRaces`]: the results of a race between them;
 //! - [`Engine`]: the operations between nodes that a library such as an MPI offers, each started and then polled; [`Facts`]: its
 //!   description of the nodes; [`Slot`] and [`Step`]: buffers and messages; [`Fault`]: why a step ends early;
 //! - [`FaultWord`]: the message that tells all nodes why the group has failed; [`NodeSet`]: some of the nodes;
@@ -60,19 +61,23 @@ mod node_set;
 mod numbering;
 mod operation;
 mod prepared;
+mod race;
 mod schedule;
 mod setup;
 mod shrink;
 mod start;
 mod stop;
+mod ways;
 
 pub use crate::op::PredefinedOp;
 pub use engine::{Engine, Facts, Slot, Step, Survival, Ticket, ValueKind};
 pub use error::{Error, Late, SetupError};
 pub use fault::{Fault, FaultKind, FaultWord};
+pub use forms::FarForm;
 pub use group::{Builder, Group};
 pub use invitation::Invitation;
 pub use member::Member;
 pub use node_set::NodeSet;
+pub use race::{FarRace, FarRaces};
 pub use shrink::Shrunk;
 pub use start::{Start, Started};

@@ -69,7 +69,7 @@ impl Numbering {
         (0..self.nodes()).map(|node| self.members_of(node) as u64).collect()
     }
 
-    /// What the other members of a node have to be told beside [`counts`](Self::counts).
+    /// The text that the other members of a node are told beside [`counts`](Self::counts).
     pub(super) fn text(&self) -> String {
         let survival = match self.survival {
             Survival::Nothing => "0",

@@ -35,7 +35,7 @@ pub(super) struct Course {
 }
 
 impl Course {
-    /// The steps for so many chunks.
+    /// The steps for this number of chunks.
     fn steps(self, chunks: usize, is_leader: bool) -> Vec<Step> {
         let mut steps = Vec::new();
         for chunk in 0..chunks {
@@ -88,7 +88,7 @@ pub(super) struct Operation<M: Message, F> {
     each: F,
 }
 
-/// What an operation is, beside its values.
+/// The description of an operation, beside its values.
 pub(super) struct Terms {
     pub(super) kind: CallKind,
     /// The root over all nodes.

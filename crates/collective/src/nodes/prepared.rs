@@ -6,7 +6,7 @@ use corecast_channel::ump::any::signature;
 
 use super::ends::Ends;
 use super::error::Error;
-use super::exchange::{CHUNK_BYTES, Way};
+use super::exchange::CHUNK_BYTES;
 use super::forms::Known;
 use super::gather::Gather;
 use super::message::OwnValue;
@@ -52,7 +52,7 @@ fn broadcast_terms<T>(ends: &mut Ends, kind: CallKind, root: usize, len: usize) 
         kind,
         root: Some(root),
         order: Order::Plan,
-        way: ends.broadcast_way(ends.numbering.place(root).0),
+        way: ends.broadcast_way(len * size_of::<T>(), ends.numbering.place(root).0),
         course: broadcast_course(ends, root),
         len,
         signature: signature::<T>(),
@@ -163,11 +163,7 @@ pub(super) fn allreduce_slice<'a, T: Plain, F: FnMut(T, T) -> T>(
         len: values.len(),
         signature: signature::<T>(),
     };
-    let chunks = match terms.way {
-        Way::Messages(_) => chunks(values),
-        // The engine takes the slice as a whole.
-        Way::Allreduce(..) | Way::Broadcast(_) => vec![Slice::of(values)],
-    };
+    let chunks = if ends.takes_whole(&terms.way) { vec![Slice::of(values)] } else { chunks(values) };
     let mut operation = Operation::new(ends, terms, chunks, pairwise(combine));
     Ok(move |ends: &mut Ends| operation.go_on(ends))
 }

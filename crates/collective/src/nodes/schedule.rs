@@ -1,9 +1,10 @@
 //! The messages of one node in an operation between nodes, one after the other.
 //!
-//! **Trees** are binomial: node v of the tree, counted from its root, has the children v + 1, v + 2, v + 4 and so on below its own
-//! lowest bit, so that the nodes below it lie side by side. **Recursive doubling** exchanges with the node whose number differs in
-//! one bit, the lower one as the left operand; where the number of nodes is no power of two, the first nodes fold in pairs before
-//! that. Either way a node combines the values of nodes that lie side by side, in their order: operands never change places.
+//! **Trees** are binomial: node v of the tree, counted from its root, has the children v + 1, v + 2, v + 4 and so on below its
+//! own lowest bit, so that the nodes below it lie side by side. **Recursive doubling** exchanges with the node whose number
+//! differs in one bit, the lower one as the left operand; where the number of nodes is no power of two, the first nodes fold in
+//! pairs before that. Either way a node combines the values of nodes that lie side by side, in their order: operands never
+//! change places.
 //!
 //! Source of recursive doubling with folding: Thakur, Rabenseifner and Gropp, Optimization of collective communication operations
 //! in MPICH, 2005.

@@ -14,13 +14,13 @@ use crate::MAX_MEMBERS;
 /// Changes with the messages between nodes.
 const PROTOCOL: u64 = 0x636f_7265_6e6f_0001;
 const WORD_BYTES: usize = size_of::<u64>();
-/// What a node says of itself: the protocol, and its number of members.
+/// The words that a node says of itself: the protocol, and its number of members.
 const WORDS: usize = 2;
 
 /// The time to wait for the others by default.
 pub(super) const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Tells all other nodes that this one has so many members, and hears theirs.
+/// Tells all other nodes how many members this one has, and hears theirs.
 pub(super) fn meet(engine: &mut dyn Engine, members: usize, limit: Duration) -> Result<Numbering, SetupError> {
     let facts = engine.facts().clone();
     let said = exchange(engine, &facts, [PROTOCOL, members as u64], limit)?;

@@ -2,10 +2,10 @@
 //!
 //! **When to take it:** the program can do its work with fewer members. **When not:** otherwise it ends, or starts again.
 //!
-//! The survivors of each node agree on themselves as in any group ([`crate::Member::shrink`]). Then the leaders leave what is lost
-//! behind at the engine, and tell each other who has stayed. A member or a node that is lost in the meantime makes all of them do the
-//! same again. An engine says in its facts what it survives: the loss of members that do not lead, or of nodes as well. A node whose
-//! leading process is lost is lost as a whole; among threads another one takes over the engine.
+//! The survivors of each node agree on themselves as in any group ([`crate::Member::shrink`]). Then the leaders leave what is
+//! lost behind at the engine, and tell each other who has stayed. A member or a node that is lost in the meantime makes all of
+//! them do the same again. An engine says in its facts what it survives: the loss of members that do not lead, or of nodes as
+//! well. A node whose leading process is lost is lost as a whole; among threads another one takes over the engine.
 //!
 //! **Progress:** blocking.
 
@@ -16,6 +16,7 @@ use corecast_base::sync::Arc;
 use super::ends::Ends;
 use super::engine::Survival;
 use super::error::Error;
+use super::forms::Forms;
 use super::invitation::share;
 use super::leader::Leader;
 use super::member::{HELD_BRIEFLY, Home, Member};
@@ -24,7 +25,7 @@ use super::numbering::Numbering;
 use super::setup::{gathered, start_gather};
 use super::start::deadline;
 use super::stop::Stop;
-use super::{FaultKind, FaultWord, NodeSet};
+use super::{Fault, FaultKind, FaultWord, NodeSet};
 use crate::core::NEVER;
 use crate::error::Error as NearError;
 use crate::member::{Member as NearMember, Shrunk as NearShrunk};
@@ -54,7 +55,7 @@ struct Survivors {
     completed: u64,
 }
 
-/// What the leaders tell each other, and then their nodes.
+/// The new group, as the leaders tell it each other and then their nodes.
 struct Agreed {
     numbering: Numbering,
     gone: Vec<u64>,
@@ -72,8 +73,8 @@ impl Member {
         self.shrink_until(NEVER)
     }
 
-    /// As [`shrink`](Self::shrink), but waits at most for about `limit`. After [`Error::Timeout`] because of members of this node, the
-    /// others go on waiting, and this member may call it again. If other nodes are late, the members of this node get
+    /// As [`shrink`](Self::shrink), but waits at most for about `limit`. After [`Error::Timeout`] because of members of this
+    /// node, the others go on waiting, and this member may call it again. If other nodes are late, the members of this node get
     /// [`Error::Engine`], and cannot shrink the group any more.
     ///
     /// # Errors
@@ -93,11 +94,7 @@ impl Member {
         if old.survival == Survival::Nothing {
             return Err(Error::CannotShrink { engine: old.engine.clone(), lost: "a member or a node" });
         }
-        let mut survivors = Survivors {
-            locals: (0..old.members_of(old.node)).collect(),
-            nodes: (0..old.nodes()).collect(),
-            completed: ends.completed,
-        };
+        let mut survivors = Survivors::of(ends);
         let mut lost = lost_node(ends);
         let mut near = survivors.shrink(&mut ends.near, deadline).map_err(|error| ends.failed(error))?;
         let mut leader = ends.leader.take();
@@ -108,25 +105,17 @@ impl Member {
             let news = News::lay_out(&mut near).map_err(Error::Near)?;
             let mut new = Ends::new(near, Arc::clone(&old), news, leader);
             new.deadline = deadline;
-            match survivors.agree(&mut new, &old, lost) {
-                Ok(Agreed { numbering, gone, highest }) => {
-                    (new.numbering, new.deadline) = (Arc::new(numbering), NEVER);
-                    let gone = gone.into_iter().map(|rank| rank as usize).collect();
-                    let me = Self::new(new, home);
-                    return Ok(Shrunk { me, old_rank, gone, completed: survivors.completed, highest });
-                }
-                Err(Error::MemberLost { .. } | Error::NodeLost { .. }) if !is_final(&new) => {
-                    lost = lost_node(&new);
-                    near = survivors.shrink(&mut new.near, deadline).map_err(|error| new.failed(error))?;
-                    leader = new.leader.take();
-                }
-                Err(error) => {
-                    if let Some(leader) = new.leader.take() {
-                        leader.engine.close(false);
-                    }
-                    return Err(error);
-                }
+            let error = match survivors.agree(&mut new, &old, lost) {
+                Ok(agreed) => return Ok(survivors.shrunk(new, home, old_rank, agreed)),
+                Err(error) => error,
+            };
+            if !is_lost_again(&new) {
+                new.leader.take().into_iter().for_each(|leader| leader.engine.close(false));
+                return Err(error);
             }
+            lost = lost_node(&new);
+            near = survivors.shrink(&mut new.near, deadline).map_err(|error| new.failed(error))?;
+            leader = new.leader.take();
         }
     }
 }
@@ -144,9 +133,10 @@ fn word_of(ends: &Ends) -> Option<FaultWord> {
     }
 }
 
-/// True if the members of this node cannot go on.
-fn is_final(ends: &Ends) -> bool {
-    word_of(ends).is_some_and(|word| word.kind == FaultKind::Node && word.epoch == OWN_NODE)
+/// True if the new group has failed as groups do, so that its survivors can try again.
+fn is_lost_again(ends: &Ends) -> bool {
+    let has_failed = ends.near.ends().core.check_fault().is_err();
+    has_failed && word_of(ends).is_none_or(|word| word.epoch != OWN_NODE)
 }
 
 /// The epoch of a word that says within a node that the node itself cannot go on; it is sent to no other node.
@@ -160,7 +150,34 @@ fn taken_over(home: &Home) -> Option<Leader> {
     }
 }
 
+/// The engine cannot be remade: the members of this node are told so, and keep out of other groups.
+fn cannot_go_on(new: &mut Ends, fault: Fault) -> Error {
+    let (class, text) = match fault {
+        Fault::Engine { class, text } => (class, text),
+        other => (0, format!("{other:?}")),
+    };
+    let node = new.numbering.node;
+    new.publish(FaultWord { epoch: OWN_NODE, node: node as u32, kind: FaultKind::Engine { class } });
+    Error::Engine { node, class, text }
+}
+
 impl Survivors {
+    /// All members and nodes of a group.
+    fn of(ends: &Ends) -> Self {
+        let Ends { numbering, completed, .. } = ends;
+        let (locals, nodes) = (numbering.members_of(numbering.node), numbering.nodes());
+        Self { locals: (0..locals).collect(), nodes: (0..nodes).collect(), completed: *completed }
+    }
+
+    /// This member's place in the new group.
+    fn shrunk(&self, mut new: Ends, home: Home, old_rank: usize, agreed: Agreed) -> Shrunk {
+        let Agreed { numbering, gone, highest } = agreed;
+        new.forms = Forms::of_nodes(numbering.most_members(), numbering.nodes());
+        (new.numbering, new.deadline) = (Arc::new(numbering), NEVER);
+        let gone = gone.into_iter().map(|rank| rank as usize).collect();
+        Shrunk { me: Member::new(new, home), old_rank, gone, completed: self.completed, highest }
+    }
+
     /// Leaves the lost members of this node behind.
     fn shrink(&mut self, near: &mut NearMember, deadline: u64) -> Result<NearMember, NearError> {
         let NearShrunk { me, gone, .. } = near.shrink_until(deadline)?;
@@ -192,8 +209,7 @@ impl Survivors {
         lost.iter().for_each(|&node| living.remove(node));
         let leader = new.leader.as_mut().expect("a leader meets the others");
         (leader.epoch, leader.has_told) = (leader.epoch + 1, false);
-        let stay = leader.engine.remake(&living).map_err(Stop::from);
-        let stay = stay.map_err(|stop| new.stopped(stop))?;
+        let stay = leader.engine.remake(&living).map_err(|fault| cannot_go_on(new, fault))?;
         self.nodes = stay.iter().map(|node| self.nodes[node]).collect();
         let words = self.words(old, highest);
         let leader = new.leader.as_mut().expect("as before");
@@ -212,8 +228,8 @@ impl Survivors {
         Ok(self.agreed(&facts, old, &said, words.len()))
     }
 
-    /// What this node tells the others: its members, the most operations that one has completed, and a bit for each old member
-    /// that is still there.
+    /// The words that this node tells the others: its members, the most operations that one has completed, and a bit for each
+    /// old member that is still there.
     fn words(&self, old: &Numbering, highest: u64) -> Vec<u64> {
         let mut words = vec![0; 2 + old.most_members().div_ceil(64)];
         (words[0], words[1]) = (self.locals.len() as u64, highest);

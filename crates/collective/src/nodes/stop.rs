@@ -1,4 +1,4 @@
-//! What ends an operation at a leader before its time.
+//! The events that end an operation at a leader before its time.
 
 use super::{Fault, FaultKind};
 use crate::call::Call;

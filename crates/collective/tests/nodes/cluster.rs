@@ -1,5 +1,6 @@
 //! Some nodes and their members, on threads of this process.
 
+use std::sync::Barrier;
 use std::thread;
 
 use corecast_base::CpuId;
@@ -8,7 +9,7 @@ use corecast_collective::nodes::{Engine, Member};
 use corecast_collective::{Group, RunError};
 use corecast_machine::{Cpu, Machine, Topology};
 
-/// A machine of so many CPUs, none of which has to be there, as no member is pinned.
+/// A machine of this number of CPUs, none of which has to be there, as no member is pinned.
 pub(crate) fn machine(cpus: usize) -> Machine {
     let cpus = (0..cpus as u32).map(|id| Cpu::flat(CpuId::new(id))).collect();
     Machine::from_topology(&Topology { cpus, ..Topology::default() })
@@ -20,11 +21,14 @@ pub(crate) fn run<R: Send>(
     members: &[usize],
     body: impl Fn(&mut Member) -> R + Sync,
 ) -> Vec<Result<Vec<R>, RunError>> {
-    let body = &body;
+    let (body, have_met) = (&body, &Barrier::new(members.len()));
     let one = |engine: Box<dyn Engine>, members: usize| {
         let machine = machine(members);
         let group = Group::builder(&machine).members(members).pin(false).plan_folder(None).race_folder(None);
-        group.over(engine).build().expect("the nodes meet").run(body)
+        let group = group.over(engine).build().expect("the nodes meet");
+        // A fault that a node told before another one has met all would end that one's set-up.
+        have_met.wait();
+        group.run(body)
     };
     thread::scope(|scope| {
         let nodes: Vec<_> = network.engines().into_iter().zip(members).collect();

@@ -152,3 +152,25 @@ fn a_group_runs_again() {
     });
     assert_eq!(sums, vec![[0, 1, 2].map(|round| vec![Ok(4 * round); 2]); 2]);
 }
+
+#[test]
+fn forms_race_and_the_result_is_kept() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let raced = || {
+        all(run(Network::of(3).delays(5), &[1, 2, 1], |me| {
+            let races = me.race(Some(folder.path()))?;
+            let mut bits = Bits::new();
+            check_values(me, &mut bits)?;
+            check_slices(me, &mut bits)?;
+            let winners = [races.known, races.allreduce, races.broadcast].map(|races| {
+                assert!(races.iter().all(|race| me.rank() > 0 || !race.medians_ns.is_empty()));
+                races.iter().map(|race| race.winner).collect::<Vec<_>>()
+            });
+            Ok::<_, Error>((races.is_kept, winners))
+        }))
+    };
+    let first: Vec<_> = raced().into_iter().map(|outcome| outcome.expect("all is well")).collect();
+    assert!(first.iter().all(|outcome| *outcome == (false, first[0].1.clone())), "{first:?}");
+    let second: Vec<_> = raced().into_iter().map(|outcome| outcome.expect("all is well")).collect();
+    assert!(second.iter().all(|outcome| *outcome == (true, first[0].1.clone())), "{second:?}");
+}

@@ -31,7 +31,7 @@ fn phase(me: &mut Member, mut before: impl FnMut(u64)) -> Result<(), Error> {
     Ok(())
 }
 
-/// What a member saw: the losses, and the members gone with each, in the first ranks.
+/// A member's view: the members that are gone, by their first ranks, the size of its last group, and how that ended.
 #[derive(Debug, Clone, PartialEq)]
 struct Seen {
     gone: Vec<usize>,
@@ -138,7 +138,8 @@ fn check(seed: u64) {
     let may_be_lost = |rank: usize| {
         mishaps.iter().any(|mishap| match *mishap {
             Mishap::Panic { rank: lost, .. } => lost == rank,
-            Mishap::Death { node, .. } | Mishap::Broken { node, .. } => node_of(rank) == Some(node),
+            Mishap::Death { node, .. } => node_of(rank) == Some(node),
+            Mishap::Broken { .. } => false,
         })
     };
     let survivors: Vec<&Seen> = seen.iter().flatten().filter(|seen| seen.last.is_ok()).collect();

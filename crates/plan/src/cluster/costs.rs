@@ -1,8 +1,8 @@
-//! What a message between two nodes costs, by tier and length.
+//! The cost of a message between two nodes, by tier and length.
 //!
 //! The model is LogGP's (Alexandrov, Ionescu, Schauser, Scheiman, LogGP: incorporating long messages into the LogP model, 1995):
-//! the CPUs of both ends are busy for a while, the message is on its way, and each byte takes its time. Times are whole picoseconds, so
-//! that the two ways to compute a tree's cost agree to the last digit.
+//! the CPUs of both ends are busy for a while, the message is on its way, and each byte takes its time. Times are whole
+//! picoseconds, so that the two ways to compute a tree's cost agree to the last digit.
 
 use super::model::{ClusterModel, Nic, Tier};
 use super::parameter::Parameter;

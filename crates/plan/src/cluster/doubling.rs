@@ -1,7 +1,7 @@
 //! Recursive doubling among nodes: in round k each node exchanges with the one whose number differs in bit k.
 //!
-//! A number of nodes that is no power of two folds first: of the first nodes, each odd one hands its value to the even one before it, and
-//! gets the result at the end.
+//! A number of nodes that is no power of two folds first: of the first nodes, each odd one hands its value to the even one
+//! before it, and gets the result at the end.
 
 use super::layout::Layout;
 

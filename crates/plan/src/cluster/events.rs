@@ -1,7 +1,7 @@
 //! The same tree of nodes as `far_tree` has, built and timed node by node: the check of what counts say.
 //!
-//! Each unit is simulated on a queue of senders, in O(n log n) for n nodes. The tests run a reduction from its begin, too, against the
-//! time that the reversed broadcast has.
+//! Each unit is simulated on a queue of senders, in O(n log n) for n nodes. The tests run a reduction from its begin, too,
+//! against the time that the reversed broadcast has.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

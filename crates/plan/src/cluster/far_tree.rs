@@ -8,8 +8,8 @@
 //! Everything follows from the runs of the model, so that each node can derive its own neighbours from them. What a tree costs is
 //! computed from the counts of [`PostalTree`], too; `events` computes the same node by node.
 //!
-//! A reduction is the same tree in reversed time: with the time for which a *receiver* is busy as the step, and the time before a node
-//! has its value in the place of the work that it has left.
+//! A reduction is the same tree in reversed time: with the time for which a *receiver* is busy as the step, and the time before
+//! a node has its value in the place of the work that it has left.
 
 use super::layout::{Layout, Unit, Units};
 use super::postal::{Hop, PostalTree};

@@ -15,7 +15,7 @@ pub struct FieldError {
     pub path: String,
     /// The form that it should have.
     pub expected: String,
-    /// What is there.
+    /// The value that is there.
     pub found: String,
 }
 

@@ -7,6 +7,10 @@ use super::{ClusterTextError, MAX_LEN_BYTES, parse, read, render, write};
 /// The example of the documentation.
 const EXAMPLE: &str = include_str!("../../../../docs/examples/cluster.json");
 
+fn assumed(value: f64) -> Value {
+    json!({"value": value, "provenance": "assumed"})
+}
+
 fn example() -> Value {
     serde_json::from_str(EXAMPLE).expect("JSON")
 }
@@ -35,7 +39,6 @@ fn everything_comes_back_unknown_fields_too() {
 
 #[test]
 fn every_broken_rule_is_named_by_its_path() {
-    let assumed = |value: f64| json!({"value": value, "provenance": "assumed"});
     let cases: [(&str, Value, &str); 27] = [
         ("/name", Value::Null, "`name`: expected a text, found nothing"),
         ("/machines", json!([]), "`machines`: expected an object, found []"),
@@ -105,6 +108,10 @@ fn every_broken_rule_is_named_by_its_path() {
         let error = parse(text.to_string()).expect_err(expected).to_string();
         assert!(error.starts_with(expected), "{error}\ninstead of\n{expected}");
     }
+}
+
+#[test]
+fn times_that_make_no_tree_are_refused() {
     let mut text = example();
     text["tiers"][2]["latency_ns"] = assumed(1e9);
     let error = parse(text.to_string()).expect_err("picoseconds instead of nanoseconds").to_string();

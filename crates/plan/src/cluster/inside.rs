@@ -1,4 +1,4 @@
-//! What the nodes of a cluster do inside during one operation, by kind.
+//! The work inside the nodes of a cluster during one operation, by kind.
 
 use super::costs::{LINE_BYTES, ps};
 use super::model::{ClusterModel, MachineKind};

@@ -133,8 +133,8 @@ impl Layout {
         Unit { first: position / size * size, level }
     }
 
-    /// The units of the level below in a unit, those without a node left out; equal ones that follow each other are one entry, and
-    /// so that the unit at `alone` is an entry of its own.
+    /// The units of the level below in a unit, those without a node left out; equal ones that follow each other are one entry,
+    /// and so that the unit at `alone` is an entry of its own.
     pub(super) fn inside(&self, unit: Unit, alone: Option<u64>) -> Vec<Units> {
         let size = self.size(unit.level - 1);
         let end = unit.first.saturating_add(self.size(unit.level));

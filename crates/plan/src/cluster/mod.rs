@@ -2,20 +2,21 @@
 //!
 //! A [`ClusterModel`] is read from a file of schema `corecast-cluster/1`: kinds of machines, runs of nodes, and what a message
 //! costs on each tier of the network, every figure with its [`Provenance`]. [`Near`] plans the inside of each kind once.
-//! [`ClusterRequest::plan`] then evaluates the ways to do an operation: trees of earliest completion, recursive doubling, and halving for
-//! long values, with lanes and pieces where they help. A node derives its own neighbours in a tree from the model
+//! [`ClusterRequest::plan`] then evaluates the ways to do an operation: trees of earliest completion, recursive doubling, and
+//! halving for long values, with lanes and pieces where they help. A node derives its own neighbours in a tree from the model
 //! ([`ClusterPlan::neighbours`]), so that no plan of 10^5 nodes is sent around.
 //!
-//! The cost of a tree is computed from counts of nodes, in a time that hardly depends on their number, and can be simulated node by node
-//! ([`ClusterPlan::node_by_node_ns`]): both agree to the last digit. All costs are **simulated**: nothing of a cluster is measured
-//! here, and a plan is as good as its parameters.
+//! The cost of a tree is computed from counts of nodes, in a time that hardly depends on their number, and can be simulated
+//! node by node ([`ClusterPlan::node_by_node_ns`]): both agree to the last digit. All costs are **simulated**: nothing of a
+//! cluster is measured here, and a plan is as good as its parameters.
 //!
 //! Take it to choose a network's scheme or to see how an operation grows with the cluster; for the members of one machine take
 //! [`Request`](crate::Request).
 //!
-//! From below: `parameter`, `model`, `field`, `check`, `file`, `read`, `write`: the model and its file; `layout`: where nodes lie; `postal`:
-//! the tree among equal members; `far_tree`, `events`: trees of all nodes, by counts and node by node; `doubling`: recursive doubling;
-//! `waits`: interruptions; `near`, `inside`, `costs`: what the parts cost; `evaluation`, `plan`: candidates; `json`, `explain`: results.
+//! From below: `parameter`, `model`, `field`, `check`, `file`, `read`, `write`: the model and its file; `layout`: where nodes
+//! lie; `postal`: the tree among equal members; `far_tree`, `events`: trees of all nodes, by counts and node by node;
+//! `doubling`: recursive doubling; `waits`: interruptions; `near`, `inside`, `costs`: what the parts cost; `evaluation`,
+//! `plan`: candidates; `json`, `explain`: results.
 
 mod candidate;
 mod check;

@@ -160,8 +160,8 @@ impl ClusterModel {
         self.len() == 0
     }
 
-    /// The same cluster with another number of nodes: each kind keeps its share, no position is free, and tiers hold as many as they
-    /// do. The last tier holds the rest.
+    /// The same cluster with another number of nodes: each kind keeps its share, no position is free, and tiers hold as many as
+    /// they do. The last tier holds the rest.
     ///
     /// # Panics
     ///
@@ -238,7 +238,8 @@ impl MachineKind {
 }
 
 impl Tier {
-    /// A tier with the costs that every tier has, each assumed: `latency_ns`, the time for which either CPU is busy, and `byte_ns`.
+    /// A tier with the costs that every tier has, each assumed: `latency_ns`, the time for which either CPU is busy, and
+    /// `byte_ns`.
     #[must_use]
     pub fn assumed(name: &str, size: Option<u64>, latency_ns: f64, busy_ns: f64, byte_ns: f64) -> Self {
         Self {

@@ -1,4 +1,4 @@
-//! What the nodes of a cluster do inside: planned once for each kind of machine.
+//! The work inside the nodes of a cluster: planned once for each kind of machine.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -23,7 +23,7 @@ pub enum NearError {
     File {
         /// The kind of machine.
         kind: String,
-        /// What is wrong.
+        /// The fault.
         error: ModelFileError,
     },
     /// The notation of a machine is wrong.
@@ -31,7 +31,7 @@ pub enum NearError {
     Synthetic {
         /// The kind of machine.
         kind: String,
-        /// What is wrong.
+        /// The fault.
         error: DiscoverError,
     },
     /// The machine's costs have another unit than those of the network.
@@ -45,7 +45,7 @@ pub enum NearError {
     Problem {
         /// The kind of machine.
         kind: String,
-        /// What is wrong.
+        /// The fault.
         error: ProblemError,
     },
     /// There is no plan.
@@ -53,12 +53,12 @@ pub enum NearError {
     Plan {
         /// The kind of machine.
         kind: String,
-        /// What is wrong.
+        /// The fault.
         error: PlanError,
     },
 }
 
-/// What the members of one node take for values of a cache line.
+/// The time that the members of one node take for values of a cache line.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Near {
     /// Members of the node.

@@ -89,8 +89,8 @@ impl ClusterPlan {
         Some(self.tree(direction)?.span().depths)
     }
 
-    /// The time of the trees for whole values, with every node punctual, simulated node by node; `None` beyond [`MOST_SIMULATED_NODES`].
-    /// It equals the `quiet_ns` of the candidate with one lane and without chunks.
+    /// The time of the trees for whole values, with every node punctual, simulated node by node; `None` beyond
+    /// [`MOST_SIMULATED_NODES`]. It equals the `quiet_ns` of the candidate with one lane and without chunks.
     #[must_use]
     pub fn node_by_node_ns(&self) -> Option<f64> {
         if self.nodes > MOST_SIMULATED_NODES {

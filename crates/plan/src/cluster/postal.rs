@@ -3,8 +3,8 @@
 //!
 //! With equal costs this greedy tree is the best there is (Bar-Noy and Kipnis, Designing broadcasting algorithms in the postal
 //! model, 1994). It is kept as counts: a *level* holds the members that receive at one time, and a cluster of 10^5 nodes has some
-//! hundred of them. Members are numbered (their *slot*) in the order in which they receive, those of one time in the order of their
-//! senders; from that follow the parent and the children of any slot without a table of all.
+//! hundred of them. Members are numbered (their *slot*) in the order in which they receive, those of one time in the order of
+//! their senders; from that follow the parent and the children of any slot without a table of all.
 
 use std::collections::BTreeMap;
 

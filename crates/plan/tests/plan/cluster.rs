@@ -1,4 +1,5 @@
 //! Plans of clusters: both evaluators up to 10^5 nodes, the growth with the cluster, and every operation.
+#![allow(clippy::print_stdout, reason = "`--nocapture` shows the figures of docs/design/cluster-planning.md")]
 
 use std::path::Path;
 use std::time::Instant;
@@ -182,4 +183,29 @@ fn the_inside_of_a_kind_is_planned_once_and_by_its_own_model() {
     let cycles = kind(file("paper-bloomfield-2x4x2-16.json"));
     let wrong = Near::plan("old", &cycles, &models, Effort::Quick).expect_err("cycles").to_string();
     assert_eq!(wrong, "machine `old` has costs in cycles, expected nanoseconds, as between nodes");
+}
+
+/// Some hundred texts that differ from the example in a few bytes: each is refused, or can be planned for and comes back.
+#[test]
+fn damaged_files_are_refused_or_planned_for() {
+    const SEED: u64 = 20_261_126;
+    println!("seed {SEED}");
+    let mut random = fastrand::Rng::with_seed(SEED);
+    let mut accepted = 0;
+    for _ in 0..400 {
+        let mut text = EXAMPLE.as_bytes().to_vec();
+        for _ in 0..random.usize(1..4) {
+            let at = random.usize(..text.len());
+            text[at] = *random.choice(b"0123456789.-,:[]{}\"enull").expect("there are some");
+        }
+        let Ok(model) = cluster::parse(&text) else { continue };
+        accepted += 1;
+        let rendered = cluster::render(&model).expect("what is read can be written");
+        assert_eq!(cluster::parse(rendered).expect("what is written can be read"), model);
+        let near: NearCosts = model.machines.keys().map(|kind| (kind.clone(), Near::alone())).collect();
+        let plan = ClusterRequest::new(Operation::Allreduce).plan(&model, &near).expect("8 bytes need nothing more");
+        assert_eq!(plan.nodes, model.len());
+    }
+    println!("{accepted} accepted");
+    assert!(accepted > 20, "most digits and texts may be others: {accepted}");
 }

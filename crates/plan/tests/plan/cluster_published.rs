@@ -1,7 +1,9 @@
 //! The model against published times of collectives over nodes: within a factor of 2, or the reason is given.
 //!
-//! Nothing was fitted row by row. Costs inside nodes are those of captured or assumed machines. The InfiniBand rows share the figures of
-//! `docs/examples/cluster.json`, whose sources are two issues of UCX; each other network says where its own are from.
+//! Nothing was fitted row by row. Costs inside nodes are those of captured or assumed machines. The InfiniBand rows share the
+//! figures of `docs/examples/cluster.json`, whose sources are two issues of UCX; each other network says where its own are
+//! from.
+#![allow(clippy::print_stdout, reason = "`--nocapture` shows the figures of docs/design/cluster-planning.md")]
 
 use std::path::Path;
 
@@ -165,8 +167,8 @@ fn a_sum_over_qsnet_comes_out_within_a_factor_of_two() {
     assert!((0.5..=2.0).contains(&ratios(&row, &model)[0].1));
 }
 
-/// Blue Gene/Q reduces in its network: a model of messages between nodes must not reach that, or it counts too little. Its latency
-/// between nodes is assumed to be far below that of any cluster.
+/// Blue Gene/Q reduces in its network: a model of messages between nodes must not reach that, or it counts too little. Its
+/// latency between nodes is assumed to be far below that of any cluster.
 #[test]
 fn a_tree_of_hardware_is_out_of_reach() {
     let row = Row {
@@ -188,8 +190,8 @@ fn a_tree_of_hardware_is_out_of_reach() {
     assert!(plan.best_of(FarScheme::Doubling).is_some_and(|doubling| doubling.quiet_ns > 10_250.0));
 }
 
-/// Two lanes of OmniPath on 36 nodes: published are gains of considerably more than 2 over libraries whose own operations were slow; two
-/// lanes alone cannot give more than 2.
+/// Two lanes of OmniPath on 36 nodes: published are gains of considerably more than 2 over libraries whose own operations were
+/// slow; two lanes alone cannot give more than 2.
 #[test]
 fn two_lanes_gain_up_to_a_factor_of_two() {
     let row = Row {

@@ -15,6 +15,7 @@ mod fingerprint;
 mod key;
 mod map_hasher;
 mod operation;
+mod pool;
 mod query;
 mod snapshot;
 mod store;

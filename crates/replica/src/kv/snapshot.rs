@@ -6,13 +6,14 @@
 //! digest: u128
 //! ```
 //!
-//! Numbers are little-endian. The reader checks every count and length against its limit, sets nothing aside for bytes that
-//! have not come, takes each key once only, and compares the digest, so damaged bytes give an error and no state.
+//! Numbers are little-endian. The reader checks every count and length against its limit, sets at most 16 MiB aside,
+//! untouched, for bytes that have not come, takes each key once only, and compares the digest, so damaged bytes give an error and no state.
 
 use std::io::{self, Read, Write};
 
 use super::fingerprint;
 use super::key::{Key, MAX_KEY_BYTES};
+use super::pool::{LONG_BYTES, Pool};
 use super::value::{MAX_VALUE_BYTES, Value};
 
 const MAGIC: [u8; 12] = *b"corecast-kv\0";
@@ -47,14 +48,21 @@ pub(super) fn write<'a>(
 
 /// Reads entries and hands each to `take`, which says whether its key is new; returns the digest that was written.
 pub(super) fn read(from: &mut dyn Read, mut take: impl FnMut(Key, Value) -> bool) -> io::Result<u128> {
-    let entries = read_head(from)?;
-    let mut buffer = Vec::new();
+    let mut take = |(key, value)| if take(key, value) { Ok(()) } else { Err(damaged("a key comes twice")) };
+    let (entries, mut buffer, mut pool) = (read_head(from)?, Vec::new(), Pool::default());
     for _ in 0..entries {
-        let (key, value) = read_entry(from, &mut buffer)?;
-        if !take(key, value) {
-            return Err(damaged("a key comes twice"));
+        let (key, value_bytes) = read_key(from, &mut buffer)?;
+        if value_bytes < LONG_BYTES {
+            read_exactly(from, value_bytes, &mut buffer)?;
+            take((key, Value::new(&buffer).map_err(|_| damaged("a value is too long"))?))?;
+            continue;
         }
+        if pool.is_full_for(value_bytes) {
+            pool.renew(value_bytes).try_for_each(&mut take)?;
+        }
+        pool.read(key, value_bytes, from).map_err(ends_early)?;
     }
+    pool.finish().try_for_each(take)?;
     Ok(u128::from_le_bytes(array(from)?))
 }
 
@@ -80,7 +88,8 @@ fn read_head(from: &mut dyn Read) -> io::Result<u64> {
     if checksum != fingerprint::of_head(&read) { Err(damaged("its head is not the one written")) } else { Ok(entries) }
 }
 
-fn read_entry(from: &mut dyn Read, buffer: &mut Vec<u8>) -> io::Result<(Key, Value)> {
+/// A key, and the length of the value behind it.
+fn read_key(from: &mut dyn Read, buffer: &mut Vec<u8>) -> io::Result<(Key, usize)> {
     let key_bytes = usize::from(u16::from_le_bytes(array(from)?));
     let value_bytes = u32::from_le_bytes(array(from)?) as usize;
     if key_bytes > MAX_KEY_BYTES || value_bytes > MAX_VALUE_BYTES {
@@ -88,9 +97,7 @@ fn read_entry(from: &mut dyn Read, buffer: &mut Vec<u8>) -> io::Result<(Key, Val
     }
     read_exactly(from, key_bytes, buffer)?;
     let key = Key::new(buffer).map_err(|_| damaged("a key is empty"))?;
-    read_exactly(from, value_bytes, buffer)?;
-    let value = Value::new(buffer).map_err(|_| damaged("a value is too long"))?;
-    Ok((key, value))
+    Ok((key, value_bytes))
 }
 
 /// Reads this many bytes; memory grows with those that come.
@@ -103,9 +110,10 @@ fn read_exactly(from: &mut dyn Read, len: usize, buffer: &mut Vec<u8>) -> io::Re
 /// Bytes of a fixed number.
 pub(super) fn array<const N: usize>(from: &mut dyn Read) -> io::Result<[u8; N]> {
     let mut bytes = [0; N];
-    match from.read_exact(&mut bytes) {
-        Ok(()) => Ok(bytes),
-        Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Err(damaged("it ends early")),
-        Err(error) => Err(error),
-    }
+    from.read_exact(&mut bytes).map_err(ends_early)?;
+    Ok(bytes)
+}
+
+fn ends_early(error: io::Error) -> io::Error {
+    if error.kind() == io::ErrorKind::UnexpectedEof { damaged("it ends early") } else { error }
 }

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use proptest::prelude::*;
 
+use super::super::pool::LONG_BYTES;
 use super::*;
 use crate::Wire;
 use crate::kv::{MAX_KEY_BYTES, MAX_VALUE_BYTES};
@@ -253,6 +254,28 @@ fn a_damaged_snapshot_is_refused() {
         let mut flipped = bytes.clone();
         flipped[bit / 8] ^= 1 << (bit % 8);
         assert_eq!(restored(&flipped).err(), Some(io::ErrorKind::InvalidData), "bit {bit}");
+    }
+}
+
+#[test]
+fn long_values_come_back_in_pieces_that_live_as_long_as_they() {
+    let mut store = Store::default();
+    let lengths = [LONG_BYTES - 1, LONG_BYTES, LONG_BYTES + 1, 300_000, 700_001, 1 << 20, 3 << 20, 5, 900_000];
+    let value = |at: usize| Value::new(&vec![at as u8 + 1; lengths[at]]).expect("allowed");
+    let name = |at: usize| key(&format!("key {at}"));
+    for at in 0..lengths.len() {
+        store.set(&name(at), value(at), ());
+    }
+    let mut back = restored(&snapshot_of(&store)).expect("whole");
+    assert_eq!((back.digest(), back.len()), (store.digest(), lengths.len()));
+    let kept: Vec<Value> = (0..lengths.len()).map(|at| back.get(&name(at)).expect("it came back").clone()).collect();
+    (0..lengths.len()).for_each(|at| assert!(back.delete(&name(at))));
+    assert_eq!(back.digest(), 0);
+    drop(back);
+    assert!((0..lengths.len()).all(|at| kept[at] == value(at)));
+    let bytes = snapshot_of(&store);
+    for cut in [bytes.len() - 17, bytes.len() / 2, 100] {
+        assert_eq!(restored(&bytes[..cut]).err(), Some(io::ErrorKind::InvalidData), "{cut} bytes");
     }
 }
 

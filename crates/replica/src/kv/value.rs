@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::hash::{Hash, Hasher};
-use std::ops::Deref;
+use std::ops::{Deref, Range};
 use std::sync::Arc;
 
 /// The longest value, in bytes.
@@ -18,8 +18,17 @@ pub struct Value(Bytes);
 
 #[derive(Clone)]
 enum Bytes {
-    Inline { len: u8, bytes: [u8; INLINE_BYTES] },
+    Inline {
+        len: u8,
+        bytes: [u8; INLINE_BYTES],
+    },
     Shared(Arc<[u8]>),
+    /// These bytes of a piece of memory that holds several values.
+    Part {
+        piece: Arc<Box<[u8]>>,
+        at: u32,
+        len: u32,
+    },
 }
 
 /// More bytes than [`MAX_VALUE_BYTES`].
@@ -50,6 +59,12 @@ impl Value {
         let mut inline = [0; INLINE_BYTES];
         inline[..bytes.len()].copy_from_slice(bytes);
         Self(Bytes::Inline { len: bytes.len() as u8, bytes: inline })
+    }
+
+    /// Bytes of a piece of memory, which lives as long as any value in it.
+    pub(super) fn part(piece: &Arc<Box<[u8]>>, at: Range<usize>) -> Self {
+        const { assert!(MAX_VALUE_BYTES * 2 <= u32::MAX as usize) };
+        Self(Bytes::Part { piece: Arc::clone(piece), at: at.start as u32, len: at.len() as u32 })
     }
 
     /// A number as decimal digits.
@@ -102,6 +117,7 @@ impl Deref for Value {
         match &self.0 {
             Bytes::Inline { len, bytes } => &bytes[..usize::from(*len)],
             Bytes::Shared(bytes) => bytes,
+            Bytes::Part { piece, at, len } => &piece[*at as usize..][..*len as usize],
         }
     }
 }

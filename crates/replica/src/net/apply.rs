@@ -26,7 +26,7 @@ enum Stop {
 impl<S: StateMachine> Driver<S> {
     /// Applies the commands below `limit`.
     pub(super) fn apply(&mut self, inner: &Inner<S>, limit: Index) {
-        while self.core.applied_count() < limit && inner.ending.get().is_none() && self.panicked_at.is_none() {
+        while self.core.applied_count() < limit && self.applies(inner) {
             let (end, stop) = self.apply_run(inner, limit);
             inner.publish_applied(end);
             self.note_applied(end);
@@ -37,6 +37,11 @@ impl<S: StateMachine> Driver<S> {
             }
         }
         inner.callers.wake_others(self.is_with_caller);
+    }
+
+    /// True while there is reason to apply more.
+    fn applies(&self, inner: &Inner<S>) -> bool {
+        !self.is_out && self.panicked_at.is_none() && inner.ending.get().is_none()
     }
 
     /// Applies commands under the lock of the state. The count reached, and why it went no further.
@@ -107,11 +112,12 @@ impl<S: StateMachine> Driver<S> {
 
     fn left(&mut self, inner: &Inner<S>, node: NodeId, reason: LeaveReason) {
         self.patience.set_nodes(self.system.members().len());
-        if node == inner.me {
-            inner.end(match reason {
-                LeaveReason::Diverged => End::Diverged(self.system.applied()),
-                _ => End::Expelled,
-            });
+        if node == inner.id() {
+            match reason {
+                LeaveReason::Lagging => self.is_out = true,
+                LeaveReason::Diverged => inner.end(End::Diverged(self.system.applied())),
+                _ => inner.end(End::Expelled),
+            }
         }
     }
 
@@ -119,17 +125,17 @@ impl<S: StateMachine> Driver<S> {
     #[cold]
     fn panicked(&mut self, inner: &Inner<S>, index: Index) {
         self.panicked_at = Some(index);
-        let me = usize::from(inner.me.slot);
+        let me = usize::from(inner.id().slot);
         self.table.set_panicked(me, index);
         self.table.beat(me, index);
-        self.table.leave(inner.me);
+        self.table.leave(inner.id());
         self.judge_panic(inner);
     }
 
     /// Ends this node once it is clear whether another replica has got past the command.
     pub(super) fn judge_panic(&mut self, inner: &Inner<S>) {
         let Some(index) = self.panicked_at else { return };
-        let others = self.core.members().iter().filter(|&node| node != inner.me);
+        let others = self.core.members().iter().filter(|&node| node != inner.id());
         let mut is_undecided = false;
         for node in others {
             let slot = usize::from(node.slot);

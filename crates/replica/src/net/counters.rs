@@ -27,6 +27,8 @@ pub struct Counters {
     pub role_changes: u64,
     /// Nodes that it held for stuck.
     pub suspicions: u64,
+    /// The number of times that it came back as another incarnation.
+    pub rejoins: u64,
 }
 
 impl Counters {

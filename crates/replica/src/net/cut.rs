@@ -72,11 +72,11 @@ impl<S: StateMachine> Driver<S> {
         let digest = machine.digest();
         // The number begins with the node that asked.
         match NodeId::from_bits((id >> 32) as u32) {
-            Some(asker) if asker != inner.me => {
+            Some(asker) if asker != inner.id() => {
                 self.transport.send_state(asker, &StateMessage::Digest { id, index, digest });
             }
             _ => {
-                inner.cuts.heard(inner.me, id, index, digest);
+                inner.cuts.heard(inner.id(), id, index, digest);
                 let mut wanted = inner.cuts.wanted();
                 if let Some(one) = wanted.iter_mut().find(|one| one.id == id && one.state.is_none()) {
                     let mut bytes = Vec::new();
@@ -109,7 +109,7 @@ impl<S: StateMachine> Inner<S> {
         self.check_fork().map_err(ExecuteError::from)?;
         let until = Instant::now() + limit;
         loop {
-            let id = self.cuts.begin(self.me);
+            let id = self.cuts.begin(self.id());
             let taken = self.take(id, to, limit.min(CUT_ASKED_AGAIN), until);
             self.cuts.end(id);
             match taken {

@@ -19,7 +19,7 @@ use super::watch::LOST_AFTER;
 use super::wire::{Body, StateMessage};
 use crate::one_paxos::{Effect, Input, Message, Node as OneNode};
 use crate::runtime::durable::Disk;
-use crate::runtime::{Admission, End, Errand, GroupState, Joiners, Mailbox, Patience, Submitted, admission};
+use crate::runtime::{Admission, Errand, GroupState, Joiners, Mailbox, Patience, Submitted, admission};
 use crate::{Command, Index, NodeId, Op, SessionId, StateMachine};
 
 /// The shortest time between two looks at who lives, and at what has no answer.
@@ -88,6 +88,8 @@ pub(super) struct Driver<S: StateMachine> {
     pub(super) is_with_caller: bool,
     /// True once the node wants to be let go.
     pub(super) is_leaving: bool,
+    /// True once the group has put it out, or goes on without it, until it has come back.
+    pub(super) is_out: bool,
     /// True once it takes part no more.
     has_ended: bool,
     /// When it began, and looked at nodes from which it expects nothing, in ticks.
@@ -131,6 +133,7 @@ impl<S: StateMachine> Driver<S> {
             panicked_at: None,
             is_with_caller: false,
             is_leaving: false,
+            is_out: false,
             has_ended: false,
             began: now,
             looked: now,
@@ -153,6 +156,10 @@ impl<S: StateMachine> Driver<S> {
     pub(super) fn turn(&mut self, inner: &Inner<S>) -> bool {
         if inner.ending.get().is_some() {
             self.end(inner);
+            return false;
+        }
+        if self.is_out {
+            // The node's own thread takes another state.
             return false;
         }
         let mut was_busy = self.run_errands(inner);
@@ -241,8 +248,8 @@ impl<S: StateMachine> Driver<S> {
                 Effect::Send { to, message } => self.transport.send(to, &message),
                 Effect::Broadcast(message) => self.transport.broadcast(&message),
                 Effect::Apply(end) => self.apply(inner, end),
-                // Nothing is left of what it lacks. Another incarnation takes a state.
-                Effect::Lagging => inner.end(End::Expelled),
+                // Nothing is left of what it lacks. The node comes back with another state.
+                Effect::Lagging => self.is_out = true,
                 // Those of shared memory.
                 _ => {}
             }
@@ -351,7 +358,7 @@ impl<S: StateMachine> Driver<S> {
         if std::mem::replace(&mut self.has_ended, true) {
             return;
         }
-        self.table.leave(inner.me);
+        self.table.leave(inner.id());
         self.transport.close();
         self.transport.flush();
         inner.callers.wake();

@@ -18,15 +18,15 @@ use super::states::Taker;
 use super::table::NodeTable;
 use super::thread as node_thread;
 use super::transport::Transport;
-use super::{Node, links, ring};
+use super::{Node, beginning, links, ring};
 use crate::crash_point;
 use crate::error::{ExecuteError, OpenError};
-use crate::one_paxos::{self, Message, Node as OneNode, Rules, Settings};
+use crate::one_paxos::{Message, Node as OneNode};
 use crate::runtime::durable::{self, Disk, FilesOrigin};
 use crate::runtime::{Applied, GroupState, Member, boot_number};
 use crate::segment::Claim;
 use crate::system::Members;
-use crate::{Configuration, Index, NodeId, RoleChange, StateMachine};
+use crate::{Index, NodeId, StateMachine};
 
 /// The name of the table in the region, and what kind of contents it is: a number of this crate.
 const ENTRY: &str = "replica-net";
@@ -188,7 +188,11 @@ impl<S: StateMachine> Group<S> {
         let peers = Peers::of_founder(region, &table, &self.config, me)?;
         let transport = Transport::open(region, Arc::clone(&table), &self.config, me, peers)?;
         let members = Members::founding((0..self.config.nodes).map(|slot| (founder(slot), FOUNDERS_BOOT)));
-        let core = OneNode::new(self.settings(me), members.clone(), self.first_configuration());
+        let core = OneNode::new(
+            beginning::settings(&self.config, me),
+            members.clone(),
+            beginning::configuration(&self.config),
+        );
         let system = GroupState::new(members);
         let mut driver = Driver::new(core, system, transport, table, self.config.clone(), FOUNDERS_BOOT);
         driver.disk = self.files(me, (&machine, 0), Instant::now() + self.config.joining)?;
@@ -250,13 +254,19 @@ impl<S: StateMachine> Group<S> {
         let mut transport = Transport::open(&region, Arc::clone(&table), &self.config, me, peers)?;
         crash_point::here("net-announced");
         let waiter = Waiter::new(self.config.wait, region.cpu_sharing(2), None);
-        let mut taker = Taker::new(me, &mut transport, &table, waiter, until);
+        let is_over = || Instant::now() >= until;
+        let mut taker = Taker::new(me, &mut transport, &table, waiter, &is_over);
         let ((system, machine), giver) = taker.take(&|from| initial.restore_anew(from))?;
         crash_point::here("net-taken");
         let count = system.applied();
         // It knows of no configuration but the first: the newest comes with the commands that no acceptor may lack.
         let members = system.members().clone();
-        let core = OneNode::restored(self.settings(me), members, self.first_configuration(), count);
+        let core = OneNode::restored(
+            beginning::settings(&self.config, me),
+            members,
+            beginning::configuration(&self.config),
+            count,
+        );
         transport.send(giver, &Message::Missing { epoch: 0, first: count });
         let mut driver = Driver::new(core, system, transport, table, self.config.clone(), boot_number(&region, me));
         driver.disk = self.files(me, (&machine, count), until)?;
@@ -281,31 +291,6 @@ impl<S: StateMachine> Group<S> {
         let entry = region.entry(ENTRY).expect("it was planned");
         NodeTable::open(region, region.section(&entry), self.config.slots, self.config.wait)
     }
-
-    fn settings(&self, me: NodeId) -> Settings {
-        Settings {
-            me,
-            transport: one_paxos::Transport::Messages,
-            window: self.config.window,
-            founders: (0..self.config.nodes).map(founder).collect(),
-            rules: Rules::ALL,
-        }
-    }
-
-    fn first_configuration(&self) -> Configuration {
-        let leader = founder(0);
-        let acceptor = founder(usize::from(self.config.nodes > 1));
-        Configuration {
-            epoch: 0,
-            change: RoleChange::Acceptor,
-            leader,
-            acceptor,
-            inst: 0,
-            stable: 0,
-            source: leader,
-            hi: 0,
-        }
-    }
 }
 
 impl<S> Clone for Group<S> {
@@ -323,7 +308,7 @@ impl<S> std::fmt::Debug for Group<S> {
 
 /// Starts the thread of a node.
 fn start<S: StateMachine>(inner: Inner<S>) -> Result<Node<S>, OpenError> {
-    let name = format!("replica-net-{}", inner.me.slot);
+    let name = format!("replica-net-{}", inner.id().slot);
     Node::start(inner, name, node_thread::run)
 }
 

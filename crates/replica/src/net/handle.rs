@@ -57,7 +57,7 @@ impl<S: StateMachine> Member<S> for Inner<S> {
 
     #[inline]
     fn me(&self) -> NodeId {
-        self.me
+        self.id()
     }
 
     #[inline(always)]
@@ -93,13 +93,13 @@ impl<S: StateMachine> Member<S> for Inner<S> {
 
     #[inline]
     fn execute_error(&self) -> Option<ExecuteError> {
-        let end = self.ending.get().map(|end| end.of_execute(self.me));
+        let end = self.ending.get().map(|end| end.of_execute(self.id()));
         end.or_else(|| self.has_no_majority().then_some(ExecuteError::NoMajority))
     }
 
     #[inline]
     fn read_error(&self) -> Option<ReadError> {
-        let end = self.ending.get().map(|end| end.of_read(self.me));
+        let end = self.ending.get().map(|end| end.of_read(self.id()));
         end.or_else(|| self.has_no_majority().then_some(ReadError::NoMajority))
     }
 

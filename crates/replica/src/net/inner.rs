@@ -3,7 +3,7 @@
 use std::fmt;
 
 use corecast_base::region::SharedRegion;
-use corecast_base::sync::{AtomicBool, AtomicU64, Ordering};
+use corecast_base::sync::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use corecast_base::wait::{Wait, WakeWord};
 use corecast_lock::{RwLock, RwSpread};
 
@@ -18,7 +18,8 @@ pub(super) type DriverGuard<'a, S> = corecast_lock::MutexGuard<'a, Driver<S>>;
 
 /// The part of a node that its threads share.
 pub struct Inner<S: StateMachine> {
-    pub(super) me: NodeId,
+    /// This incarnation, as bits. Written by the node's own thread when it comes back.
+    me: AtomicU32,
     pub(super) region: SharedRegion,
     pub(super) state: RwLock<Applied<S>, RwSpread>,
     pub(super) applied: AppliedCount,
@@ -44,7 +45,7 @@ impl<S: StateMachine> Inner<S> {
     pub(super) fn new(region: &SharedRegion, driver: Driver<S>, state: Applied<S>) -> Self {
         let (wait, sharing) = (driver.config.wait, region.cpu_sharing(2));
         Self {
-            me: driver.core.id(),
+            me: AtomicU32::new(driver.core.id().to_bits()),
             region: region.clone(),
             applied: AppliedCount::new(state.count),
             state: RwLock::new(state),
@@ -85,6 +86,26 @@ impl<S: StateMachine> Inner<S> {
         }
     }
 
+    /// This incarnation.
+    #[inline]
+    pub(super) fn id(&self) -> NodeId {
+        // ORDERING: Relaxed, the word says everything
+        let bits = self.me.load(Ordering::Relaxed);
+        NodeId::from_bits(bits).expect("a node of this group")
+    }
+
+    /// The node is another incarnation from now on.
+    pub(super) fn set_id(&self, me: NodeId) {
+        // ORDERING: Relaxed, the word says everything
+        self.me.store(me.to_bits(), Ordering::Relaxed);
+    }
+
+    /// The node has another state.
+    pub(super) fn replace_state(&self, machine: S, count: Index) {
+        *self.state.write() = Applied { machine, count };
+        self.publish_applied(count);
+    }
+
     /// Publishes the count of commands applied here.
     pub(super) fn publish_applied(&self, count: Index) {
         self.applied.publish(count);
@@ -103,6 +124,6 @@ impl<S: StateMachine> Inner<S> {
 
 impl<S: StateMachine> fmt::Debug for Inner<S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "node {} with {} commands applied", self.me, self.applied())
+        write!(f, "node {} with {} commands applied", self.id(), self.applied())
     }
 }

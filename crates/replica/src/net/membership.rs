@@ -34,12 +34,13 @@ impl<S: StateMachine> Driver<S> {
     pub(super) fn ask_to_join(&mut self, inner: &Inner<S>) {
         let clock = Clock::get();
         let now = clock.ticks();
-        if self.is_member() || self.is_leaving || now.saturating_sub(self.joining.asked) < clock.ticks_in(JOIN_AGAIN) {
+        let is_due = now.saturating_sub(self.joining.asked) >= clock.ticks_in(JOIN_AGAIN);
+        if self.is_member() || self.is_leaving || self.is_out || !is_due {
             return;
         }
         self.joining.asked = now;
         self.ask_for_newest();
-        let (node, boot, applied) = (inner.me, self.joining.boot, self.core.applied_count());
+        let (node, boot, applied) = (inner.id(), self.joining.boot, self.core.applied_count());
         let op = Op::Join { node, boot, applied };
         let command = Command { session: SessionId::SYSTEM, rid: node.to_bits(), op };
         self.step(inner, Input::Requests(vec![command]));
@@ -62,7 +63,7 @@ impl<S: StateMachine> Driver<S> {
 
     /// True once this node has gone as it wanted to.
     pub(super) fn has_left(&self) -> bool {
-        self.is_leaving && (!self.is_member() || self.core.members().len() == 1)
+        self.is_leaving && (self.is_out || !self.is_member() || self.core.members().len() == 1)
     }
 
     pub(super) fn is_member(&self) -> bool {

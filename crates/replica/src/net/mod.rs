@@ -19,7 +19,8 @@
 //!
 //! Nodes join later, and in the place of one that is gone: see [`Group::join`]. They take a state over the channels. Voters that
 //! are dead or out are replaced by members that live, up to the number that the group began with; with fewer, an odd number of
-//! them votes. So any number of deaths is survived one after another, as long as nodes come back: [`Status::voters`] has them.
+//! them votes. A node that slept until the group put it out comes back by itself, with its sessions ([`Counters::rejoins`]), or
+//! fails with `Expelled` if nobody gives it a state. So any number of deaths is survived one after another, as long as nodes come back: [`Status::voters`] has them.
 //!
 //! ```
 //! use corecast_replica::net::{Config, Group, Spread};
@@ -41,6 +42,7 @@
 
 mod apply;
 mod barriers;
+mod beginning;
 mod config;
 mod counters;
 mod cut;
@@ -52,6 +54,7 @@ mod links;
 mod membership;
 mod peers;
 mod pieces;
+mod returning;
 mod ring;
 mod routes;
 mod states;

@@ -124,7 +124,8 @@ pub(super) struct Taker<'a> {
     pub(super) transport: &'a mut Transport,
     pub(super) table: &'a NodeTable,
     pub(super) waiter: Waiter,
-    pub(super) until: Instant,
+    /// True when it gives up.
+    pub(super) is_over: &'a dyn Fn() -> bool,
     /// The number of times that it has asked anybody.
     asked: u32,
     /// The time without a sign of life after which a giver is passed over.
@@ -145,9 +146,9 @@ impl<'a> Taker<'a> {
         transport: &'a mut Transport,
         table: &'a NodeTable,
         waiter: Waiter,
-        until: Instant,
+        is_over: &'a dyn Fn() -> bool,
     ) -> Self {
-        Self { me, transport, table, waiter, until, asked: 0, silence: SILENCE }
+        Self { me, transport, table, waiter, is_over, asked: 0, silence: SILENCE }
     }
 
     /// Takes the state of a living node, asking one after another. The second part of the result is the giver.
@@ -168,7 +169,7 @@ impl<'a> Taker<'a> {
                     Err(Failed::Silent) => {}
                     Err(Failed::Damaged(error)) => damaged = Some(error),
                 }
-                if Instant::now() >= self.until {
+                if (self.is_over)() {
                     return Err(damaged.map_or(OpenError::NotTakenIn(began.elapsed()), OpenError::State));
                 }
             }
@@ -223,7 +224,7 @@ impl<'a> Taker<'a> {
             if is_silent {
                 self.silence = (self.silence * 2).min(LONGEST_SILENCE);
             }
-            if is_silent || Instant::now() >= self.until || self.table.is_gone(giver) {
+            if is_silent || (self.is_over)() || self.table.is_gone(giver) {
                 return Err(Failed::Silent);
             }
             self.ask(giver, taken.bytes.len());

@@ -42,7 +42,7 @@ impl Status {
     pub(super) fn of<S: StateMachine>(inner: &Inner<S>, driver: &Driver<S>) -> Self {
         let configuration = driver.core.configuration();
         Self {
-            me: inner.me,
+            me: inner.id(),
             epoch: configuration.epoch,
             leader: configuration.leader,
             acceptor: configuration.acceptor,

@@ -9,8 +9,12 @@ use crate::runtime::{EXPECTING, IDLE};
 /// How long the thread leaves the work to callers that look for results themselves.
 const NAP: Duration = Duration::from_micros(200);
 
+/// How often it finds the driver taken before it waits for it.
+const PATIENT: u32 = 2;
+
 /// Runs until the node stops.
 pub(super) fn run<S: StateMachine>(inner: &Inner<S>) {
+    let mut missed = 0;
     while !inner.is_stopping() {
         if inner.callers.are_waiting() {
             nap(inner);
@@ -18,8 +22,12 @@ pub(super) fn run<S: StateMachine>(inner: &Inner<S>) {
             serve(inner);
         }
         inner.turn();
-        if let Some(mut driver) = inner.try_driver() {
+        // Callers that poll take the driver again and again.
+        let driver = if missed < PATIENT { inner.try_driver() } else { Some(inner.driver.lock()) };
+        missed = if driver.is_some() { 0 } else { missed + 1 };
+        if let Some(mut driver) = driver {
             driver.shorten_files(inner);
+            driver.come_back_if_out(inner);
         }
     }
 }

@@ -32,7 +32,7 @@ impl<S: StateMachine> Driver<S> {
         if self.panicked_at.is_some() {
             return self.judge_panic(inner);
         }
-        self.table.beat(usize::from(inner.me.slot), inner.applied());
+        self.table.beat(usize::from(inner.id().slot), inner.applied());
         self.transport.refresh_peers();
         let (clock, expects) = (Clock::get(), self.expects_something(inner));
         self.tick(inner, now, expects);
@@ -106,7 +106,8 @@ impl<S: StateMachine> Driver<S> {
     fn suspect_dead(&mut self, inner: &Inner<S>, now: u64) {
         let configuration = *self.core.configuration();
         let roles = [configuration.leader, configuration.acceptor];
-        let mut gone: Vec<NodeId> = self.core.members().iter().chain(roles).filter(|&node| node != inner.me).collect();
+        let mut gone: Vec<NodeId> =
+            self.core.members().iter().chain(roles).filter(|&node| node != inner.id()).collect();
         gone.sort_unstable();
         gone.dedup();
         gone.retain(|&node| self.table.is_gone(node));
@@ -144,7 +145,7 @@ impl<S: StateMachine> Driver<S> {
         let is_late = Clock::get().duration(now.saturating_sub(self.began)) > self.config.joining;
         for node in watched {
             let slot = usize::from(node.slot);
-            if node == inner.me || !(is_late || self.table.has_come(node)) {
+            if node == inner.id() || !(is_late || self.table.has_come(node)) {
                 continue;
             }
             // Two nodes that propose themselves at once send messages in vain: those before this one get time to be heard.
@@ -196,7 +197,7 @@ impl<S: StateMachine> Driver<S> {
     /// as a voter. Where others know of newer voters, this node has asked all of them before it says so.
     fn look_for_majority(&mut self, inner: &Inner<S>, now: u64) {
         let configuration = self.core.configuration();
-        let is_dead = |node: NodeId| node != inner.me && self.table.is_dead(node);
+        let is_dead = |node: NodeId| node != inner.id() && self.table.is_dead(node);
         let is_needed = is_dead(configuration.leader) || is_dead(configuration.acceptor);
         let voters = self.core.voters();
         let living = voters.iter().filter(|&&voter| !is_dead(voter)).count();

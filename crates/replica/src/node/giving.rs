@@ -1,13 +1,12 @@
 //! Giving the state to nodes that join, and taking it.
 
-use std::io::{self, Read};
+use std::io::{self, BufReader, BufWriter};
 use std::time::{Duration, Instant};
 
-use corecast_base::PlaceSlice;
-use corecast_base::region::{Announcement, SealedMemory, SealedReader, SealedWords};
-use corecast_base::sync::{AtomicU64, Ordering};
+use corecast_base::region::GrowingFile;
 
 use super::driver::Driver;
+use super::gift::{GiftReader, GiftWriter};
 use super::inner::Inner;
 use crate::crash_point;
 use crate::runtime::state_bytes::{self, GroupState, Restore};
@@ -18,11 +17,25 @@ use crate::{NodeId, StateMachine};
 /// The state that a node has given last.
 #[derive(Debug, Default)]
 pub(super) struct Given {
-    gift: Option<(Gift, SealedMemory)>,
+    file: Option<GrowingFile>,
+    /// Since when nobody asks for it.
+    unasked: Option<Instant>,
     /// The number of gifts so far.
     count: u64,
     /// The last asking of each node that was answered.
     answered: std::collections::HashMap<NodeId, u32>,
+}
+
+impl Given {
+    /// Closes the file when nobody has asked for it for a while: to give back 64 MiB takes 15 ms, for which the node that has read
+    /// them would else wait, as its `Join` has to be ordered.
+    fn forget(&mut self, is_asked: bool) {
+        if is_asked || self.file.is_none() {
+            self.unasked = None;
+        } else if self.unasked.get_or_insert_with(Instant::now).elapsed() >= KEPT_FOR {
+            self.file = None;
+        }
+    }
 }
 
 impl<S: StateMachine> Driver<S> {
@@ -36,10 +49,7 @@ impl<S: StateMachine> Driver<S> {
         };
         let new: Vec<_> = asks.iter().copied().filter(is_new).collect();
         if new.is_empty() {
-            if asks.iter().all(|(_, (_, giver))| *giver != me) {
-                self.given.gift = None;
-            }
-            return;
+            return self.given.forget(asks.iter().any(|(_, (_, giver))| *giver == me));
         }
         if self.write_gift(inner).is_ok() {
             self.given.answered.extend(new.iter().map(|&(node, (number, _))| (node, number)));
@@ -48,73 +58,36 @@ impl<S: StateMachine> Driver<S> {
     }
 
     fn write_gift(&mut self, inner: &Inner<S>) -> io::Result<()> {
-        let state = inner.state.read();
-        let mut bytes = Vec::new();
-        state_bytes::write(&self.system, &state.machine, &mut bytes)?;
-        drop(state);
-        let memory = SealedMemory::create(bytes.len().max(8)).map_err(io::Error::other)?;
-        let crc = fill(&memory.words().map_err(io::Error::other)?, &bytes);
-        let at = memory.announcement();
-        let number = self.given.count + 1;
+        let file = GrowingFile::create().map_err(io::Error::other)?;
+        let (at, number) = (file.announcement(), self.given.count + 1);
         self.given.count = number;
-        let (index, bytes) = (self.system.applied(), bytes.len() as u64);
-        let gift = Gift { number, index, bytes, crc, fd: at.fd, identity: at.identity };
+        let index = self.system.applied();
+        let mut gift = Gift { number, index, bytes: Gift::OPEN, crc: 0, fd: at.fd, identity: at.identity };
+        self.shm.writer.set_gift(&gift);
+        crash_point::here("gift-begun");
+        let written = self.write_state(inner, file);
+        let (file, bytes, crc) = written.inspect_err(|_| self.shm.writer.set_gift(&Gift { bytes: 0, ..gift }))?;
+        (gift.bytes, gift.crc) = (bytes, crc);
         crash_point::here("gift-filled");
         self.shm.writer.set_gift(&gift);
-        self.given.gift = Some((gift, memory));
+        self.given.file = Some(file);
         Ok(())
     }
-}
 
-/// Writes bytes into words, and returns their checksum.
-fn fill(words: &PlaceSlice<AtomicU64>, bytes: &[u8]) -> u64 {
-    let mut sum = Sum::default();
-    for (word, chunk) in words.iter().zip(bytes.chunks(8)) {
-        let mut padded = [0; 8];
-        padded[..chunk.len()].copy_from_slice(chunk);
-        let value = u64::from_le_bytes(padded);
-        sum.add(value);
-        // ORDERING: Relaxed, released by the record that names the memory
-        word.store(value, Ordering::Relaxed);
-    }
-    sum.0
-}
-
-/// A checksum of words.
-#[derive(Debug, Default)]
-struct Sum(u64);
-
-impl Sum {
-    fn add(&mut self, word: u64) {
-        self.0 = (self.0.rotate_left(5) ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    fn write_state(&self, inner: &Inner<S>, file: GrowingFile) -> io::Result<(GrowingFile, u64, u64)> {
+        let mut to = BufWriter::with_capacity(BUFFER_BYTES, GiftWriter::new(file));
+        let state = inner.state.read();
+        state_bytes::write(&self.system, &state.machine, &mut to)?;
+        drop(state);
+        Ok(to.into_inner()?.finish())
     }
 }
 
-/// Reads the bytes of a gift.
-struct GiftReader {
-    words: SealedWords,
-    at: u64,
-    len: u64,
-    sum: Sum,
-}
+/// How long a file that nobody asks for is kept.
+const KEPT_FOR: Duration = Duration::from_millis(100);
 
-impl Read for GiftReader {
-    fn read(&mut self, to: &mut [u8]) -> io::Result<usize> {
-        let mut count = 0;
-        while count < to.len() && self.at < self.len {
-            let word = self.words.load((self.at / 8) as usize);
-            if self.at % 8 == 0 {
-                self.sum.add(word);
-            }
-            let from = (self.at % 8) as usize;
-            let room = (8 - from).min(to.len() - count).min((self.len - self.at) as usize);
-            to[count..count + room].copy_from_slice(&word.to_le_bytes()[from..from + room]);
-            count += room;
-            self.at += room as u64;
-        }
-        Ok(count)
-    }
-}
+/// A buffer, for states that are written and read a few bytes at a time.
+const BUFFER_BYTES: usize = 1 << 16;
 
 /// A member that shows no sign of life for this long, and gives nothing, is passed over. The time doubles each time, as writing a
 /// large state may take longer.
@@ -173,22 +146,14 @@ fn ask<S>(
 ) -> io::Result<(GroupState, S)> {
     *asked += 1;
     let gift = await_gift(shm, giver, (until, silence), *asked)?;
-    let pid = shm.peers.get(giver).map_or(0, |peer| peer.record.pid);
-    let memory = SealedReader::open_announced(Announcement { pid, fd: gift.fd, identity: gift.identity });
-    let words = memory.map_err(io::Error::other)?.words().map_err(io::Error::other)?;
-    if gift.bytes.div_ceil(8) > words.len() as u64 {
-        return Err(io::Error::new(io::ErrorKind::InvalidData, "a state that is longer than its memory"));
-    }
-    let mut reader = GiftReader { words, at: 0, len: gift.bytes, sum: Sum::default() };
+    let reader = GiftReader::open(shm, (giver, &gift), (until, silence))?;
+    let mut reader = BufReader::with_capacity(BUFFER_BYTES, reader);
     let taken = state_bytes::read(&mut reader, restore)?;
-    io::copy(&mut reader, &mut io::sink())?;
-    if reader.sum.0 != gift.crc {
-        return Err(io::Error::new(io::ErrorKind::InvalidData, "a state that was damaged"));
-    }
+    reader.into_inner().finish()?;
     Ok(taken)
 }
 
-/// Asks a member for its state, and waits until it says where that lies.
+/// Asks a member for its state, and waits until it says where that lies, or is about to.
 fn await_gift(shm: &mut Shm, giver: NodeId, (until, silence): (Instant, Duration), number: u32) -> io::Result<Gift> {
     let before = shm.segment(giver).and_then(|one| one.gift()).map_or(0, |gift| gift.number);
     shm.writer.ask(number, Some(giver));

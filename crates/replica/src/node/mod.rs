@@ -13,6 +13,7 @@ mod apply;
 mod config;
 mod cut;
 mod driver;
+mod gift;
 mod giving;
 mod handle;
 mod inner;

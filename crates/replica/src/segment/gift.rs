@@ -1,7 +1,7 @@
 //! The state that a node gives to those that join, and the asking for it.
 //!
-//! A node that joins asks another one by a word in its own segment. That one writes its state into sealed memory of its own,
-//! and says in its segment where: one gift serves all that ask.
+//! A node that joins asks another one by a word in its own segment. That one writes its state into a file of its own, and says in
+//! its segment where, at first while it writes, and then with length and checksum: one gift serves all that ask.
 
 use corecast_base::sync::{AtomicU64, Ordering};
 
@@ -19,14 +19,25 @@ pub struct Gift {
     pub number: u64,
     /// The count of commands that the state shows.
     pub index: Index,
-    /// The bytes of the state.
+    /// The bytes of the state; [`Gift::OPEN`] while it is being written.
     pub bytes: u64,
     /// The checksum of the state.
     pub crc: u64,
     /// The number of the descriptor in the giver's process.
     pub fd: u32,
-    /// The number that tells its memory from all others.
+    /// The number that tells its file from all others.
     pub identity: u64,
+}
+
+impl Gift {
+    /// The length of a state that is still being written.
+    pub const OPEN: u64 = u64::MAX;
+
+    /// True while the giver writes.
+    #[must_use]
+    pub fn is_open(&self) -> bool {
+        self.bytes == Self::OPEN
+    }
 }
 
 const BODY_WORDS: usize = 6;

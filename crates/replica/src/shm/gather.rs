@@ -52,7 +52,7 @@ impl Shm {
             self.pull_proposals(&view.configuration, from, inputs);
         }
         if view.configuration.acceptor != self.me {
-            self.learn(view.configuration.acceptor, view.learned, inputs);
+            self.learn(&view.configuration, view.learned, inputs);
         }
         if view.is_leading {
             self.hear_members(inputs);
@@ -81,10 +81,14 @@ impl Shm {
     }
 
     /// The learner's look at what the acceptor has committed.
-    fn learn(&mut self, acceptor: NodeId, from: Index, inputs: &mut Vec<Input<Body>>) {
+    fn learn(&mut self, configuration: &Configuration, from: Index, inputs: &mut Vec<Input<Body>>) {
+        let acceptor = configuration.acceptor;
         if self.peers.get(acceptor).is_none() {
             // Its memory has to be found while somebody alive holds it.
             self.refresh_peers();
+        }
+        if (configuration.stable..configuration.hi).contains(&from) && !self.has_committed(acceptor, from) {
+            return self.learn_chosen(configuration, from, inputs);
         }
         if !self.relay.has_news(&self.peers, acceptor, from) {
             return;
@@ -113,6 +117,27 @@ impl Shm {
         let stable = if is_lapped { stable.max(from + 1) } else { stable };
         let commands = self.run.iter().map(|&(_, _, command)| command).collect();
         inputs.push(Input::Learn { stable, first: from, commands });
+    }
+
+    /// True if the acceptor has committed a command at this index.
+    fn has_committed(&self, acceptor: NodeId, index: Index) -> bool {
+        self.peers.get(acceptor).is_some_and(|acceptor| acceptor.segment.commit() > index)
+    }
+
+    /// The learner's look at U: its commands are decided as soon as the configuration is. The acceptor may never get them, as the
+    /// leader dies first, and a node that is about to join needs its own `Join` before it may lead.
+    #[cold]
+    fn learn_chosen(&mut self, configuration: &Configuration, from: Index, inputs: &mut Vec<Input<Body>>) {
+        if self.peers.get(configuration.source).is_none() {
+            self.refresh_peers();
+        }
+        let Some(source) = self.peers.get(configuration.source) else { return };
+        self.run.clear();
+        source.segment.proposals(from..configuration.hi.min(from + RUN), &mut self.run);
+        let commands: Vec<_> = self.run.iter().map(|&(_, _, command)| command).collect();
+        if !commands.is_empty() {
+            inputs.push(Input::Learn { stable: configuration.stable, first: from, commands });
+        }
     }
 
     /// The leader's look at what members have applied, and what they ask for.

@@ -139,7 +139,7 @@ fn play() {
     let node = group.join(slot, Counter::default()).expect("it is free");
     say("joined");
     if role.name.ends_with("returns") {
-        returning::return_once(&group, slot, node);
+        returning::come_back(&node);
     } else {
         wait_for_dismissal();
     }

@@ -1,7 +1,7 @@
 //! Nodes whose process was killed, and others that take their place.
 
-use corecast_replica::NodeId;
-use corecast_replica::net::{Group, Node, Spread};
+use corecast_replica::net::{Node, Spread};
+use corecast_replica::{Level, NodeId};
 use corecast_testing::actor::{Actor, say, wait_for_dismissal};
 use fastrand::Rng;
 use rustix::process::{Signal, WaitId, WaitIdOptions, waitid};
@@ -39,18 +39,20 @@ pub(crate) fn wait_until_dead(actor: &Actor) {
     waitid(WaitId::Pid(actor.pid()), how).expect("it is our child and was not waited for");
 }
 
-/// Waits until the group has put this node out, and joins again.
-pub(crate) fn return_once(group: &Group<Counter>, slot: usize, node: Node<Counter>) {
+/// Waits until the node was put out and has come back by itself, and goes on with the session that it had before.
+pub(crate) fn come_back(node: &Node<Counter>) {
+    let mut session = node.session().expect("a member");
+    say("ready");
     let until = std::time::Instant::now() + PATIENCE;
-    while node.status().ended.is_none() {
-        assert!(std::time::Instant::now() < until, "{:?}", node.status());
+    while !(node.id().inc > 1 && node.status().is_member) {
+        let status = node.status();
+        assert!(std::time::Instant::now() < until && status.ended.is_none(), "{status:?}");
         std::thread::yield_now();
     }
-    drop(node);
-    let node = group.join(slot, Counter::default()).expect("it left");
-    say("joined again");
+    say("came back");
+    session.execute_timeout(&0, PATIENCE).unwrap_or_else(|error| panic!("{error}: {:?}", node.status()));
+    say("done");
     wait_for_dismissal();
-    drop(node);
 }
 
 /// Leader, acceptor, and any of three or five, one after another; each has a process in its place before the next.
@@ -113,18 +115,21 @@ fn a_member_that_dies_while_it_gives_its_state_is_passed_over() {
 }
 
 #[test]
-fn a_node_that_the_log_did_not_wait_for_joins_again() {
+fn a_node_that_the_log_did_not_wait_for_comes_back_by_itself() {
     let word = |slot| if slot == 2 { "returns" } else { "" };
     for spread in spreads(4) {
         let mut crew = Crew::start_with(4, spread, CALM / 10, word);
+        assert_eq!(crew.actors[2].hear(), "ready");
         crew.add(10);
         crew.actors[2].stop();
         // The log has 256 places.
         crew.add_until(|node| node.status().members.len() == 3);
         crew.actors[2].signal(Signal::CONT);
         crew.add(20);
-        assert_eq!(crew.actors[2].hear(), "joined again");
-        crew.add(20);
+        assert_eq!([(); 2].map(|()| crew.actors[2].hear()), ["came back", "done"]);
+        crew.session.execute_timeout(&1, PATIENCE).unwrap_or_else(|error| panic!("{error}: {:?}", crew.node.status()));
+        let read = crew.node.read_timeout(Level::Linearizable, &(), PATIENCE).expect("fresh");
+        assert_eq!(read.0, (crew.sum + 1, crew.sum + 2), "its session has added nothing once");
         assert_eq!(crew.node.status().members.len(), 4);
     }
 }

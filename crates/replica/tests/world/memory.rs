@@ -174,7 +174,20 @@ impl Memory {
             }
         }
         let is_news = !commands.is_empty() || (stable > first && !node.is_lagging());
-        is_news.then_some(Input::Learn { stable, first, commands })
+        if is_news { Some(Input::Learn { stable, first, commands }) } else { self.learn_chosen(node) }
+    }
+
+    /// Commands of U that the acceptor did not get: its leader died first.
+    fn learn_chosen(&self, node: &Node<Body>) -> Option<Input<Body>> {
+        let (configuration, first) = (node.configuration(), node.learned_end());
+        let source = &self.segments[self.at(configuration.source)].proposed;
+        let command = |index| match source.read(self.window, index) {
+            Slot::Filled(_, command) => Some(command),
+            _ => None,
+        };
+        let from = if first < configuration.stable { configuration.hi } else { first };
+        let commands = Vec::from_iter((from..configuration.hi).map_while(command));
+        (!commands.is_empty()).then_some(Input::Learn { stable: configuration.stable, first, commands })
     }
 
     /// Counts of members.

@@ -5,7 +5,8 @@
 //!
 //! - [`SealedMemory`]: the writer's end, a memfd whose every byte has memory behind it;
 //! - [`SealedReader`]: the end of a process that opens it by what the holder [announced](Announcement);
-//! - [`SealedWords`]: words that can be loaded and not stored, of such memory or of the heap.
+//! - [`SealedWords`]: words that can be loaded and not stored, of such memory or of the heap;
+//! - [`GrowingFile`], [`GrowingFileReader`]: bytes that are written once and copied by others while they come, without a mapping.
 //!
 //! The writer maps the file, and then seals it: from then on nobody can map it writable, write to it, or change its size, the
 //! writer itself included, whose mapping stays as it is. A reader maps it read-only and keeps the descriptor. So the memory
@@ -24,6 +25,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod growing;
 mod header;
 mod memory;
 mod reader;
@@ -31,6 +33,7 @@ mod reader;
 mod tests;
 mod words;
 
+pub use growing::{GrowingFile, GrowingFileReader};
 pub use header::Announcement;
 pub use memory::SealedMemory;
 pub use reader::SealedReader;

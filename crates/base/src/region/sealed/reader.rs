@@ -108,7 +108,7 @@ impl fmt::Debug for SealedReader {
 
 /// Opens a file for reading. By now the number may be that of a pipe or a device, which must not be opened, as that may wait
 /// or do something.
-fn open_regular(path: &Path) -> io::Result<File> {
+pub(super) fn open_regular(path: &Path) -> io::Result<File> {
     if !path.metadata()?.is_file() {
         return Err(io::ErrorKind::NotFound.into());
     }
@@ -117,7 +117,7 @@ fn open_regular(path: &Path) -> io::Result<File> {
 }
 
 /// The error where the descriptor of another process could not be opened.
-fn not_opened(what: &str, error: io::Error) -> AttachError {
+pub(super) fn not_opened(what: &str, error: io::Error) -> AttachError {
     match error.kind() {
         io::ErrorKind::NotFound if Path::new("/proc/self/fd").exists() => AttachError::NotFound(what.to_owned()),
         io::ErrorKind::NotFound => Subject(what).refused("open, as /proc is not mounted,")(error),

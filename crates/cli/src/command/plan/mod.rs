@@ -1,6 +1,7 @@
 //! `corecast plan`: the trees for one operation, what they should cost, and how far that is from the best.
 //!
-//! With `--cluster` it plans for the nodes of a cluster. `acknowledged` plans rings instead, `pictures` writes the plan as DOT and SVG, `text` says it in words.
+//! With `--cluster` it plans for the nodes of a cluster. `acknowledged` plans rings instead, `pictures` writes the plan as DOT
+//! and SVG, `text` says it in words.
 
 mod acknowledged;
 mod pictures;

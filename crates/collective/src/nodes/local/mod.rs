@@ -1,7 +1,7 @@
 //! An engine whose nodes are threads of one process.
 //!
-//! **When to take it:** for tests of programs that run on several nodes, and of this library: messages come late, links break and nodes
-//! die, as a seed says. **When not:** it is slow, and all nodes are in one process.
+//! **When to take it:** for tests of programs that run on several nodes, and of this library: messages come late, links break
+//! and nodes die, as a seed says. **When not:** it is slow, and all nodes are in one process.
 //!
 //! Time counts the polls of all nodes, so the order in which threads run has a part in what happens beside the seed.
 //!
@@ -35,7 +35,7 @@ pub struct Network {
 }
 
 impl Network {
-    /// A network of so many nodes, whose messages come at once and which survives the loss of nodes.
+    /// A network of this number of nodes, whose messages come at once and which survives the loss of nodes.
     ///
     /// # Panics
     /// If there are no nodes.
@@ -144,8 +144,12 @@ impl Local {
         room[..bytes.len()].copy_from_slice(bytes);
     }
 
+    /// The fault for a node that will send nothing more: a word that is on the way, as it may be the last one of that node, or
+    /// that it is lost.
     fn lost(&self, id: usize) -> Fault {
-        Fault::NodeLost { node: self.ids.iter().position(|&other| other == id).unwrap_or(0) }
+        let node = || self.ids.iter().position(|&other| other == id).unwrap_or(0);
+        let word = self.state().hear_early(self.id, self.epoch);
+        word.map_or_else(|| Fault::NodeLost { node: node() }, Fault::Told)
     }
 
     /// Begins an operation of all nodes with this node's part.

@@ -37,7 +37,7 @@ pub(super) struct State {
 #[derive(Debug)]
 struct Operation {
     step: Step,
-    /// What each node has given, by its number in the epoch.
+    /// The part that each node has given, by its number in the epoch.
     given: Vec<Option<Vec<u8>>>,
     ready: u64,
     taken: usize,
@@ -166,7 +166,15 @@ impl State {
 
     /// The next word of this epoch for a node.
     pub(super) fn hear(&mut self, node: usize, epoch: u32) -> Option<FaultWord> {
-        let now = self.now;
+        self.hear_until(node, epoch, self.now)
+    }
+
+    /// The same, though it has not come yet.
+    pub(super) fn hear_early(&mut self, node: usize, epoch: u32) -> Option<FaultWord> {
+        self.hear_until(node, epoch, u64::MAX)
+    }
+
+    fn hear_until(&mut self, node: usize, epoch: u32, now: u64) -> Option<FaultWord> {
         let words = &mut self.words[node];
         words.retain(|&(_, word)| word.epoch >= epoch);
         let place = words.iter().position(|&(ready, word)| word.epoch == epoch && ready <= now)?;

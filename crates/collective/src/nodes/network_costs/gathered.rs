@@ -20,7 +20,7 @@ const RECORD_BYTES: usize = 80;
 /// The record of a round without a partner.
 const NOBODY: f64 = -1.0;
 
-/// What was measured of messages between nodes.
+/// The measured costs of messages between nodes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NetworkCosts {
     /// The number of nodes.
@@ -32,7 +32,7 @@ pub struct NetworkCosts {
     places: Vec<Place>,
 }
 
-/// What the messages of one node to another one cost, in nanoseconds.
+/// The costs of one node's messages to another one, in nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PairCosts {
     /// The node that measured.
@@ -140,8 +140,8 @@ fn pair_of(from: usize, record: &[u8]) -> Option<PairCosts> {
 }
 
 impl NetworkCosts {
-    /// The tiers of a cluster model, each parameter the median of the pairs that the tier is the smallest for. `source` says when and
-    /// how they were measured. Tiers that no pair belongs to are left out.
+    /// The tiers of a cluster model, each parameter the median of the pairs that the tier is the smallest for. `source` says
+    /// when and how they were measured. Tiers that no pair belongs to are left out.
     #[must_use]
     pub fn tiers(&self, source: &str) -> Vec<Tier> {
         let sizes = tiers_of(self.nodes, &self.places, &self.pairs);

@@ -17,6 +17,10 @@ pub(super) struct LeaderEnd<'a> {
 
 impl<'a> LeaderEnd<'a> {
     pub(super) fn new(engine: &'a mut dyn Engine) -> Self {
+        // Sends of a burst share a slot, which may not be looked at meanwhile: the slots are made large enough at once.
+        for slot in [Slot::outgoing(0), Slot::incoming(0)] {
+            engine.room(slot, Slot::BYTES);
+        }
         Self { engine }
     }
 
@@ -40,15 +44,13 @@ impl<'a> LeaderEnd<'a> {
         }
     }
 
-    /// Begins to send that many bytes, whatever they are.
+    /// Begins to send that many bytes, at most [`Slot::BYTES`], whatever they are.
     pub(super) fn start_send(&mut self, to: usize, bytes: usize) -> Result<Ticket, Fault> {
-        self.engine.room(Slot::outgoing(0), bytes);
         self.engine.start(Step::Send { to, from: Slot::outgoing(0), bytes })
     }
 
-    /// Begins to receive at most that many bytes.
+    /// Begins to receive at most that many bytes, at most [`Slot::BYTES`].
     pub(super) fn start_receive(&mut self, from: usize, bytes: usize) -> Result<Ticket, Fault> {
-        self.engine.room(Slot::incoming(0), bytes);
         self.engine.start(Step::Receive { from, into: Slot::incoming(0), bytes })
     }
 

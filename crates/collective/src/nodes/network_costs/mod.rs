@@ -3,8 +3,8 @@
 //! **When to take it:** once per cluster and allocation, with nothing else running, before planning with
 //! [`corecast_plan::cluster`]. **When not:** over the engine `local`, but for tests: it measures a lock.
 //!
-//! All leaders call [`measure`] at once. They meet in a tournament: in each round every node has one partner, and all pairs measure
-//! at once. So the time does not grow with the number of nodes beyond 20 rounds. A pair measures in both directions:
+//! All leaders call [`measure`] at once. They meet in a tournament: in each round every node has one partner, and all pairs
+//! measure at once. So the time does not grow with the number of nodes beyond 20 rounds. A pair measures in both directions:
 //!
 //! | found | how |
 //! |---|---|
@@ -13,7 +13,8 @@
 //! | `gap_ns` | the same burst until its acknowledgement, less one way and back, by the number of messages |
 //! | `receive_ns` | a burst that had time to arrive: the time in which the receiver takes it |
 //! | `byte_ns` | the slope from 16 KiB to 64 KiB, there and back |
-//! | `arrival` | messages that took more than 5 times the median: their share and their excess; the mean of the others over the median |
+//! | `arrival` | messages that took more than 5 times the median: their share and their excess; the mean of the others over the
+//! median |
 //!
 //! `latency_ns` is what one way leaves when both CPUs' times are taken off. Values are medians over the pairs of a tier.
 //! Tiers are told by the nodes' places in the network if there are any, or else by the clusters that the costs of all pairs show.

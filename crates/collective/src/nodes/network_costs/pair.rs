@@ -1,7 +1,7 @@
-//! What two partners find about each other.
+//! The measurement of two partners.
 //!
-//! One of them asks and the other answers; then they change. Both run through the same list of steps, so that nothing has to be agreed
-//! on in between.
+//! One of them asks and the other answers; then they change. Both run through the same list of steps, so that nothing has to be
+//! agreed on in between.
 
 use std::time::{Duration, Instant};
 
@@ -18,7 +18,7 @@ const WARM_UP: u32 = 20;
 /// A message that takes this many times the median was interrupted.
 const INTERRUPTED: f64 = 5.0;
 
-/// What one partner found, in nanoseconds but for the share.
+/// The figures that one partner found, in nanoseconds but for the share.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Found {
     pub(super) one_way_ns: f64,

@@ -22,8 +22,9 @@ impl Place {
     }
 }
 
-/// Names and sizes of the tiers below that of all nodes, the smallest first: by places if all nodes have one, else by the clusters
-/// that the costs of all pairs show. Parts that are no equal runs of nodes, each a multiple of the ones inside, are left out.
+/// Names and sizes of the tiers below that of all nodes, the smallest first: by places if all nodes have one, else by the
+/// clusters that the costs of all pairs show. Parts that are no equal runs of nodes, each a multiple of the ones inside, are
+/// left out.
 pub(super) fn tiers_of(nodes: usize, places: &[Place], pairs: &[PairCosts]) -> Vec<(String, usize)> {
     let depth = places.iter().map(|place| place.parts.len()).min().unwrap_or(0);
     let partitions: Vec<(String, Vec<u32>)> = if depth > 0 {

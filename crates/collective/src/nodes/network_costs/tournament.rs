@@ -1,6 +1,7 @@
-//! Who meets whom in each round: the circle method, in which every two nodes meet once in n - 1 rounds.
+//! The partners of each round: the circle method, in which every two nodes meet once in n - 1 rounds.
 
-/// The rounds that are played among this many nodes: all, or `most` that are spread evenly where there are more than twice as many.
+/// The rounds that are played among this many nodes: all, or `most` that are spread evenly where there are more than twice as
+/// many.
 pub(super) fn rounds(nodes: usize, most: usize) -> Vec<usize> {
     let all = seats(nodes) - 1;
     if all <= 2 * most {

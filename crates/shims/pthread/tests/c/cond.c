@@ -163,7 +163,7 @@ static void *waits_long(void *unused) {
     asleep++;
     pthread_cleanup_push(unlocks, &mutex);
     for (;;) {
-        struct timespec until = in_ms(CLOCK_REALTIME, 60000);
+        struct timespec until = in_ms(CLOCK_REALTIME, 3600000);
         OK(pthread_cond_timedwait(&changed, &mutex, &until));
     }
     pthread_cleanup_pop(0);

@@ -22,10 +22,10 @@ static void *adds(void *unused) {
         if (round % 8 == 0) {
             while ((error = pthread_mutex_trylock(&counted)) == EBUSY) sched_yield();
         } else if (round % 8 == 1) {
-            struct timespec until = in_ms(CLOCK_REALTIME, 60000);
+            struct timespec until = in_ms(CLOCK_REALTIME, 3600000);
             error = pthread_mutex_timedlock(&counted, &until);
         } else if (round % 8 == 2) {
-            struct timespec until = in_ms(CLOCK_MONOTONIC, 60000);
+            struct timespec until = in_ms(CLOCK_MONOTONIC, 3600000);
             error = pthread_mutex_clocklock(&counted, CLOCK_MONOTONIC, &until);
         } else {
             error = pthread_mutex_lock(&counted);

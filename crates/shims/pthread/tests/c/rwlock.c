@@ -27,8 +27,8 @@ static void writes(void) {
 static void *mixes(void *unused) {
     (void)unused;
     for (int round = 0; round < ROUNDS; round++) {
-        struct timespec until = in_ms(CLOCK_REALTIME, 60000);
-        struct timespec steady = in_ms(CLOCK_MONOTONIC, 60000);
+        struct timespec until = in_ms(CLOCK_REALTIME, 3600000);
+        struct timespec steady = in_ms(CLOCK_MONOTONIC, 3600000);
         errno = 4711;
         switch (round % 8) {
         case 0: OK(pthread_rwlock_wrlock(&lock)); writes(); break;

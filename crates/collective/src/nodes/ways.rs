@@ -1,0 +1,48 @@
+//! The way that values take between nodes: the engine's own operation, a tree, or recursive doubling.
+//!
+//! All nodes have to take the same way, so it follows from what is the same at all of them: the numbers of members, the size of
+//! the values, their type, the operation and its order, and the result of a race that all have taken part in.
+
+use super::ends::Ends;
+use super::exchange::Way;
+use super::forms::{FarForm, Forms, Known, class};
+use super::schedule::Place;
+use crate::operation::Order;
+
+impl Ends {
+    pub(super) fn place(&self) -> Place {
+        Place { node: self.numbering.node, nodes: self.numbering.nodes() }
+    }
+
+    /// The way of an allreduction of this many bytes.
+    pub(super) fn allreduce_way(&self, bytes: usize, known: Option<Known>) -> Way {
+        let Forms { known: of_known, allreduce, .. } = &self.forms;
+        let class = class(bytes);
+        match (known, of_known[class], allreduce[class]) {
+            (Some((kind, op)), FarForm::Engine, _) => Way::Allreduce(kind, op),
+            (Some(_), FarForm::Tree, _) | (None, _, FarForm::Tree) => Way::Messages(self.place().allreduce_by_tree()),
+            _ => Way::Messages(self.place().allreduce_by_doubling()),
+        }
+    }
+
+    /// The way of a reduction to a node.
+    pub(super) fn reduce_way(&self, order: Order, root: usize) -> Way {
+        Way::Messages(match order {
+            Order::Rank => self.place().reduce_by_rank(root),
+            Order::Plan | Order::Arrival => self.place().reduce(root),
+        })
+    }
+
+    /// The way of a broadcast of this many bytes from a node.
+    pub(super) fn broadcast_way(&self, bytes: usize, root: usize) -> Way {
+        match self.forms.broadcast[class(bytes)] {
+            FarForm::Engine => Way::Broadcast(root),
+            _ => Way::Messages(self.place().broadcast(root)),
+        }
+    }
+
+    /// True if the engine takes a slice as a whole, as no node has to combine it first.
+    pub(super) fn takes_whole(&self, way: &Way) -> bool {
+        matches!(way, Way::Allreduce(..)) && self.numbering.most_members() == 1
+    }
+}
