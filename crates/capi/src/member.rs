@@ -128,7 +128,7 @@ impl Member {
 }
 
 #[cold]
-fn unsupported(why: &str) -> Failure {
+fn unsupported(why: &'static str) -> Failure {
     Failure::new(Status::Unsupported, why)
 }
 
