@@ -96,6 +96,8 @@ typedef enum {
   CORECAST_LAGGING = 27,
   // The attempt of a transaction is over: return from its body, which may be called again.
   CORECAST_ABORTED = 28,
+  // Groups over several machines have no such operation, or nothing there can do it; the message says which.
+  CORECAST_UNSUPPORTED = 29,
 } corecast_status;
 
 // Whether a participant is alive.
@@ -371,6 +373,9 @@ typedef struct corecast_ack_root corecast_ack_root;
 // stream, and neither throws nor jumps; it may use the bytes until it returns.
 typedef struct corecast_atomic_stream corecast_atomic_stream;
 
+// This process's part of a group over several machines. Any thread may use it.
+typedef struct corecast_cluster corecast_cluster;
+
 // The member of a group that makes proposals, while all others are participants. One thread at a time uses it.
 //
 // A proposal is committed if all vote for it in time; otherwise no member applies it. Its room in the group's memory stays
@@ -603,6 +608,32 @@ typedef struct {
   // of the members, the first ones that this process may use, one for each member. NULL: the library plans.
   const char *plan;
 } corecast_group_config;
+
+// How this node takes part in a group over several machines. Set `size` to sizeof(corecast_cluster_config), all else to 0, and
+// then the fields that matter; NULL stands for all zeroes.
+typedef struct {
+  // sizeof(corecast_cluster_config).
+  size_t size;
+  // The number of members on this node, at most 4096, which are threads of this process. 0: one for each CPU that this process
+  // may use. No matter in a process that `corecast run` has started.
+  uint32_t members;
+  // A corecast_wait: how members wait that do not lead their node.
+  uint32_t wait;
+  // The most time in nanoseconds to wait for the other nodes, and members of this one. 0: 60 s.
+  uint64_t timeout_ns;
+} corecast_cluster_config;
+
+// The nodes and members of a group.
+typedef struct {
+  // How many nodes there are.
+  uint32_t nodes;
+  // This member's node, from 0.
+  uint32_t node;
+  // How many members this node has.
+  uint32_t members_here;
+  // The member's rank among them; member 0 leads.
+  uint32_t rank_here;
+} corecast_cluster_place;
 
 // The result for a member of a failed group that goes on with the remaining members.
 typedef struct {
@@ -1398,6 +1429,29 @@ corecast_status corecast_member_allreduce(corecast_member *member,
                                           size_t count,
                                           uint32_t number,
                                           uint32_t op);
+
+// Loads the MPI library of the launcher that started this process, checks it, and, unless this process was started by
+// `corecast run`, meets the other nodes. CORECAST_SYSTEM if there is no such library, or it is not the launcher's: the
+// message says what was found; CORECAST_TIMEOUT if a node does not come.
+corecast_status corecast_cluster_open(const corecast_cluster_config *config,
+                                      corecast_cluster **cluster);
+
+// Becomes a member of the group over all nodes: the one with this rank on this node, from 0, on the thread that gets the
+// handle; member 0 leads. A process that `corecast run` has started joins as its own member, whatever the rank. All nodes
+// have to come.
+//
+// The member's rank and number of members count all nodes. These operations work as in any group: barriers, broadcasts,
+// reductions to one and to all, barriers with a limit, and shrinking. All others return CORECAST_UNSUPPORTED.
+corecast_status corecast_cluster_join(const corecast_cluster *cluster,
+                                      uint32_t rank,
+                                      corecast_member **member);
+
+// The nodes and members of the group of a member. CORECAST_UNSUPPORTED if it is not one over several machines.
+corecast_status corecast_cluster_info(const corecast_member *member,
+                                      corecast_cluster_place *place);
+
+// Closes it; NULL is none. Members have left before, at all nodes.
+void corecast_cluster_close(corecast_cluster *cluster);
 
 // Makes one group of all members that name the same `color`, from 0 to UINT32_MAX, ranked by `key`, and by their rank
 // here where keys are equal. `part` is this member's place in its part, which it leaves like any group; NULL for

@@ -34,12 +34,18 @@ pub(super) struct Ends {
     pub(super) deadline: u64,
     /// The ways of values between nodes.
     pub(super) forms: Forms,
+    /// The members of the first group, and of each member of this one its rank there: by these, groups that have shrunk name
+    /// members to each other, as not all need have shrunk as often.
+    pub(super) first: Arc<Numbering>,
+    pub(super) first_ranks: Arc<Vec<usize>>,
 }
 
 impl Ends {
     pub(super) fn new(near: NearMember, numbering: Arc<Numbering>, news: News, leader: Option<Leader>) -> Self {
         let forms = Forms::of_nodes(numbering.most_members(), numbering.nodes());
-        Self { near, numbering, news, leader, operation: 0, completed: 0, is_pending: false, deadline: NEVER, forms }
+        let (first, first_ranks) = (Arc::clone(&numbering), Arc::new((0..numbering.members()).collect()));
+        let (operation, completed, is_pending, deadline) = (0, 0, false, NEVER);
+        Self { near, numbering, news, leader, operation, completed, is_pending, deadline, forms, first, first_ranks }
     }
 
     pub(super) fn rank(&self) -> usize {

@@ -25,7 +25,7 @@ use super::numbering::Numbering;
 use super::setup::{gathered, start_gather};
 use super::start::deadline;
 use super::stop::Stop;
-use super::{Fault, FaultKind, FaultWord, NodeSet};
+use super::{Facts, Fault, FaultKind, FaultWord, NodeSet};
 use crate::core::NEVER;
 use crate::error::Error as NearError;
 use crate::member::{Member as NearMember, Shrunk as NearShrunk};
@@ -46,11 +46,14 @@ pub struct Shrunk {
     pub highest: u64,
 }
 
-/// The survivors, as far as they are known.
+/// The survivors, as far as they are known. Members and nodes have their numbers of the first group of all.
 struct Survivors {
-    /// Those of this node, by their local ranks in the group that failed.
-    locals: Vec<usize>,
-    /// The nodes, by their numbers in the group that failed.
+    first: Arc<Numbering>,
+    /// The members of the group that failed, by rank.
+    old: Arc<Vec<usize>>,
+    /// The survivors of this node, by their ranks in its node's group.
+    here: Vec<usize>,
+    /// The nodes, by their numbers at the engine.
     nodes: Vec<usize>,
     completed: u64,
 }
@@ -58,7 +61,8 @@ struct Survivors {
 /// The new group, as the leaders tell it each other and then their nodes.
 struct Agreed {
     numbering: Numbering,
-    gone: Vec<u64>,
+    /// The members, by rank.
+    ranks: Vec<u64>,
     highest: u64,
 }
 
@@ -105,7 +109,7 @@ impl Member {
             let news = News::lay_out(&mut near).map_err(Error::Near)?;
             let mut new = Ends::new(near, Arc::clone(&old), news, leader);
             new.deadline = deadline;
-            let error = match survivors.agree(&mut new, &old, lost) {
+            let error = match survivors.agree(&mut new, lost) {
                 Ok(agreed) => return Ok(survivors.shrunk(new, home, old_rank, agreed)),
                 Err(error) => error,
             };
@@ -164,33 +168,38 @@ fn cannot_go_on(new: &mut Ends, fault: Fault) -> Error {
 impl Survivors {
     /// All members and nodes of a group.
     fn of(ends: &Ends) -> Self {
-        let Ends { numbering, completed, .. } = ends;
-        let (locals, nodes) = (numbering.members_of(numbering.node), numbering.nodes());
-        Self { locals: (0..locals).collect(), nodes: (0..nodes).collect(), completed: *completed }
+        let Ends { numbering, completed, first, first_ranks: old, .. } = ends;
+        let here = (0..numbering.members_of(numbering.node)).map(|local| old[numbering.own_rank(local)]).collect();
+        let node = |node: usize| first.place(old[numbering.rank(node, 0)]).0;
+        let nodes = (0..numbering.nodes()).map(node).collect();
+        Self { first: Arc::clone(first), old: Arc::clone(old), here, nodes, completed: *completed }
     }
 
     /// This member's place in the new group.
     fn shrunk(&self, mut new: Ends, home: Home, old_rank: usize, agreed: Agreed) -> Shrunk {
-        let Agreed { numbering, gone, highest } = agreed;
+        let Agreed { numbering, ranks, highest } = agreed;
         new.forms = Forms::of_nodes(numbering.most_members(), numbering.nodes());
         (new.numbering, new.deadline) = (Arc::new(numbering), NEVER);
-        let gone = gone.into_iter().map(|rank| rank as usize).collect();
+        let ranks: Vec<usize> = ranks.into_iter().map(|rank| rank as usize).collect();
+        let is_gone = |&old: &usize| ranks.binary_search(&self.old[old]).is_err();
+        let gone = (0..self.old.len()).filter(is_gone).collect();
+        (new.first, new.first_ranks) = (Arc::clone(&self.first), Arc::new(ranks));
         Shrunk { me: Member::new(new, home), old_rank, gone, completed: self.completed, highest }
     }
 
     /// Leaves the lost members of this node behind.
     fn shrink(&mut self, near: &mut NearMember, deadline: u64) -> Result<NearMember, NearError> {
         let NearShrunk { me, gone, .. } = near.shrink_until(deadline)?;
-        self.locals =
-            (0..self.locals.len()).filter(|local| !gone.contains(local)).map(|local| self.locals[local]).collect();
+        let is_here = |local: &usize| !gone.contains(local);
+        self.here = (0..self.here.len()).filter(is_here).map(|local| self.here[local]).collect();
         Ok(me)
     }
 
     /// Agrees with the survivors of all nodes.
-    fn agree(&mut self, new: &mut Ends, old: &Numbering, lost: Option<usize>) -> Result<Agreed, Error> {
+    fn agree(&mut self, new: &mut Ends, lost: Option<usize>) -> Result<Agreed, Error> {
         let highest = new.near.allreduce(self.completed, u64::max).map_err(|error| new.failed(error))?;
         let agreed = match new.leader.is_some() {
-            true => Some(self.meet(new, old, lost, highest)?),
+            true => Some(self.meet(new, lost, highest)?),
             false if new.near.rank() == 0 => return Err(self.give_up(new)),
             false => None,
         };
@@ -204,14 +213,14 @@ impl Survivors {
     }
 
     /// Leaves the lost nodes behind, and learns from the others who has stayed.
-    fn meet(&mut self, new: &mut Ends, old: &Numbering, lost: Option<usize>, highest: u64) -> Result<Agreed, Error> {
+    fn meet(&mut self, new: &mut Ends, lost: Option<usize>, highest: u64) -> Result<Agreed, Error> {
         let mut living = NodeSet::all(self.nodes.len());
         lost.iter().for_each(|&node| living.remove(node));
         let leader = new.leader.as_mut().expect("a leader meets the others");
         (leader.epoch, leader.has_told) = (leader.epoch + 1, false);
         let stay = leader.engine.remake(&living).map_err(|fault| cannot_go_on(new, fault))?;
         self.nodes = stay.iter().map(|node| self.nodes[node]).collect();
-        let words = self.words(old, highest);
+        let words = self.words(highest);
         let leader = new.leader.as_mut().expect("as before");
         let facts = leader.engine.facts().clone();
         new.numbering = Arc::new(Numbering::new(&facts, &vec![1; facts.nodes()]));
@@ -225,42 +234,45 @@ impl Survivors {
         met?;
         let leader = new.leader.as_mut().expect("as before");
         let said = gathered(&mut *leader.engine, facts.nodes(), words.len());
-        Ok(self.agreed(&facts, old, &said, words.len()))
+        Ok(self.agreed(&facts, &said, words.len()))
     }
 
-    /// The words that this node tells the others: its members, the most operations that one has completed, and a bit for each
-    /// old member that is still there.
-    fn words(&self, old: &Numbering, highest: u64) -> Vec<u64> {
-        let mut words = vec![0; 2 + old.most_members().div_ceil(64)];
-        (words[0], words[1]) = (self.locals.len() as u64, highest);
-        self.locals.iter().for_each(|local| words[2 + local / 64] |= 1 << (local % 64));
+    /// The words that this node tells the others: the most operations that one of its members has completed, and a bit for each
+    /// member of the first group that is still there.
+    fn words(&self, highest: u64) -> Vec<u64> {
+        let mut words = vec![0; 1 + self.first.most_members().div_ceil(64)];
+        words[0] = highest;
+        for &rank in &self.here {
+            let (_, local) = self.first.place(rank);
+            words[1 + local / 64] |= 1 << (local % 64);
+        }
         words
     }
 
-    fn agreed(&self, facts: &super::Facts, old: &Numbering, said: &[u64], words: usize) -> Agreed {
+    fn agreed(&self, facts: &Facts, said: &[u64], words: usize) -> Agreed {
         let said: Vec<&[u64]> = said.chunks_exact(words).collect();
-        let counts: Vec<usize> = said.iter().map(|words| words[0] as usize).collect();
-        let highest = said.iter().map(|words| words[1]).max().unwrap_or(0);
-        let is_there = |rank: usize| {
-            let (node, local) = old.place(rank);
-            let new = self.nodes.iter().position(|&old| old == node);
-            new.is_some_and(|new| said[new][2 + local / 64] >> (local % 64) & 1 == 1)
+        let highest = said.iter().map(|words| words[0]).max().unwrap_or(0);
+        let is_there = |words: &[u64], local: usize| words[1 + local / 64] >> (local % 64) & 1 == 1;
+        let members = |(&node, words): (&usize, &&[u64])| -> Vec<u64> {
+            let locals = (0..self.first.members_of(node)).filter(|&local| is_there(words, local));
+            locals.map(|local| self.first.rank(node, local) as u64).collect()
         };
-        let gone = (0..old.members()).filter(|&rank| !is_there(rank)).map(|rank| rank as u64).collect();
-        Agreed { numbering: Numbering::new(facts, &counts), gone, highest }
+        let by_node: Vec<Vec<u64>> = self.nodes.iter().zip(&said).map(members).collect();
+        let counts: Vec<usize> = by_node.iter().map(Vec::len).collect();
+        Agreed { numbering: Numbering::new(facts, &counts), ranks: by_node.concat(), highest }
     }
 
     /// Gives what the leader knows to all members of its node.
     fn share(&self, new: &mut Ends, agreed: Option<Agreed>) -> Result<Agreed, NearError> {
-        let (numbering, mut gone, highest) = match agreed {
-            Some(Agreed { numbering, gone, highest }) => (Some(numbering), gone, highest),
+        let (numbering, mut ranks, highest) = match agreed {
+            Some(Agreed { numbering, ranks, highest }) => (Some(numbering), ranks, highest),
             None => (None, Vec::new(), 0),
         };
         let numbering = share(&mut new.near, numbering)?;
-        let mut head = [gone.len() as u64, highest];
+        let mut head = [ranks.len() as u64, highest];
         new.near.broadcast(0, &mut head)?;
-        gone.resize(head[0] as usize, 0);
-        new.near.broadcast_slice(0, &mut gone)?;
-        Ok(Agreed { numbering, gone, highest: head[1] })
+        ranks.resize(head[0] as usize, 0);
+        new.near.broadcast_slice(0, &mut ranks)?;
+        Ok(Agreed { numbering, ranks, highest: head[1] })
     }
 }
