@@ -110,8 +110,8 @@ impl MpiEngine {
         Fault::Engine { class: error.class, text: error.to_string() }
     }
 
-    /// The word that another node has told before it revoked the communicator of the operations to leave it. The word is under way
-    /// on the communicator of control, which nobody revokes.
+    /// The word that another node has told before it revoked the communicator of the operations to leave it. The word is under
+    /// way on the communicator of control, which nobody revokes.
     fn reason_of_revocation(&mut self) -> Option<Fault> {
         let begin = Instant::now();
         while begin.elapsed() < REASON {

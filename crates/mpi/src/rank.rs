@@ -2,8 +2,8 @@
 //! one node with them.
 //!
 //! **When to take it:** the program is an MPI program already, or the launcher leaves no choice. **When not:** otherwise; one MPI
-//! process for each node ([`Cluster`](crate::Cluster)) takes a fraction of its processes, connections and memory, and survives the
-//! death of members.
+//! process for each node ([`Cluster`](crate::Cluster)) takes a fraction of its processes, connections and memory, and survives
+//! the death of members.
 //!
 //! The ranks of a node are those with the same running system and the same place to meet, as they themselves have found out.
 //! `MPI_Comm_split_type` is not asked: MPICH 5 over UCX makes every rank a node of its own (mpich#7814), as Open MPI did with

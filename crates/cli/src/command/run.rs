@@ -101,8 +101,8 @@ struct Ends {
     is_leader_killed: bool,
 }
 
-/// Ends this process by a signal. To an MPI's launcher it is member 0, and launchers take an exit code for the program's own: Hydra
-/// then lets the other nodes wait for ever, and Open MPI ends a job that was to survive.
+/// Ends this process by a signal. To an MPI's launcher it is member 0, and launchers take an exit code for the program's own:
+/// Hydra then lets the other nodes wait for ever, and Open MPI ends a job that was to survive.
 fn end_as_killed() {
     // Nothing else can be done about a refusal than to return the exit code.
     let _ = kill_process(getpid(), Signal::KILL);

@@ -38,6 +38,7 @@ pub(super) struct Gather<T> {
 }
 
 /// How far a gather has come.
+#[allow(clippy::large_enum_variant, reason = "one for each gather, which is moved a few times")]
 enum Stage<T> {
     Begun,
     Near(Gathering<T>),

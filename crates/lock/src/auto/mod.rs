@@ -64,14 +64,15 @@ const BACK_OFF_SHIFT: u32 = 8;
 /// without PARKED, or if one leaves the queue without a word.
 ///
 /// Holders look at what they have seen in windows of 400 us (`ledger/`). A thread that has spun in vain makes the mode Park at
-/// once, or Queue, if it had its CPU to itself while the others passed the lock on: 16 threads on 16 CPUs took one lock 1.4 M times
-/// a second asleep, 2.9 M times in a queue. A window in which somebody slept favours Park, one in which somebody gave up its CPU Spin, as not all
-/// of them run. Else the number of waiters follows from how often and for how long they did, and the cost of a hand-over to one
-/// of them, in Spin and in Queue, from [`Params`]. A mode that makes the time from one acquisition that waits to the next a
-/// fifth shorter, three windows running, is the next one. So long sections, beside which no hand-over matters, do not move it.
-/// The estimate is then compared with the observation: a mode that has not made the time shorter is left again, and
-/// not tried for a second. Acquisitions that find the lock free are not counted, as that would cost each a store: where one
-/// mode lets more of them by than the other, that comparison may be wrong about which has more acquisitions in all.
+/// once, or Queue, if it had its CPU to itself while the others passed the lock on: 16 threads on 16 CPUs took one lock 1.4 M
+/// times a second asleep, 2.9 M times in a queue. A window in which somebody slept favours Park, one in which somebody gave up
+/// its CPU Spin, as not all of them run. Else the number of waiters follows from how often and for how long they did, and the
+/// cost of a hand-over to one of them, in Spin and in Queue, from [`Params`]. A mode that makes the time from one acquisition
+/// that waits to the next a fifth shorter, three windows running, is the next one. So long sections, beside which no hand-over
+/// matters, do not move it. The estimate is then compared with the observation: a mode that has not made the time shorter is
+/// left again, and not tried for a second. Acquisitions that find the lock free are not counted, as that would cost each a
+/// store: where one mode lets more of them by than the other, that comparison may be wrong about which has more acquisitions in
+/// all.
 ///
 /// In Spin the lock tries now and then whether a thread that finds it held should stay away for 20 us, four times at most
 /// (`ledger/trial.rs`): that can only be seen in how many acquisitions there are in all, which are counted for the time of the
@@ -103,10 +104,10 @@ const BACK_OFF_SHIFT: u32 = 8;
 pub struct Auto {
     /// LOCKED, PARKED, NOBARGE and the mode. Written by every thread that wants the lock, and by its holder.
     word: AtomicU32,
-    /// [`NOTHING`], [`MOVED`], [`LOOK`], [`OVERDUE`] or [`STARVED`], and for how long to [back off](BACK_OFF_SHIFT). Written by those who
-    /// wait, and by the holder; only the holder writes [`NOTHING`], and only when it leaves the lock in Spin. So an unlock need
-    /// not read the word that its lock has just exchanged: on an Intel Xeon that read alone costs 5 ns of 11, as no store is
-    /// forwarded from an exchange.
+    /// [`NOTHING`], [`MOVED`], [`LOOK`], [`OVERDUE`] or [`STARVED`], and for how long to [back off](BACK_OFF_SHIFT). Written by
+    /// those who wait, and by the holder; only the holder writes [`NOTHING`], and only when it leaves the lock in Spin. So an
+    /// unlock need not read the word that its lock has just exchanged: on an Intel Xeon that read alone costs 5 ns of 11, as no
+    /// store is forwarded from an exchange.
     want: AtomicU32,
     queue: Queue,
     /// Read and written by the holder.

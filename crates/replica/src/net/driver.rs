@@ -60,6 +60,8 @@ pub(super) struct Ticking {
     /// The parts of long messages that had come or gone then, and how often in a row it was put off for them.
     pub(super) progressed: u64,
     pub(super) put_off: u32,
+    /// When the node did last what is due now and then, in ticks.
+    housekept: u64,
 }
 
 /// The signs by which this node takes others for dead or stuck.
@@ -111,7 +113,6 @@ pub(super) struct Driver<S: StateMachine> {
     effects: Vec<Effect<Body>>,
     pending: VecDeque<Effect<Body>>,
     errands: Vec<Errand<Body>>,
-    housekept: u64,
     machine: PhantomData<fn() -> S>,
 }
 
@@ -143,7 +144,7 @@ impl<S: StateMachine> Driver<S> {
             has_ended: false,
             began: now,
             looked: now,
-            ticking: Ticking { at: now, progressed: 0, put_off: 0 },
+            ticking: Ticking { at: now, progressed: 0, put_off: 0, housekept: 0 },
             resubmitted: now,
             resubmitting: Resubmitting { after: LOST_AFTER, applied: 0 },
             suspicions: Suspicions { last: HashMap::new(), stuck_since: None, signs: vec![(0, now); config.slots] },
@@ -152,7 +153,6 @@ impl<S: StateMachine> Driver<S> {
             effects: Vec::new(),
             pending: VecDeque::new(),
             errands: Vec::new(),
-            housekept: 0,
             machine: PhantomData,
             config,
         }
@@ -352,8 +352,8 @@ impl<S: StateMachine> Driver<S> {
     fn housekeep(&mut self, inner: &Inner<S>) {
         let clock = Clock::get();
         let now = clock.ticks();
-        if now.saturating_sub(self.housekept) >= clock.ticks_in(HOUSEKEEPING) {
-            self.housekept = now;
+        if now.saturating_sub(self.ticking.housekept) >= clock.ticks_in(HOUSEKEEPING) {
+            self.ticking.housekept = now;
             self.watch(inner, now);
         }
     }

@@ -57,8 +57,6 @@ pub(super) struct Driver<S: StateMachine> {
     /// When it last looked at nodes from which it expects nothing, and sent its requests once more, in ticks.
     pub(super) looked: u64,
     pub(super) resubmitted: u64,
-    /// The number of times that a caller's turn served the other nodes as well, as their leader.
-    pub(super) served: u64,
     /// True while a thread drives that is counted among those that wait.
     pub(super) is_with_caller: bool,
     /// Kept for its memory.
@@ -102,7 +100,6 @@ impl<S: StateMachine> Driver<S> {
             wish: None,
             looked: 0,
             resubmitted: 0,
-            served: 0,
             is_with_caller: false,
             bytes: Vec::new(),
             inputs: Vec::new(),
@@ -147,7 +144,7 @@ impl<S: StateMachine> Driver<S> {
     pub(super) fn serve_others(&mut self, inner: &Inner<S>) {
         let roles = self.core.configuration();
         if roles.leader == self.shm.me && roles.acceptor == self.shm.me && self.panicked_at.is_none() {
-            self.served += 1;
+            self.counters.served += 1;
             self.look(inner);
         }
     }

@@ -27,6 +27,8 @@ pub struct Counters {
     pub suspicions: u64,
     /// Times that it found something to do.
     pub turns: u64,
+    /// Requests of its own, as leader and acceptor, with which it looked for those of the other nodes.
+    pub served: u64,
     /// Times that it came back by a snapshot.
     pub rejoins: u64,
     /// Counts of committed commands that it told its children in the learn tree.

@@ -40,7 +40,7 @@ pub(super) fn run<S: StateMachine>(inner: &Inner<S>) {
             driver.maintain(inner);
             driver.move_roles(inner);
             may_lag = driver.may_lag(inner.applied().saturating_sub(before));
-            (is_served, served) = (driver.served >= served + OFTEN, driver.served);
+            (is_served, served) = (driver.counters.served >= served + OFTEN, driver.counters.served);
             let job = driver.learning_to_plan();
             drop(driver);
             if let Some(job) = job {

@@ -123,6 +123,9 @@ enum Pending {
 
 const TRUNCATED: i32 = 15;
 
+/// A message or a result, and the slot that it goes to, if any.
+type Arrived = (Vec<u8>, Option<Slot>);
+
 impl Local {
     fn new(id: usize, facts: Facts, state: Arc<Mutex<State>>) -> Self {
         let ids = (0..facts.nodes()).collect();
@@ -169,7 +172,7 @@ impl Local {
     }
 
     /// The message or the result of a step and the slot that it goes to, once it has come.
-    fn come(&mut self, ticket: u64, pending: Pending) -> Result<Option<(Vec<u8>, Option<Slot>)>, Fault> {
+    fn come(&mut self, ticket: u64, pending: Pending) -> Result<Option<Arrived>, Fault> {
         let found = match pending {
             Pending::Send => return Ok(Some((Vec::new(), None))),
             Pending::Receive { route, .. } if self.is_behind(ticket, route) => return Ok(None),

@@ -172,9 +172,9 @@ impl Ledger {
         next
     }
 
-    /// The mode from now on, where a thread has spun in vain on a CPU that nobody else wants. If the lock was passed on meanwhile,
-    /// others have overtaken it, which they cannot do in a queue. Else sections are long, and it should sleep. Out of Spin it
-    /// comes too late: the mode has changed while it was said.
+    /// The mode from now on, where a thread has spun in vain on a CPU that nobody else wants. If the lock was passed on
+    /// meanwhile, others have overtaken it, which they cannot do in a queue. Else sections are long, and it should sleep. Out
+    /// of Spin it comes too late: the mode has changed while it was said.
     pub(super) fn relieve(&mut self, mode: Mode) -> Mode {
         if mode != Mode::Spin || self.kept().is_some() {
             return self.decide(mode, false, false);

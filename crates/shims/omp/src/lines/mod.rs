@@ -48,8 +48,8 @@ pub struct Shape {
 
 impl Shape {
     /// One line for each up to 16 members: on 16 CPUs at one cache each read the lines of all others in 0.64 us, where the tree
-    /// took 1.2. Above, a tree of radix eight in the order of their numbers, as eight share a last-level cache on current machines
-    /// if the runtime binds them closely.
+    /// took 1.2. Above, a tree of radix eight in the order of their numbers, as eight share a last-level cache on current
+    /// machines if the runtime binds them closely.
     pub const PLANNED: Self = Self { exchange_up_to: 16, radix: 8 };
 }
 
