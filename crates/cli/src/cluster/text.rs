@@ -40,7 +40,7 @@ fn headline(study: &Study) -> String {
     let bound = if best.is_exact { "" } else { " at most" };
     format!(
         "{operation} of {bytes} B among {members} members on {nodes} nodes of {}\n\
-         simulated from {} parameters, measured on no cluster\n\
+         simulated from {} parameters; the operation was not measured\n\
          {}: {bound}{} expected, {} with every node punctual (planned in {:.1} ms)\n",
         printable::line(cluster),
         counted.join(", "),
