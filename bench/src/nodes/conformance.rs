@@ -91,7 +91,7 @@ impl Trial {
     fn matrices(&self, me: &mut Member) -> Result<bool, Failure> {
         let of = |rank: usize| -> Matrix { [0, 1, 2, 3].map(|place| self.of(rank, place)) };
         let times = op::in_order(Order::Rank, multiply);
-        let product = me.allreduce_with(of(me.rank()), &times).map_err(Failure::refused)?;
+        let product = me.allreduce_with(of(me.rank()), times).map_err(Failure::refused)?;
         Ok(Some(product) == (0..me.size()).map(of).reduce(multiply))
     }
 

@@ -59,6 +59,7 @@ pub struct Cluster {
 
 /// The state of a process before its members join.
 #[derive(Debug)]
+#[allow(clippy::large_enum_variant, reason = "one for each cluster")]
 enum Part {
     /// The members are threads.
     Threads(FarGroup),

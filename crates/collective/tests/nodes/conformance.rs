@@ -39,7 +39,7 @@ fn check_values(me: &mut Member, bits: &mut Bits) -> Result<(), Error> {
         assert_eq!(me.allreduce_with(rank as u8, Xor)?, (0..size).fold(0, |a, b| a ^ b as u8));
         assert_eq!(me.allreduce([rank as u32; 100], |a, b| a.map(|a| a.max(b[99])))?, [size as u32 - 1; 100]);
         let expected = (0..size).map(|rank| matrix(rank, round)).reduce(product);
-        assert_eq!(Some(me.allreduce_with(matrix(rank, round), &multiply)?), expected);
+        assert_eq!(Some(me.allreduce_with(matrix(rank, round), multiply)?), expected);
         bits.push(me.allreduce(float(rank, round), |a, b| a + b)?.to_bits());
         for root in 0..size {
             let is_root = rank == root;
@@ -48,7 +48,7 @@ fn check_values(me: &mut Member, bits: &mut Bits) -> Result<(), Error> {
             assert_eq!(value, [round, root as u64]);
             assert_eq!(me.reduce(root, rank as u64, |a, b| a + b)?, is_root.then_some(sum(0)));
             assert_eq!(me.reduce_with(root, rank as u16, Min)?, is_root.then_some(0));
-            assert_eq!(me.reduce_with(root, matrix(rank, round), &multiply)?, expected.filter(|_| is_root));
+            assert_eq!(me.reduce_with(root, matrix(rank, round), multiply)?, expected.filter(|_| is_root));
             let gathered = me.gather(root, [rank as u16, round as u16])?;
             assert_eq!(gathered, is_root.then(|| (0..size as u16).map(|rank| [rank, round as u16]).collect()));
         }

@@ -106,11 +106,14 @@ fn ring(engine: &mut dyn Engine, bytes: usize) {
     }
 }
 
+/// A reduction of two numbers.
+type Combine = fn(u32, u32) -> u32;
+
 /// Every operation on 32-bit numbers, and of every kind the sum and the least of values with high bits.
 fn reductions(engine: &mut dyn Engine, node: usize, nodes: usize) {
     let (from, into) = (Slot::outgoing(0), Slot::incoming(0));
     let of = |node: usize| (node as u32 + 3).wrapping_mul(0x9e37_79b9);
-    let ops: [(PredefinedOp, fn(u32, u32) -> u32); 7] = [
+    let ops: [(PredefinedOp, Combine); 7] = [
         (PredefinedOp::Sum, u32::wrapping_add),
         (PredefinedOp::Prod, u32::wrapping_mul),
         (PredefinedOp::Min, u32::min),

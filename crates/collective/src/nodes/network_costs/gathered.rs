@@ -59,8 +59,8 @@ pub struct PairCosts {
     pub tail_ns: f64,
 }
 
-/// Measures the messages between all nodes. All leaders call it at the same time, with settings that differ in the place only, over an engine
-/// that was not remade.
+/// Measures the messages between all nodes. All leaders call it at the same time, with settings that differ in the place only,
+/// over an engine that was not remade.
 ///
 /// # Errors
 /// A [`Fault`] of the engine, after which it is of use only as its rules say.
