@@ -93,14 +93,20 @@ impl Crew {
     /// Adds one `count` times. Each answer shows all that were answered before, and no addition twice.
     #[track_caller]
     fn add(&mut self, count: u64) {
+        self.write(count);
+        let read = self.node.read_timeout(Level::Linearizable, &(), PATIENCE).expect("fresh");
+        assert_eq!(read.0, (self.sum, self.sum));
+    }
+
+    /// The same where others may write as well.
+    #[track_caller]
+    fn write(&mut self, count: u64) {
         for _ in 0..count {
             self.sum += 1;
             let done = self.session.execute_timeout(&1, PATIENCE);
             let (sum, _) = done.unwrap_or_else(|error| panic!("{error}: {:?}", self.node.status()));
             assert_eq!(sum, self.sum, "nothing was lost, and nothing done twice");
         }
-        let read = self.node.read_timeout(Level::Linearizable, &(), PATIENCE).expect("fresh");
-        assert_eq!(read.0, (self.sum, self.sum));
     }
 
     /// Writes until it is so.
