@@ -85,7 +85,8 @@ pub(super) fn restarts(
     }
     // Before the other one is killed, which it would wait for.
     let _ = node.clone().leave();
-    Ok(row(series, bytes, &Samples::of(pauses)))
+    let contender = RobustRow { contender: series.name.to_owned(), ours: true, replicas: 2, ..RobustRow::default() };
+    Ok(row(bytes, &Samples::of(pauses), contender))
 }
 
 /// The time of memory alone, for a state of `bytes` that is there: a copy of it in memory that was not touched before. Each
@@ -100,32 +101,19 @@ pub(super) fn memory_alone((bytes, events): (u64, usize), abort: &Abort) -> Resu
         pauses.push(begin.elapsed().as_secs_f64() * 1e3);
         drop(copy);
     }
-    let pauses = Samples::of(pauses);
-    Ok(RobustRow {
-        contender: MEMORY.to_owned(),
-        event: "restart",
-        replicas: 0,
-        events: pauses.all().len(),
-        median_ms: median(pauses.all()),
-        p99_ms: pauses.quantile(0.99),
-        longest_ms: pauses.most(),
-        bytes,
-        ..RobustRow::default()
-    })
+    Ok(row(bytes, &Samples::of(pauses), RobustRow { contender: MEMORY.to_owned(), ..RobustRow::default() }))
 }
 
-fn row(series: &Series, bytes: u64, pauses: &Samples) -> RobustRow {
+/// The pauses of restarts in the row of a contender.
+fn row(bytes: u64, pauses: &Samples, contender: RobustRow) -> RobustRow {
     RobustRow {
-        contender: series.name.to_owned(),
-        ours: true,
         event: "restart",
-        replicas: 2,
         events: pauses.all().len(),
         median_ms: median(pauses.all()),
         p99_ms: pauses.quantile(0.99),
         longest_ms: pauses.most(),
         bytes,
-        ..RobustRow::default()
+        ..contender
     }
 }
 

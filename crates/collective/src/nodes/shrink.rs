@@ -3,9 +3,9 @@
 //! **When to take it:** the program can do its work with fewer members. **When not:** otherwise it ends, or starts again.
 //!
 //! The survivors of each node agree on themselves as in any group ([`crate::Member::shrink`]). Then the leaders leave what is
-//! lost behind at the engine, and tell each other who has stayed. A member or a node that is lost in the meantime makes all of
-//! them do the same again. An engine says in its facts what it survives: the loss of members that do not lead, or of nodes as
-//! well. A node whose leading process is lost is lost as a whole; among threads another one takes over the engine.
+//! lost behind at the engine, and tell each other which members have stayed. A member or a node that is lost in the meantime
+//! makes all of them do the same again. An engine says in its facts what it survives: the loss of members that do not lead, or
+//! of nodes as well. A node whose leading process is lost is lost as a whole; among threads another one takes over the engine.
 //!
 //! **Progress:** blocking.
 
@@ -212,7 +212,7 @@ impl Survivors {
         new.publish(FaultWord { epoch: OWN_NODE, node, kind: FaultKind::Node })
     }
 
-    /// Leaves the lost nodes behind, and learns from the others who has stayed.
+    /// Leaves the lost nodes behind, and learns from the other leaders which members have stayed.
     fn meet(&mut self, new: &mut Ends, lost: Option<usize>, highest: u64) -> Result<Agreed, Error> {
         let mut living = NodeSet::all(self.nodes.len());
         lost.iter().for_each(|&node| living.remove(node));

@@ -1,20 +1,6 @@
 //! The stubs of 64-bit ARM: at the entry of a function the return address is in x30.
 
-use std::arch::{asm, global_asm};
-
-// Hidden: no other library sees or replaces it.
-global_asm!(
-    ".pushsection .tbss.corecast_omp_thread, \"awT\", @nobits",
-    ".globl corecast_omp_thread",
-    ".hidden corecast_omp_thread",
-    ".type corecast_omp_thread, @object",
-    ".size corecast_omp_thread, {bytes}",
-    ".p2align 4",
-    "corecast_omp_thread:",
-    ".zero {bytes}",
-    ".popsection",
-    bytes = const super::BLOCK_BYTES,
-);
+use std::arch::asm;
 
 /// The block of this thread's state.
 #[inline(always)]

@@ -10,6 +10,20 @@
 /// The bytes of a thread's state, which `thread` lays out.
 pub(crate) const BLOCK_BYTES: usize = 448;
 
+// Hidden: no other library sees or replaces it.
+std::arch::global_asm!(
+    ".pushsection .tbss.corecast_omp_thread, \"awT\", @nobits",
+    ".globl corecast_omp_thread",
+    ".hidden corecast_omp_thread",
+    ".type corecast_omp_thread, @object",
+    ".size corecast_omp_thread, {bytes}",
+    ".p2align 4",
+    "corecast_omp_thread:",
+    ".zero {bytes}",
+    ".popsection",
+    bytes = const BLOCK_BYTES,
+);
+
 #[cfg(target_arch = "aarch64")]
 mod aarch64;
 #[cfg(target_arch = "x86_64")]

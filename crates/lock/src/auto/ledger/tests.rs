@@ -1,0 +1,258 @@
+//! The modes that windows favour, when the mode changes, and why.
+
+use std::collections::BTreeMap;
+
+use corecast_base::CpuId;
+use corecast_machine::{Cpu, Machine, Topology};
+
+use super::*;
+
+/// A window of 1000 ticks in which `waits` threads waited for 100 each.
+fn window(waits: u16, sleeps: u16) -> Ledger {
+    let (tally, waits) = (100.0 * f32::from(waits / 8), u32::from(waits));
+    Ledger { waits, window_waits: waits as u16, tally, sleeps, ..Ledger::EMPTY }
+}
+
+/// Ticks that are over two windows, of any counter.
+fn two_windows() -> u64 {
+    (2 * Clock::get().ticks_in(WINDOW)) >> GRAIN << GRAIN
+}
+
+fn favours_of(ledger: &Ledger, mode: Mode, ticks: u64) -> (Mode, Why) {
+    ledger.favours(&ledger.seen(mode, ticks), 0, &Params::ASSUMED)
+}
+
+/// The mode favoured by a window where `waiting` threads waited at a time, and sections took `hold_ns` beside hand-overs.
+fn favours(mode: Mode, waiting: f64, hold_ns: f64, params: &Params) -> Mode {
+    let period_ns = hold_ns + params.hand_over_ns(mode, waiting);
+    Ledger::EMPTY.favours(&Seen { mode, waiting, period_ns, asleep: 0.0 }, 0, params).0
+}
+
+#[test]
+fn how_many_wait_follows_from_how_often_and_how_long() {
+    let seen = window(40, 10).seen(Mode::Spin, 1000);
+    assert_eq!((seen.waiting, seen.asleep), (4.0, 0.25));
+    assert_eq!(seen.period_ns, Clock::get().ns(1000) / 40.0);
+    let later = Ledger { waits: 1003, window_waits: 40, tally: 500.0, ..Ledger::EMPTY }.seen(Mode::Spin, 1000);
+    assert_eq!(later.waiting, 4.0, "5 of the waits up to 1003 are timed, as of those up to 40");
+    assert_eq!(Ledger::EMPTY.seen(Mode::Spin, 1000).waiting, 0.0);
+}
+
+#[test]
+fn many_queue_few_spin_and_numbers_in_between_change_nothing() {
+    let at = |mode, waiting| favours(mode, waiting, 0.0, &Params::ASSUMED);
+    let modes = [2.0, 5.0, 6.0, 60.0].map(|waiting| at(Mode::Spin, waiting));
+    assert_eq!(modes, [Mode::Spin, Mode::Spin, Mode::Queue, Mode::Queue]);
+    let modes = [0.0, 2.0, 3.5, 60.0].map(|waiting| at(Mode::Queue, waiting));
+    assert_eq!(modes, [Mode::Spin, Mode::Spin, Mode::Queue, Mode::Queue]);
+    let modes = [0.0, 5.0, 6.0].map(|waiting| at(Mode::Park, waiting));
+    assert_eq!(modes, [Mode::Spin, Mode::Spin, Mode::Queue]);
+}
+
+#[test]
+fn on_a_machine_of_64_cpus_twenty_queue_unless_it_was_measured_to_be_dear() {
+    let cpu = |id| Cpu { l3: Some(id / 8), ..Cpu::flat(CpuId::new(id)) };
+    let mut machine = Machine::from_topology(&Topology { cpus: (0..64).map(cpu).collect(), ..Topology::default() });
+    assert_eq!(favours(Mode::Spin, 20.0, 100.0, &Params::of(&machine)), Mode::Queue);
+    let curve = |mode: Mode, ns: f64| (mode.name().to_owned(), vec![(1, ns), (16, ns), (63, ns)]);
+    machine.extended.lock_hand_over_ns = BTreeMap::from([curve(Mode::Spin, 200.0), curve(Mode::Queue, 190.0)]);
+    assert_eq!(favours(Mode::Spin, 20.0, 100.0, &Params::of(&machine)), Mode::Spin);
+    machine.extended.lock_hand_over_ns.extend([curve(Mode::Spin, 500.0)]);
+    assert_eq!(favours(Mode::Spin, 20.0, 100.0, &Params::of(&machine)), Mode::Queue);
+}
+
+#[test]
+fn where_sections_are_long_hand_overs_do_not_matter() {
+    let at = |mode, hold_ns| favours(mode, 20.0, hold_ns, &Params::ASSUMED);
+    assert_eq!([at(Mode::Spin, 500.0), at(Mode::Spin, 5000.0)], [Mode::Queue, Mode::Spin]);
+    assert_eq!(at(Mode::Queue, 5000.0), Mode::Queue);
+    assert_eq!(favours(Mode::Queue, 0.5, 5000.0, &Params::ASSUMED), Mode::Spin, "a queue of nobody");
+}
+
+#[test]
+fn an_explanation_tells_the_last_window_and_the_last_change() {
+    let mut ledger = Ledger::EMPTY;
+    let quiet = ledger.explain(Mode::Spin, &Params::ASSUMED);
+    assert_eq!((quiet.periods_ns.len(), quiet.last_switch, quiet.is_measured), (0, None, false));
+    let long = two_windows();
+    ledger = Ledger { waits: 800, window_waits: 800, tally: 100.0 * (long / 100) as f32, ..ledger };
+    assert_eq!(ledger.look(Mode::Spin, long, &Params::ASSUMED), (Mode::Spin, Why::Cheaper));
+    assert_eq!(ledger.decide(Mode::Spin, false, true), Mode::Park);
+    ledger.pin(Some(Mode::Park));
+    let told = ledger.explain(Mode::Park, &Params::ASSUMED);
+    assert!(told.is_pinned, "{told}");
+    assert!((told.waiting - 8.0).abs() < 0.1, "{told}");
+    assert_eq!(told.periods_ns.iter().map(|&(mode, _)| mode).collect::<Vec<_>>(), Mode::ALL);
+    let spin = told.periods_ns[0].1; // as it was seen, as the window was one of Spin
+    let expected = Clock::get().ns(long) / 800.0;
+    assert!((spin / expected - 1.0).abs() < 1e-3 && told.periods_ns[1].1 < spin, "{told}");
+    let (why, ago) = told.last_switch.expect("it has changed");
+    assert!(why == Why::Overdue && ago < Duration::from_secs(60), "{told}");
+}
+
+#[test]
+fn a_window_in_which_somebody_slept_favours_sleep() {
+    for mode in Mode::ALL {
+        assert_eq!(favours_of(&window(80, 1), mode, 1000), (Mode::Park, Why::Slept));
+    }
+}
+
+#[test]
+fn threads_that_do_not_run_all_the_time_do_not_queue() {
+    for mode in Mode::ALL {
+        assert_eq!(favours_of(&Ledger { yields: 1, ..window(80, 0) }, mode, 1000), (Mode::Spin, Why::Yielded));
+        assert_eq!(favours_of(&Ledger { yields: 1, ..window(80, 1) }, mode, 1000), (Mode::Park, Why::Slept));
+    }
+}
+
+#[test]
+fn a_mode_changes_when_three_windows_agree() {
+    let mut ledger = Ledger::EMPTY;
+    let long = two_windows();
+    let mut at = |waiting: u64, number: u64| {
+        (ledger.waits, ledger.window_waits, ledger.tally) = (4000, 4000, (waiting * long) as f32 / 8.0);
+        ledger.look(Mode::Spin, number * long, &Params::ASSUMED).0
+    };
+    assert_eq!([at(9, 1), at(9, 2), at(9, 3)], [Mode::Spin, Mode::Spin, Mode::Queue]);
+    assert_eq!([at(9, 4), at(0, 5), at(9, 6), at(9, 7)], [Mode::Queue, Mode::Spin, Mode::Spin, Mode::Spin]);
+    assert_eq!(at(9, 7), Mode::Spin, "the window is not over");
+    assert_eq!(at(9, 8), Mode::Queue);
+}
+
+#[test]
+fn a_window_that_favours_spin_begins_a_trial_of_back_off_and_one_that_favours_a_queue_does_not() {
+    let long = two_windows();
+    let manner = |waiting: f64| {
+        let tally = (waiting * long as f64 / 8.0) as f32;
+        let mut ledger = Ledger { waits: 4000, window_waits: 4000, tally, ..Ledger::EMPTY };
+        assert_eq!(ledger.look(Mode::Spin, long, &Params::ASSUMED).0, Mode::Spin);
+        ledger.manner
+    };
+    assert_eq!([0.2, 9.0].map(manner), [Manner::TriesPolling, Manner::Polls]);
+}
+
+/// Windows in which 20 waited and this was the time from one acquisition that waited to the next, until the mode
+/// changes or `most` are over.
+fn windows(ledger: &mut Ledger, now: &mut u64, mode: Mode, period_ns: f64, most: usize) -> (usize, Mode) {
+    let clock = Clock::get();
+    let waits = 2000_u16;
+    let ticks = clock.ticks_in(Duration::from_nanos((f64::from(waits) * period_ns) as u64));
+    for count in 1..=most {
+        *now += ticks;
+        (ledger.waits, ledger.window_waits) = (waits.into(), waits);
+        ledger.tally = (20.0 * ticks as f64 / 8.0) as f32;
+        let (next, why) = ledger.look(mode, *now, &Params::ASSUMED);
+        if next != mode {
+            ledger.enter_switch(why, *now);
+            return (count, next);
+        }
+    }
+    (most, mode)
+}
+
+#[test]
+fn a_mode_that_was_thought_to_be_cheaper_and_is_not_is_left_for_a_while() {
+    let (mut ledger, mut now) = (Ledger::EMPTY, 1 << 30);
+    windows(&mut ledger, &mut now, Mode::Spin, 800.0, 1);
+    assert_eq!(windows(&mut ledger, &mut now, Mode::Spin, 800.0, 9), (3, Mode::Queue));
+    assert_eq!(windows(&mut ledger, &mut now, Mode::Queue, 900.0, 9), (3, Mode::Spin), "it takes longer");
+    assert_eq!(ledger.why, Why::InVain);
+    assert_eq!(windows(&mut ledger, &mut now, Mode::Spin, 800.0, 9), (9, Mode::Spin), "it was tried a moment ago");
+    now += Clock::get().ticks_in(RELUCTANCE);
+    assert_eq!(windows(&mut ledger, &mut now, Mode::Spin, 800.0, 9).1, Mode::Queue, "that is long ago");
+}
+
+#[test]
+fn a_change_out_of_park_is_not_taken_back() {
+    let (mut ledger, mut now) = (Ledger::EMPTY, 1 << 30);
+    windows(&mut ledger, &mut now, Mode::Park, 5000.0, 1);
+    assert_eq!(windows(&mut ledger, &mut now, Mode::Park, 5000.0, 9), (2, Mode::Spin));
+    assert_eq!(ledger.why, Why::Awake);
+    let queues = windows(&mut ledger, &mut now, Mode::Spin, 6000.0, 9);
+    assert_eq!(queues, (9, Mode::Spin), "hand-overs do not matter, in a queue neither");
+}
+
+#[test]
+fn a_clock_that_is_behind_and_years_without_anybody_begin_a_window() {
+    let long = two_windows();
+    let mut ledger = Ledger { window: (long >> GRAIN) as u32 + 1, tally: 1.0, ..window(80, 1) };
+    assert_eq!(ledger.look(Mode::Spin, long, &Params::ASSUMED), (Mode::Spin, Why::FewWait));
+    assert_eq!((ledger.window, ledger.window_waits, ledger.sleeps), ((long >> GRAIN) as u32, 0, 0));
+    assert_eq!((ledger.agreeing, ledger.tally), (0, 0.0), "it was not judged");
+    ledger.look(Mode::Spin, 2 * long, &Params::ASSUMED);
+    assert_eq!(ledger.agreeing, 1);
+    ledger.enter_switch(Why::Overdue, long + Clock::get().ticks_in(Duration::from_millis(4)));
+    assert_eq!(ledger.since_switch(long), Duration::ZERO);
+}
+
+#[test]
+fn a_sleeper_is_counted_once() {
+    let mut ledger = Ledger::EMPTY;
+    for _ in 0..100 {
+        ledger.enter_sleeper();
+        ledger.enter_wait(0, false, true);
+        ledger.enter_wait(0, false, false);
+    }
+    let asleep = ledger.seen(Mode::Park, 1000).asleep;
+    assert!((0.5..0.51).contains(&asleep), "{asleep}, and one more for a sleeper that is there at first");
+    let mut overtaken = Ledger::EMPTY;
+    overtaken.enter_sleeper();
+    assert_eq!(favours_of(&overtaken, Mode::Park, 1000), (Mode::Park, Why::Slept));
+}
+
+#[test]
+fn a_mode_that_has_proved_cheaper_stays_though_sections_get_longer() {
+    let (mut ledger, mut now) = (Ledger::EMPTY, 1 << 30);
+    windows(&mut ledger, &mut now, Mode::Spin, 800.0, 1);
+    assert_eq!(windows(&mut ledger, &mut now, Mode::Spin, 800.0, 9), (3, Mode::Queue));
+    windows(&mut ledger, &mut now, Mode::Queue, 300.0, 1);
+    assert_eq!(windows(&mut ledger, &mut now, Mode::Queue, 2000.0, 9), (9, Mode::Queue));
+}
+
+#[test]
+fn a_wait_in_vain_parks_at_once_and_a_pin_goes_before_all() {
+    let before = Clock::get().ticks() - two_windows();
+    let mut ledger = Ledger { window: (before >> GRAIN) as u32, ..Ledger::EMPTY };
+    assert_eq!(ledger.decide(Mode::Spin, false, false), Mode::Spin);
+    assert_eq!((ledger.decide(Mode::Spin, true, true), ledger.switches), (Mode::Park, 1));
+    ledger.pin(Some(Mode::Queue));
+    assert_eq!((ledger.decide(Mode::Park, true, true), ledger.switches), (Mode::Queue, 2));
+    assert_eq!((ledger.decide(Mode::Queue, false, true), ledger.switches), (Mode::Queue, 2));
+    assert_eq!(
+        (ledger.judged, ledger.why),
+        (Mode::Park, Why::Pinned),
+        "its windows are judged, so that it can be explained"
+    );
+}
+
+#[test]
+fn one_that_is_overtaken_makes_the_others_queue_and_one_that_waits_for_long_sections_sleeps() {
+    let clock = Clock::get();
+    let relieved = |mode, waits: u16, us: u64, kept| {
+        let began = clock.ticks() - clock.ticks_in(Duration::from_micros(us));
+        let mut ledger = Ledger { window: (began >> GRAIN) as u32, ..window(waits, 0) };
+        ledger.pin(kept);
+        (ledger.relieve(mode), ledger.why)
+    };
+    assert_eq!(relieved(Mode::Spin, 4000, 400, None), (Mode::Queue, Why::Overtaken));
+    assert_eq!(relieved(Mode::Spin, 8, 400, None), (Mode::Park, Why::Overdue), "every 50 us");
+    assert_eq!(relieved(Mode::Spin, 7, 0, None), (Mode::Park, Why::Overdue), "too few to tell");
+    let late = [Mode::Queue, Mode::Park].map(|mode| relieved(mode, 4000, 400, None));
+    assert_eq!(late, [(Mode::Queue, Why::FewWait), (Mode::Park, Why::FewWait)], "nothing changes");
+    assert_eq!(relieved(Mode::Spin, 4000, 400, Some(Mode::Spin)).0, Mode::Spin);
+}
+
+#[test]
+fn every_sixty_fourth_wait_asks() {
+    let mut ledger = Ledger::EMPTY;
+    let asked: Vec<u64> = (1..=128).filter(|_| ledger.enter_wait(0, false, false)).collect();
+    assert_eq!(asked, [64, 128]);
+    assert_eq!((ledger.waits, ledger.window_waits), (128, 128));
+}
+
+#[test]
+fn zeroes_are_an_empty_ledger() {
+    // SAFETY: numbers, truth values and modes, all of which may be zero.
+    let zeroes: Ledger = unsafe { std::mem::zeroed() };
+    assert_eq!(format!("{zeroes:?}"), format!("{:?}", Ledger::EMPTY));
+}
