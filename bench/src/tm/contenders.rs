@@ -87,6 +87,7 @@ pub(super) fn contenders(every: &[usize]) -> Vec<Contender> {
             let at_servers = Variant { values: Values::AtServers, ..usual };
             let bank: IsFor = |work| work.workload() == TmWorkload::Bank;
             push(&mut all, every, "messages-at-servers", at_servers, (bank, false));
+            all.push(round_trips(usual));
         }
         all.push(among_processes(&format!("{form}-processes"), usual));
     }
@@ -104,6 +105,19 @@ fn among_processes(name: &str, variant: Variant) -> Contender {
         is_for: |work| work.workload() == TmWorkload::Bank,
         is_manager_of_many: false,
         with: Box::new(move |setting: &Setting<'_>, session: Session<'_>| processes::with(variant, setting, session)),
+        every: None,
+    }
+}
+
+/// Clients with nothing but the round trips of a transfer, raced beside transfers: a machine whose messages take longer at one time
+/// than at another does that to both.
+fn round_trips(variant: Variant) -> Contender {
+    Contender {
+        name: "messages-round-trips".to_owned(),
+        variant: Some(variant),
+        is_for: |work| work.bank().is_some_and(|bank| (bank.checks_percent, bank.readers) == (0, 0)),
+        is_manager_of_many: false,
+        with: Box::new(move |setting: &Setting<'_>, session: Session<'_>| ours::round_trips(variant, setting, session)),
         every: None,
     }
 }
