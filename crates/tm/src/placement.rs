@@ -256,6 +256,7 @@ impl<'a> Chooser<'a> {
         let company = match beside.iter().filter(|&&other| !is_server(other)).count() {
             _ if beside.is_empty() => "nobody else on its core".to_owned(),
             0 => "only servers on its core".to_owned(),
+            1 => "an application on its core, as every core is taken".to_owned(),
             applications => format!("{applications} applications on its core, as every core is taken"),
         };
         format!("{near}; {company}")
