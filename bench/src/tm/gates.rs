@@ -14,7 +14,7 @@ struct Evidence<'a> {
 
 const COMMAND: &str = "corecast bench tm";
 
-fn rules<'a>() -> [Rule<Evidence<'a>>; 9] {
+fn rules<'a>() -> [Rule<Evidence<'a>>; 10] {
     let trips = "bank without checks, 1 application, 1 server: time of a transfer / of its 2 round trips";
     let growth = "bank without checks: speed-up from 6 participants to all CPUs / growth in applications";
     let stm = "bank without checks, 1 client: transactions of shared-fair-cm / of the crate stm";
@@ -35,6 +35,10 @@ fn rules<'a>() -> [Rule<Evidence<'a>>; 9] {
         Rule::new(
             at_least(1.0, "shared-fair-cm, one client only sums all accounts: its sums in a second", COMMAND),
             |run| run.fair("shared-fair-cm", |row| row.scans_per_s),
+        ),
+        Rule::new(
+            at_least(0.9, "the same: Jain's index of the time of all clients in attempts that committed", COMMAND),
+            |run| run.fair("shared-fair-cm", |row| row.jain_of_time),
         ),
         Rule::new(at_least(1.0, stm, COMMAND), |run| run.uncontended("stm")),
         Rule::new(at_least(1.0, itm, COMMAND), |run| run.uncontended("libitm")),
@@ -163,6 +167,7 @@ mod tests {
             (Some(0.5), Verdict::Holds),
             (Some(20.0), Verdict::Holds),
             (Some(0.95), Verdict::Holds),
+            (None, Verdict::NotJudged),
             (None, Verdict::NotJudged),
             (Some(1.5), Verdict::Holds),
             (Some(0.75), Verdict::Missed),

@@ -37,6 +37,9 @@ pub struct ServerSeat {
     pub why: String,
 }
 
+/// One of this number of participants is a server unless another number is asked for: the best share in the paper.
+pub const SERVERS_EVERY: usize = 3;
+
 /// See the [module](self).
 #[derive(Debug, Clone)]
 pub struct Placement {

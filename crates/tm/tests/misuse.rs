@@ -1,18 +1,14 @@
 //! Mistakes of users, and the answers of an instance.
 #![cfg(not(loom))]
 
+mod two_cpus;
+
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::thread;
 
-use corecast_base::CpuId;
 use corecast_base::sync::{AtomicU32, Ordering};
-use corecast_machine::{Cpu, Machine, Topology};
 use corecast_tm::{Builder, Form, Manager, OpenError, Participant, Role, RunError, Tm, Values};
-
-fn machine() -> Machine {
-    let cpus = [0, 1].map(|id| Cpu::flat(CpuId::new(id))).to_vec();
-    Machine::from_topology(&Topology { cpus, ..Topology::default() })
-}
+use two_cpus::machine;
 
 fn application(tm: &Tm, id: usize) -> Participant {
     match tm.participant(id).expect("it is free") {

@@ -10,11 +10,12 @@
 #![cfg(not(loom))]
 #![allow(clippy::print_stderr, reason = "counts and seeds")]
 
+mod two_cpus;
+
 use std::time::Instant;
 
-use corecast_base::CpuId;
-use corecast_machine::{Cpu, Machine, Topology};
 use corecast_tm::{Abort, Builder, Counts, Form, Manager, Participant, TBlock, TVar, Tm, Tx, Values, Writes};
+use two_cpus::machine;
 
 const PAIRS: usize = 4;
 /// Reads under each manager in each form, in a usual run of the tests.
@@ -24,11 +25,6 @@ const KINDS: u64 = 2;
 /// A transaction reads its pairs up to 2 to this power times, in a usual run of the tests. The power is drawn, so that most are
 /// far shorter.
 const USUAL_ROUNDS_LOG2: u64 = 8;
-
-fn machine() -> Machine {
-    let cpus = [0, 1].map(|id| Cpu::flat(CpuId::new(id))).to_vec();
-    Machine::from_topology(&Topology { cpus, ..Topology::default() })
-}
 
 fn number(name: &str, usual: u64) -> u64 {
     let given = std::env::var(name).ok();
