@@ -136,12 +136,14 @@ fn rivals() -> impl Iterator<Item = Contender> {
         let is_read = work.bank().is_some_and(|bank| bank.readers > 0);
         work.workload() != TmWorkload::Mp && !is_read
     };
+    // The crates have variables, and no such structures.
+    let built: IsFor = |work| !matches!(work.workload(), TmWorkload::Mp | TmWorkload::Map | TmWorkload::Queue);
     let all: [(&str, Rival, IsFor); 6] = [
         ("one-lock", one_lock::with, not_mp),
         ("object-locks", object_locks::with, objects),
         ("sequential", sequential::with, alone),
-        ("stm", stm::with::<stm::StmCore>, not_mp),
-        ("fast-stm", stm::with::<stm::FastStm>, not_mp),
+        ("stm", stm::with::<stm::StmCore>, built),
+        ("fast-stm", stm::with::<stm::FastStm>, built),
         ("libitm", itm::with, bank),
     ];
     all.into_iter().map(|(name, with, is_for)| Contender {

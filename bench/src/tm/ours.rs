@@ -3,11 +3,12 @@
 use std::thread;
 
 use corecast::base::CpuId;
-use corecast::tm::{Participant, Role, Server, TVar, Tm, Value};
+use corecast::tm::{Participant, Role, Server, TVar, Tm, Value, structures};
 
 use super::bank::{Account, Bank, Banker, accounts};
 use super::histogram::{COUNTERS, Counter, Counts, Histogram};
 use super::host::{Player, Seat, Session, Setting, check_readers};
+use super::queue::{Passer, Queue};
 use super::sets;
 use super::steps::{Step, Stepper, VARIABLES, WRITTEN};
 use super::variant::Variant;
@@ -38,7 +39,11 @@ pub(super) fn with(variant: Variant, setting: &Setting<'_>, session: Session<'_>
             room.hold(session, |participant, rank| Stepper::new(Client { participant, vars: &words }, setting, rank))
         }
         Work::Mp => room.ping(session, 1),
-        Work::Table(_) | Work::List(_) => {
+        Work::Queue => {
+            let queue = structures::Queue::new(&tm).map_err(Failure::refused)?;
+            room.hold(session, |participant, rank| Passer::new(QueueClient { participant, queue }, setting, rank))
+        }
+        Work::Table(_) | Work::List(_) | Work::Map(_) => {
             let set = sets::Sets::new(&tm, setting.work, variant.search)?;
             room.hold(session, |participant, rank| set.worker(participant, setting, rank))
         }
@@ -204,6 +209,30 @@ impl Step for Client<'_, u64> {
         let vars = self.vars;
         let done = self.participant.run(|tx| variables.iter().try_for_each(|&at| tx.write(vars[at], at as u64)));
         done.map_err(Failure::refused)
+    }
+
+    fn aborts(&self) -> u64 {
+        self.participant.counts().aborts()
+    }
+}
+
+/// A participant's way to a queue.
+struct QueueClient {
+    participant: Participant,
+    queue: structures::Queue,
+}
+
+impl Queue for QueueClient {
+    #[inline]
+    fn push(&mut self, value: u64) -> Result<(), Failure> {
+        let queue = self.queue;
+        self.participant.run(|tx| queue.push(tx, value)).map_err(Failure::refused)
+    }
+
+    #[inline]
+    fn pop(&mut self) -> Result<Option<u64>, Failure> {
+        let queue = self.queue;
+        self.participant.run(|tx| queue.pop(tx)).map_err(Failure::refused)
     }
 
     fn aborts(&self) -> u64 {
