@@ -7,7 +7,7 @@ use corecast::Group;
 use corecast::collective::nodes::Member;
 use corecast::collective::op;
 use corecast::machine;
-use corecast::mpi::Cluster;
+use corecast::mpi::{Cluster, Rank};
 use corecast::processes::Invitation;
 use corecast_race::failure::Failure;
 
@@ -32,6 +32,7 @@ pub fn nodes_member(work: &Path) -> Result<(), Failure> {
     let done = match work.shape {
         NodesShape::Threads => threads(&work),
         NodesShape::Nested => nested(&work),
+        NodesShape::Ranks | NodesShape::DealtRanks => ranks(&work),
         NodesShape::Plain => plain(&work),
     };
     done.inspect_err(|failure| {
@@ -62,6 +63,13 @@ fn nested(work: &Work) -> Result<(), Failure> {
     body(&mut me, work)
 }
 
+fn ranks(work: &Work) -> Result<(), Failure> {
+    let machine = machine::detect().map_err(Failure::refused)?;
+    let rank = Rank::from_env(|members| Group::builder(&machine).members(members).pin(false));
+    let mut me = rank.map_err(Failure::refused)?.join().map_err(Failure::refused)?;
+    body(&mut me, work)
+}
+
 fn body(me: &mut Member, work: &Work) -> Result<(), Failure> {
     match &work.task {
         Task::Time { cases, budget_ms } => finish(time(me, cases, *budget_ms)?, me.rank(), work),
@@ -69,7 +77,7 @@ fn body(me: &mut Member, work: &Work) -> Result<(), Failure> {
             check(me, *rounds, *seed)?;
             finish(vec![*rounds as f64], me.rank(), work)
         }
-        Task::Die => die(me, work),
+        Task::Die { deaths } => die(me, work, *deaths),
     }
 }
 
