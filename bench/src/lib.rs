@@ -76,8 +76,8 @@ mod turns;
 
 pub use atomics::{AtomicCell, AtomicOptions, AtomicReport, AtomicRow, atomics};
 pub use busy::{
-    BusyCell, BusyOperation, BusyOptions, BusyReport, BusyRow, MAX_HOGS, MAX_ROUNDS, Neighbour, busy, busy_member,
-    busy_operations,
+    BusyCell, BusyOperation, BusyOptions, BusyReport, BusyRow, ForeignLoad, MAX_HOGS, MAX_ROUNDS, Neighbour, busy,
+    busy_member, busy_operations,
 };
 pub use coherence::{
     CoherenceCell, CoherenceGroup, CoherenceHome, CoherenceOptions, CoherenceReport, CoherenceTimes, ListedCase,
@@ -98,8 +98,9 @@ pub use messages::{
 };
 pub use mpi::{MpiReport, MpiRow, mpi};
 pub use nodes::{
-    MAX_NODE_MEMBERS, MAX_NODES, NodesCheckRow, NodesDeathRow, NodesOp, NodesOptions, NodesPrograms, NodesReport,
-    NodesRow, NodesShape, NodesSkipped, NodesWork, Victim as NodesVictim, nodes, nodes_member,
+    MAX_NODE_MEMBERS, MAX_NODES, NodesCheckRow, NodesDeathRow, NodesLine, NodesOp, NodesOptions, NodesPrograms,
+    NodesReport, NodesRow, NodesShape, NodesSkipped, NodesWork, Victim as NodesVictim, nodes, nodes_member,
+    run_on_nodes,
 };
 pub use pair::ump;
 pub use published::PublishedFigure;

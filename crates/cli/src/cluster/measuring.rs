@@ -95,7 +95,7 @@ fn model(
     let file = file.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
     let run = NodeRun { kind: KIND.to_owned(), count: costs.nodes as u64, place: None, other: Default::default() };
     let model = ClusterModel {
-        name: format!("{} nodes of {}, the first {}", hosts.len(), machine.name, hosts[0]),
+        name: format!("{} of {}, the first {}", table::many(hosts.len(), "node"), machine.name, hosts[0]),
         machines: [(KIND.to_owned(), MachineKind::of(MachineSource::File(file)))].into(),
         nodes: vec![run],
         tiers: costs.tiers(&source),

@@ -233,6 +233,23 @@ mod tests {
     }
 
     #[test]
+    fn a_node_that_dies_in_the_midst_is_named_by_the_others() {
+        // Steps of its gathers, its pairs, and beyond them.
+        for step in [1, 2, 5, 40, 200] {
+            let network = Network::of(4).seed(step).delays(10).death(2, step);
+            let found = measured(network, |_| String::new());
+            for (node, costs) in found.iter().enumerate().filter(|&(node, _)| node != 2) {
+                let names = match costs {
+                    Err(Fault::NodeLost { node }) => *node == 2,
+                    Err(Fault::Told(word)) => (word.kind, word.node) == (FaultKind::Node, 2),
+                    _ => false,
+                };
+                assert!(names, "node {node} when node 2 dies at its step {step}: {costs:?}");
+            }
+        }
+    }
+
+    #[test]
     fn the_costs_make_a_model_that_is_planned_with() {
         let found = measured(Network::of(4), |node| format!("system.switch{}.node{node}", node / 2));
         let costs = found[0].as_ref().expect("measured");
