@@ -77,17 +77,16 @@ impl MpiEngine {
         })
     }
 
-    /// # Panics
-    /// On a thread other than the one that the library was initialised for.
+    /// True if this thread may call the library.
     #[inline]
-    fn check_thread(&self) {
-        if let Some(only) = self.only_thread {
-            let is_it = only == thread::current().id();
-            assert!(
-                is_it,
-                "MPI was initialised for one thread: the leader has to stay on the thread that opened the cluster"
-            );
-        }
+    fn may_call(&self) -> bool {
+        self.only_thread.is_none_or(|only| only == thread::current().id())
+    }
+
+    /// An error on a thread that may not call the library.
+    #[inline]
+    fn check_thread(&self) -> Result<(), Fault> {
+        if self.may_call() { Ok(()) } else { Err(wrong_thread()) }
     }
 
     #[cold]
@@ -219,7 +218,7 @@ impl Engine for MpiEngine {
     }
 
     fn start(&mut self, step: Step) -> Result<Ticket, Fault> {
-        self.check_thread();
+        self.check_thread()?;
         assert!(!self.has_failed, "no step can be started before the engine is remade");
         let lane = lane_of(&step);
         let comm = *self.operations.get(lane).unwrap_or_else(|| panic!("lane {lane} of {}", self.operations.len()));
@@ -229,7 +228,7 @@ impl Engine for MpiEngine {
     }
 
     fn poll(&mut self, ticket: Ticket) -> Result<bool, Fault> {
-        self.check_thread();
+        self.check_thread()?;
         let polled = self.steps.poll(&self.session.library, &mut self.slots, ticket);
         if polled.map_err(|error| self.fail(error))? {
             return Ok(true);
@@ -244,19 +243,15 @@ impl Engine for MpiEngine {
         Ok(false)
     }
 
-    fn listen(&mut self) -> Option<FaultWord> {
-        self.check_thread();
-        match self.look() {
-            Ok(word) => word,
-            Err(Fault::NodeLost { node }) => {
-                Some(FaultWord { epoch: self.epoch, node: node as u32, kind: FaultKind::Node })
-            }
-            Err(_) => None,
-        }
+    fn listen(&mut self) -> Result<Option<FaultWord>, Fault> {
+        self.check_thread()?;
+        self.look()
     }
 
     fn tell(&mut self, word: FaultWord) {
-        self.check_thread();
+        if !self.may_call() {
+            return;
+        }
         if word.kind == FaultKind::Node {
             self.note_lost(word.node);
         }
@@ -264,7 +259,7 @@ impl Engine for MpiEngine {
     }
 
     fn remake(&mut self, living: &NodeSet) -> Result<NodeSet, Fault> {
-        self.check_thread();
+        self.check_thread()?;
         self.abandon();
         let nodes = if self.facts.survival == Survival::Nodes {
             // Another node may know of a loss that this one has not heard of, and all have to do the same.
@@ -282,7 +277,10 @@ impl Engine for MpiEngine {
     }
 
     fn close(mut self: Box<Self>, is_clean: bool) {
-        self.check_thread();
+        if !self.may_call() {
+            // Its buffers and its receive stay with the library, which the program ends.
+            return;
+        }
         self.send_last_words();
         self.control.close(&self.session.library);
         let is_clean = is_clean && !self.has_failed && self.steps.is_empty();
@@ -306,6 +304,12 @@ impl fmt::Debug for MpiEngine {
             .field("epoch", epoch)
             .finish_non_exhaustive()
     }
+}
+
+#[cold]
+fn wrong_thread() -> Fault {
+    let text = "MPI was initialised for one thread: the leader has to stay on the thread that opened the cluster";
+    Fault::Engine { class: 0, text: text.to_owned() }
 }
 
 /// The lane of a step, which is that of its slots.

@@ -45,11 +45,14 @@ pub trait Engine: Send {
     fn poll(&mut self, ticket: Ticket) -> Result<bool, Fault>;
 
     /// The next word that another node has told, if there is one that neither this nor [`poll`](Self::poll) has returned. Lets
-    /// all steps proceed.
-    fn listen(&mut self) -> Option<FaultWord>;
+    /// all steps proceed. May be called after a fault as well, which it then need not return again.
+    ///
+    /// # Errors
+    /// A [`Fault`] that it finds, after which all steps are abandoned.
+    fn listen(&mut self) -> Result<Option<FaultWord>, Fault>;
 
-    /// Sends a word to all other nodes, as far as they live, and returns before they have received it; a node that receives a
-    /// word passes it on as the engine's way of telling asks for, from within its own calls. [`FaultWord::epoch`] is the number
+    /// Sends a word to all other nodes, as far as they live, and returns before they have received it; it does not panic, as
+    /// members that panic tell that, and an engine that can send nothing drops the word. A node that receives a word passes it on as the engine's way of telling asks for, from within its own calls. [`FaultWord::epoch`] is the number
     /// of times that the sender was [remade](Self::remake). A receiver drops a word of an earlier epoch than its own, and keeps
     /// one of a later epoch until it has been remade as often.
     fn tell(&mut self, word: FaultWord);

@@ -37,7 +37,7 @@ impl Leader {
 
     /// Fails if another node has told that the group has failed.
     pub(super) fn listen(&mut self) -> Result<(), Stop> {
-        match self.engine.listen() {
+        match self.engine.listen()? {
             Some(word) => Err(Fault::Told(word).into()),
             None => Ok(()),
         }

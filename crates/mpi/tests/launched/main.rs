@@ -47,6 +47,15 @@ fn words_reach_all_nodes_and_the_engine_goes_on() {
 }
 
 #[test]
+fn a_leader_on_another_thread_gets_an_error_where_mpi_is_for_one() {
+    for mpi in installed("MPI for one thread") {
+        let library = mpi.library.to_str().expect("a name that is text");
+        let told = run(&mpi, "funneled", 2, &[("CORECAST_MPI", library)]);
+        assert!(told.is_success == Some(true) && told.count("ok") == 2, "{mpi}: {told:?}");
+    }
+}
+
+#[test]
 fn a_cluster_says_what_was_found() {
     for mpi in installed("words about the cluster") {
         let told = run(&mpi, "open", 2, &[]);

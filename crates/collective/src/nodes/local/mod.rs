@@ -228,7 +228,7 @@ impl Engine for Local {
 
     fn poll(&mut self, ticket: Ticket) -> Result<bool, Fault> {
         self.state().pass(self.id)?;
-        if let Some(word) = self.listen() {
+        if let Some(word) = self.listen()? {
             return Err(Fault::Told(word));
         }
         let pending = *self.pending.get(&ticket.0).expect("a step is polled until it is done, and no longer");
@@ -240,8 +240,8 @@ impl Engine for Local {
         Ok(true)
     }
 
-    fn listen(&mut self) -> Option<FaultWord> {
-        self.state().hear(self.id, self.epoch)
+    fn listen(&mut self) -> Result<Option<FaultWord>, Fault> {
+        Ok(self.state().hear(self.id, self.epoch))
     }
 
     fn tell(&mut self, word: FaultWord) {
