@@ -75,6 +75,14 @@ impl Control {
         Ok(place.and_then(|place| self.words.remove(place)))
     }
 
+    /// True if a node has told a word of the next epoch already. Lets the library proceed.
+    pub(crate) fn is_told_of_next(&mut self, library: &Library) -> bool {
+        // An error is found by those who wait for more than words.
+        let _ = self.receive(library);
+        self.forget_sent(library);
+        self.words.iter().any(|word| word.epoch > self.epoch)
+    }
+
     /// Goes on to the next epoch.
     pub(crate) fn next_epoch(&mut self) {
         self.epoch += 1;

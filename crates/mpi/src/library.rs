@@ -141,6 +141,15 @@ impl Library {
     /// A communicator of the same processes, whose errors are returned. All of them have to call it; `None` if some have not
     /// before the deadline.
     pub(crate) fn duplicate(&self, comm: Handle, deadline: Instant) -> Result<Option<Handle>, MpiError> {
+        self.duplicate_unless(comm, &mut || Instant::now() > deadline)
+    }
+
+    /// The same; `None` if `is_over` says that they are waited for no longer.
+    pub(crate) fn duplicate_unless(
+        &self,
+        comm: Handle,
+        is_over: &mut dyn FnMut() -> bool,
+    ) -> Result<Option<Handle>, MpiError> {
         // The library may write it as late as when the request is done, and it may never be.
         let made: &mut Handle = Box::leak(Box::new(0));
         let place = ptr::from_mut(made);
@@ -148,7 +157,7 @@ impl Library {
             // SAFETY: a communicator of this library, and a place for the answer, which stays.
             unsafe { (self.functions.comm_idup)(comm, place, request) }
         })?;
-        if !self.finish(begun, deadline)? {
+        if !self.finish_unless(begun, is_over)? {
             return Ok(None);
         }
         // SAFETY: leaked above, and nothing uses it any more.
@@ -158,15 +167,18 @@ impl Library {
     }
 
     /// Waits until an operation is done; false if it is not before the deadline. Then its request stays with the library.
-    pub(crate) fn finish(&self, mut request: Request, deadline: Instant) -> Result<bool, MpiError> {
+    pub(crate) fn finish(&self, request: Request, deadline: Instant) -> Result<bool, MpiError> {
+        self.finish_unless(request, &mut || Instant::now() > deadline)
+    }
+
+    fn finish_unless(&self, mut request: Request, is_over: &mut dyn FnMut() -> bool) -> Result<bool, MpiError> {
         let begin = Instant::now();
         while self.test(&mut request)?.is_none() {
-            let now = Instant::now();
-            if now > deadline {
+            if is_over() {
                 return Ok(false);
             }
-            // Only set-up waits here: after the usual time it leaves the CPU to others.
-            if now.duration_since(begin) < BUSY { thread::yield_now() } else { thread::sleep(NAP) }
+            // Only set-up and remaking wait here: after the usual time they leave the CPU to others.
+            if begin.elapsed() < BUSY { thread::yield_now() } else { thread::sleep(NAP) }
         }
         Ok(true)
     }

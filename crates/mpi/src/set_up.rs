@@ -138,7 +138,7 @@ impl SetUp {
         if place.is_none() {
             return Ok(None);
         }
-        let made = Communicators::of(library, comm, lanes, self.limit.deadline);
+        let made = Communicators::of(library, comm, lanes, &mut || Instant::now() > self.limit.deadline);
         made.map(Some).map_err(|error| self.late(error, Stage::Communicators))
     }
 

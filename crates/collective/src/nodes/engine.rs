@@ -16,6 +16,7 @@
 
 use std::any::TypeId;
 use std::fmt;
+use std::time::Duration;
 
 use super::{Fault, FaultWord, NodeSet};
 use crate::op::PredefinedOp;
@@ -61,11 +62,13 @@ pub trait Engine: Send {
     /// go on, the same set at all of them. All living nodes call it. `living` are the nodes of which the caller has not heard
     /// that they are lost: the engine may know of others that are. Nodes keep their order and are numbered anew from 0;
     /// [`facts`](Self::facts) and the nodes of later steps and words are in the new numbers. All slots are free again and may
-    /// hold anything.
+    /// hold anything. The others are waited for at most for about `limit`, if there is one.
     ///
     /// # Errors
-    /// A [`Fault`] if the engine cannot go on, such as one that cannot survive the loss of a node.
-    fn remake(&mut self, living: &NodeSet) -> Result<NodeSet, Fault>;
+    /// A [`Fault`] if the engine cannot go on, such as one that cannot survive the loss of a node, or if the time is over. The
+    /// engine then ends: nothing but [`tell`](Self::tell) and [`close`](Self::close) may be called. A node that waits in this
+    /// call for one that has told a word of the epoch to come ends it with an error as well.
+    fn remake(&mut self, living: &NodeSet, limit: Option<Duration>) -> Result<NodeSet, Fault>;
 
     /// Ends this node's part. `is_clean` says that all operations were completed; otherwise the engine must not wait for
     /// nodes that may never come.

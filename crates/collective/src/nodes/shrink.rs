@@ -11,6 +11,7 @@
 
 use std::time::Duration;
 
+use corecast_base::Clock;
 use corecast_base::sync::Arc;
 
 use super::ends::Ends;
@@ -154,8 +155,23 @@ fn taken_over(home: &Home) -> Option<Leader> {
     }
 }
 
+/// The other nodes are told that this one is lost to the new group, as they would wait for it without end.
+fn tell_that_it_stays_out(new: &mut Ends) {
+    if let Some(leader) = &mut new.leader {
+        let node = leader.engine.facts().node as u32;
+        leader.tell(FaultWord { epoch: leader.epoch, node, kind: FaultKind::Node });
+    }
+}
+
+/// The time until a deadline in ticks; `None` without one.
+fn left(deadline: u64) -> Option<Duration> {
+    let clock = Clock::get();
+    (deadline != NEVER).then(|| clock.duration(deadline.saturating_sub(clock.ticks())))
+}
+
 /// The engine cannot be remade: the members of this node are told so, and keep out of other groups.
 fn cannot_go_on(new: &mut Ends, fault: Fault) -> Error {
+    tell_that_it_stays_out(new);
     let (class, text) = match fault {
         Fault::Engine { class, text } => (class, text),
         other => (0, format!("{other:?}")),
@@ -218,7 +234,8 @@ impl Survivors {
         lost.iter().for_each(|&node| living.remove(node));
         let leader = new.leader.as_mut().expect("a leader meets the others");
         (leader.epoch, leader.has_told) = (leader.epoch + 1, false);
-        let stay = leader.engine.remake(&living).map_err(|fault| cannot_go_on(new, fault))?;
+        let limit = left(new.deadline);
+        let stay = leader.engine.remake(&living, limit).map_err(|fault| cannot_go_on(new, fault))?;
         self.nodes = stay.iter().map(|node| self.nodes[node]).collect();
         let words = self.words(highest);
         let leader = new.leader.as_mut().expect("as before");
@@ -228,6 +245,7 @@ impl Survivors {
         let ticket = ticket.map_err(|stop| new.stopped(stop))?;
         let met = new.far(None, |engine| Ok(engine.poll(ticket)?));
         if let Err(Error::Timeout { .. }) = met {
+            tell_that_it_stays_out(new);
             let late = FaultWord { epoch: OWN_NODE, node: facts.node as u32, kind: FaultKind::Engine { class: 0 } };
             return Err(new.publish(late));
         }

@@ -1,5 +1,7 @@
 //! Members that do not call the same get an error that names node and rank, at all nodes.
 
+use std::time::Duration;
+
 use corecast_collective::nodes::local::Network;
 use corecast_collective::nodes::{
     Engine, Error, Facts, Fault, FaultWord, Member, NodeSet, Slot, Step, Survival, Ticket,
@@ -107,9 +109,9 @@ impl Engine for Failing {
         self.engine.tell(word);
     }
 
-    fn remake(&mut self, living: &NodeSet) -> Result<NodeSet, Fault> {
+    fn remake(&mut self, living: &NodeSet, limit: Option<Duration>) -> Result<NodeSet, Fault> {
         self.has_failed = false;
-        self.engine.remake(living)
+        self.engine.remake(living, limit)
     }
 
     fn close(self: Box<Self>, is_clean: bool) {

@@ -1,6 +1,7 @@
 //! The roles of ranks.
 
 use std::ffi::{CStr, CString, c_int, c_void};
+use std::path::PathBuf;
 use std::ptr;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -54,6 +55,7 @@ pub(crate) fn play(role: &Role) {
         "words" => words(ranks),
         "ranks" => members(ranks),
         "funneled" => funneled(ranks),
+        "late" => late(ranks),
         "open" => match Cluster::from_env() {
             Ok(cluster) => {
                 say(&format!("opened {cluster}"));
@@ -168,7 +170,7 @@ fn words(ranks: usize) {
             // The last node was faster.
             assert_eq!(first, Err(Fault::Told(word)));
         }
-        assert_eq!(engine.remake(&NodeSet::all(ranks)), Ok(NodeSet::all(ranks)));
+        assert_eq!(engine.remake(&NodeSet::all(ranks), Some(PATIENCE)), Ok(NodeSet::all(ranks)));
         assert_eq!(sum(&mut *engine, 2), Ok(2 * ranks as u64));
     }
     say("ok");
@@ -195,6 +197,30 @@ fn members(ranks: usize) {
     say("ok");
 }
 
+/// Node 0 gives up before the last node remakes its engine; the others do not wait for it then.
+fn late(ranks: usize) {
+    let gave_up = PathBuf::from(std::env::var_os("CORECAST_TEST_FOLDER").expect("a folder")).join("gave up");
+    let mut engine = open(ranks);
+    assert_eq!(sum(&mut *engine, 1), Ok(ranks as u64));
+    let node = engine.facts().node;
+    if node == 0 {
+        let given_up = engine.remake(&NodeSet::all(ranks), Some(Duration::from_millis(50)));
+        assert!(given_up.is_err(), "the last node has not come: {given_up:?}");
+        engine.tell(FaultWord { epoch: 1, node: 0, kind: FaultKind::Node });
+        std::fs::write(gave_up, "").expect("a folder");
+    } else {
+        let begin = Instant::now();
+        while node == ranks - 1 && !gave_up.exists() {
+            assert!(begin.elapsed() < PATIENCE, "node 0 gives up");
+            thread::yield_now();
+        }
+        let given_up = engine.remake(&NodeSet::all(ranks), None);
+        assert!(given_up.is_err(), "node 0 has told that it gave up: {given_up:?}");
+    }
+    engine.close(false);
+    say("ok");
+}
+
 /// The program has initialised MPI for one thread: on another one the engine reports an error, and nothing panics.
 fn funneled(ranks: usize) {
     let name = CString::new(std::env::var("CORECAST_MPI").expect("a library")).expect("no zeros");
@@ -213,7 +239,7 @@ fn funneled(ranks: usize) {
         assert!(engine.listen().is_err_and(is_refused));
         let step = Step::Broadcast { root: 0, slot: Slot::outgoing(0), bytes: 8 };
         assert!(engine.start(step).is_err_and(is_refused));
-        assert!(engine.remake(&NodeSet::all(ranks)).is_err_and(is_refused));
+        assert!(engine.remake(&NodeSet::all(ranks), None).is_err_and(is_refused));
         engine.tell(word);
         engine.close(false);
     });

@@ -16,6 +16,7 @@ mod network;
 
 use std::collections::HashMap;
 use std::sync::MutexGuard;
+use std::time::Duration;
 
 use corecast_base::sync::{Arc, Mutex};
 
@@ -248,7 +249,7 @@ impl Engine for Local {
         self.state().tell(self.id, word);
     }
 
-    fn remake(&mut self, living: &NodeSet) -> Result<NodeSet, Fault> {
+    fn remake(&mut self, living: &NodeSet, _limit: Option<Duration>) -> Result<NodeSet, Fault> {
         let (nodes, ids) = (self.ids.clone(), self.state().next_epoch(self.epoch));
         let is_in = |id: usize| ids.contains(&id);
         if !is_in(self.id) {
