@@ -59,6 +59,15 @@ struct Survivors {
     completed: u64,
 }
 
+/// An attempt to make a group of the survivors, which a member keeps when its time is over before that.
+pub(super) struct Attempt {
+    survivors: Survivors,
+    /// The node's part of the group that was made last and has failed as well; `None` if that is the member's own group.
+    near: Option<NearMember>,
+    /// The node with whose loss that group has failed.
+    lost: Option<usize>,
+}
+
 /// The new group, as the leaders tell it each other and then their nodes.
 struct Agreed {
     numbering: Numbering,
@@ -95,33 +104,63 @@ impl Member {
         if ends.near.ends().core.check_fault().is_ok() {
             return Err(Error::NotFailed);
         }
-        let old = Arc::clone(&ends.numbering);
-        if old.survival == Survival::Nothing {
-            return Err(Error::CannotShrink { engine: old.engine.clone(), lost: "a member or a node" });
+        let numbering = &ends.numbering;
+        if numbering.survival == Survival::Nothing {
+            return Err(Error::CannotShrink { engine: numbering.engine.clone(), lost: "a member or a node" });
         }
-        let mut survivors = Survivors::of(ends);
-        let mut lost = lost_node(ends);
-        let mut near = survivors.shrink(&mut ends.near, deadline).map_err(|error| ends.failed(error))?;
-        let mut leader = ends.leader.take();
+        let mut attempt = self.attempt.take().unwrap_or_else(|| Box::new(Attempt::of(ends)));
         loop {
-            if near.rank() == 0 {
-                leader = leader.or_else(|| taken_over(&home));
-            }
-            let news = News::lay_out(&mut near).map_err(Error::Near)?;
-            let mut new = Ends::new(near, Arc::clone(&old), news, leader);
+            let ends = self.ends_mut();
+            let near = match attempt.leave_lost_members(ends, deadline) {
+                Ok(near) => near,
+                Err(error) => {
+                    let error = ends.failed(error);
+                    self.attempt = Some(attempt);
+                    return Err(error);
+                }
+            };
+            let Some(mut new) = attempt.lay_out(ends, near, &home)? else { continue };
             new.deadline = deadline;
-            let error = match survivors.agree(&mut new, lost) {
-                Ok(agreed) => return Ok(survivors.shrunk(new, home, old_rank, agreed)),
+            let error = match attempt.survivors.agree(&mut new, attempt.lost) {
+                Ok(agreed) => return Ok(attempt.survivors.shrunk(new, home, old_rank, agreed)),
                 Err(error) => error,
             };
             if !is_lost_again(&new) {
                 new.leader.take().into_iter().for_each(|leader| leader.engine.close(false));
                 return Err(error);
             }
-            lost = lost_node(&new);
-            near = survivors.shrink(&mut new.near, deadline).map_err(|error| new.failed(error))?;
-            leader = new.leader.take();
+            attempt.lost = lost_node(&new);
+            let Ends { near, leader, .. } = new;
+            // The leader stays with the member, which may have to come again.
+            (attempt.near, self.ends_mut().leader) = (Some(near), leader);
         }
+    }
+}
+
+impl Attempt {
+    fn of(ends: &Ends) -> Self {
+        Self { survivors: Survivors::of(ends), near: None, lost: lost_node(ends) }
+    }
+
+    /// Leaves the lost members of this node behind.
+    fn leave_lost_members(&mut self, ends: &mut Ends, deadline: u64) -> Result<NearMember, NearError> {
+        let failed = self.near.as_mut().unwrap_or(&mut ends.near);
+        self.survivors.shrink(failed, deadline)
+    }
+
+    /// The new group before it is agreed on; `None` if a member of this node was lost again.
+    fn lay_out(&mut self, ends: &mut Ends, mut near: NearMember, home: &Home) -> Result<Option<Ends>, Error> {
+        let news = match News::lay_out(&mut near) {
+            Ok(news) => news,
+            Err(_) if near.ends().core.check_fault().is_err() => {
+                self.near = Some(near);
+                return Ok(None);
+            }
+            Err(error) => return Err(Error::Near(error)),
+        };
+        let own = ends.leader.take();
+        let leader = if near.rank() == 0 { own.or_else(|| taken_over(home)) } else { own };
+        Ok(Some(Ends::new(near, Arc::clone(&ends.numbering), news, leader)))
     }
 }
 

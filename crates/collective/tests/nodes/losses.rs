@@ -207,6 +207,22 @@ fn a_member_that_panics_is_named_to_all_nodes() {
 }
 
 #[test]
+fn shrinking_may_be_called_again_after_its_limit_when_the_next_group_is_lost_too() {
+    // The engine fails in the first operation, and again when the leader meets the others: itself, on one node.
+    let network = Network::of(1).error(0, 3).error(0, 4);
+    let outcomes = all(run(network, &[3], |me| {
+        while me.allreduce_slice_with(&mut [1_u64; 10_000], Sum).is_ok() {}
+        loop {
+            match me.shrink_timeout(Duration::ZERO) {
+                Err(Error::Timeout { .. }) => std::thread::yield_now(),
+                shrunk => return shrunk.and_then(|mut shrunk| shrunk.me.allreduce(1, |a, b| a + b)),
+            }
+        }
+    }));
+    assert_eq!(outcomes, vec![Ok(3); 3]);
+}
+
+#[test]
 fn a_lost_node_is_named_with_its_host() {
     let outcomes = all(run(Network::of(3).death(1, 4).delays(20), &[2, 1, 2], |me| phase(me, |_| {})));
     let lost = Error::NodeLost { node: 1, host: "host1".to_owned() };
