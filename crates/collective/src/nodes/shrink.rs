@@ -19,7 +19,7 @@ use super::engine::Survival;
 use super::error::Error;
 use super::forms::Forms;
 use super::invitation::share;
-use super::leader::Leader;
+use super::leader::{Leader, Polled};
 use super::member::{HELD_BRIEFLY, Home, Member};
 use super::news::News;
 use super::numbering::Numbering;
@@ -282,7 +282,7 @@ impl Survivors {
         new.numbering = Arc::new(Numbering::new(&facts, &vec![1; facts.nodes()]));
         let ticket = start_gather(&mut *leader.engine, facts.nodes(), &words).map_err(Stop::from);
         let ticket = ticket.map_err(|stop| new.stopped(stop))?;
-        let met = new.far(None, |engine| Ok(engine.poll(ticket)?));
+        let met = new.far(|engine| Ok(if engine.poll(ticket)? { Polled::Done } else { Polled::Awaits(None) }));
         if let Err(Error::Timeout { .. }) = met {
             tell_that_it_stays_out(new);
             let late = FaultWord { epoch: OWN_NODE, node: facts.node as u32, kind: FaultKind::Engine { class: 0 } };
