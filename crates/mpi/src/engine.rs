@@ -77,13 +77,13 @@ impl MpiEngine {
     /// True if this thread may call the library.
     #[inline]
     fn may_call(&self) -> bool {
-        self.only_thread.is_none_or(|only| only == thread::current().id())
+        self.only_thread.is_none_or(|only| only == thread::current().id()) && !self.session.library.has_left_call()
     }
 
     /// An error on a thread that may not call the library.
     #[inline]
     fn check_thread(&self) -> Result<(), Fault> {
-        if self.may_call() { Ok(()) } else { Err(wrong_thread()) }
+        if self.may_call() { Ok(()) } else { Err(wrong_thread(self.session.library.has_left_call())) }
     }
 
     #[cold]
@@ -170,7 +170,12 @@ impl MpiEngine {
         let library = &session.library;
         // Nodes that have not heard of the fault may wait in an operation.
         self.operations.iter().for_each(|&comm| library.revoke(comm));
-        let (comm, kept) = library.shrink(self.spare)?;
+        let spare = self.spare;
+        let made = match deadline.filter(|_| self.only_thread.is_none()) {
+            Some(deadline) => library.call_apart(deadline, move |library| library.shrink(spare))?,
+            None => Some(library.shrink(spare)),
+        };
+        let (comm, kept) = made.ok_or_else(|| MpiError::late("MPIX_Comm_shrink"))??;
         let comms = Communicators::of(library, comm, self.operations.len(), &mut || is_past(deadline));
         // Nodes that still wait for this one are told by the library that it has given up.
         let comms = comms.inspect_err(|_| library.revoke(comm))?;
@@ -275,7 +280,10 @@ impl Engine for MpiEngine {
         self.abandon();
         let nodes = if self.facts.survival == Survival::Nodes {
             // Another node may know of a loss that this one has not heard of, and all have to do the same.
-            self.shrink(deadline).map_err(|error| self.fail(error))?
+            self.shrink(deadline).map_err(|error| match self.may_call() {
+                true => self.fail(error),
+                false => Fault::Engine { class: error.class, text: error.to_string() },
+            })?
         } else if living.len() == self.facts.nodes() {
             self.take_spare(deadline).map_err(|error| self.fail(error))?;
             living.clone()
@@ -290,7 +298,7 @@ impl Engine for MpiEngine {
 
     fn close(mut self: Box<Self>, is_clean: bool) {
         if !self.may_call() {
-            // Its buffers and its receive stay with the library, which the program ends.
+            // Its buffers and its receive stay with the library, which the program ends, or nobody.
             return;
         }
         self.send_last_words();
@@ -319,8 +327,11 @@ impl fmt::Debug for MpiEngine {
 }
 
 #[cold]
-fn wrong_thread() -> Fault {
-    let text = "MPI was initialised for one thread: the leader has to stay on the thread that opened the cluster";
+fn wrong_thread(has_left_call: bool) -> Fault {
+    let text = match has_left_call {
+        true => "a thread is in a call of MPI that was not finished in time",
+        false => "MPI was initialised for one thread: the leader has to stay on the thread that opened the cluster",
+    };
     Fault::Engine { class: 0, text: text.to_owned() }
 }
 

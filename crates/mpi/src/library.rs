@@ -6,8 +6,11 @@
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::fmt;
 use std::ptr;
+use std::sync::{Arc, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
+
+use corecast_base::sync::{AtomicBool, Ordering};
 
 use crate::abi::{Abi, Constants, Handle, SUCCESS};
 use crate::error::{MpiError, OpenError};
@@ -31,6 +34,8 @@ pub(crate) struct Library {
     pub(crate) loaded: Loaded,
     pub(crate) constants: Constants,
     pub(crate) functions: Functions,
+    /// True once a call was left behind on a thread of its own; written and read by those that call the library.
+    left_call: AtomicBool,
 }
 
 /// An operation under way.
@@ -46,7 +51,33 @@ impl Library {
         };
         let functions = Functions::find(&loaded).map_err(incomplete)?;
         let constants = Constants::of(&loaded).ok_or_else(|| incomplete(c"a predefined handle"))?;
-        Ok(Self { loaded, constants, functions })
+        Ok(Self { loaded, constants, functions, left_call: AtomicBool::new(false) })
+    }
+
+    /// Makes a call that nothing ends early on a thread of its own, and waits for it until the deadline; `None` if it was left
+    /// behind then. No other thread may call the library after that: see [`has_left_call`](Self::has_left_call).
+    pub(crate) fn call_apart<R: Send + 'static>(
+        self: &Arc<Self>,
+        deadline: Instant,
+        call: impl FnOnce(&Self) -> R + Send + 'static,
+    ) -> Result<Option<R>, MpiError> {
+        let (sender, receiver) = mpsc::channel();
+        let library = Arc::clone(self);
+        let work = move || drop(sender.send(call(&library)));
+        let spawned = thread::Builder::new().name("corecast-mpi-call".to_owned()).spawn(work);
+        spawned.map_err(|error| MpiError::no_thread(&error))?;
+        let found = receiver.recv_timeout(deadline.saturating_duration_since(Instant::now())).ok();
+        if found.is_none() {
+            // ORDERING: Relaxed, one thread at a time calls the library, and hands it over by other means
+            self.left_call.store(true, Ordering::Relaxed);
+        }
+        Ok(found)
+    }
+
+    /// True if a thread is in a call that was left behind.
+    pub(crate) fn has_left_call(&self) -> bool {
+        // ORDERING: Relaxed, one thread at a time calls the library, and hands it over by other means
+        self.left_call.load(Ordering::Relaxed)
     }
 
     /// The error behind a code.

@@ -133,7 +133,12 @@ impl SetUp {
         let mut comm = self.comm;
         if leaders.len() < self.facts.len() {
             // All ranks are here, as they have told their facts: nothing but a death between keeps this from returning.
-            comm = library.split(comm, usize::from(place.is_some()), place.unwrap_or(self.rank))?;
+            let (color, key) = (usize::from(place.is_some()), place.unwrap_or(self.rank));
+            let made = match self.session.is_for_one_thread() {
+                true => Some(library.split(comm, color, key)),
+                false => library.call_apart(self.limit.deadline, move |library| library.split(comm, color, key))?,
+            };
+            comm = made.ok_or_else(|| self.late(MpiError::late("MPI_Comm_split"), Stage::Communicators))??;
         }
         if place.is_none() {
             return Ok(None);

@@ -54,6 +54,19 @@ pub(crate) fn play(role: &Role) {
         "steps" => steps(ranks),
         "words" => words(ranks),
         "ranks" => members(ranks),
+        "open late" => {
+            let cluster = Cluster::from_env().expect("a cluster");
+            let node = cluster.facts().expect("every rank leads a node").node;
+            end_late(node, || cluster.close(true));
+        }
+        "rank late" => {
+            let topology = Topology { cpus: vec![Cpu::flat(CpuId::new(0))], ..Topology::default() };
+            let machine = Machine::from_topology(&topology);
+            let rank = Rank::from_env(|members| Group::builder(&machine).members(members).pin(false)).expect("a rank");
+            let place = rank.world_rank();
+            let me = rank.join().expect("a group");
+            end_late(place, || drop(me));
+        }
         "funneled" => funneled(ranks),
         "late" => late(ranks),
         "open" => match Cluster::from_env() {
@@ -195,6 +208,15 @@ fn members(ranks: usize) {
     me.barrier().expect("a barrier");
     assert_eq!(me.allreduce(1_u64, |a, b| a + b), Ok(ranks as u64));
     say("ok");
+}
+
+/// Process 0 ends at once, and the others have other work first.
+fn end_late(place: usize, end: impl FnOnce()) {
+    if place > 0 {
+        thread::sleep(Duration::from_millis(400));
+    }
+    end();
+    say("ended");
 }
 
 /// Node 0 gives up before the last node remakes its engine; the others do not wait for it then.
