@@ -34,14 +34,7 @@ impl MpiError {
     }
 
     fn of_no_class(call: &'static str, text: String) -> Self {
-        Self {
-            call,
-            class: 0,
-            text,
-            is_failure: false,
-            is_revoked: false,
-            is_late: true,
-        }
+        Self { call, class: 0, text, is_failure: false, is_revoked: false, is_late: true }
     }
 }
 

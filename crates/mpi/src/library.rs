@@ -250,6 +250,17 @@ impl Library {
         Ok((flag != 0).then(|| status[self.constants.status_source].max(0) as usize))
     }
 
+    /// Lets the library proceed with messages of any kind, unless it was finalized.
+    pub(crate) fn proceed(&self) {
+        if self.is_finalized() || self.has_left_call() {
+            return;
+        }
+        let (mut flag, mut status): (c_int, Status) = (0, [0; 16]);
+        let Constants { any_source, any_tag, comm_self, .. } = self.constants;
+        // SAFETY: a communicator of this library, and places for the answers. An error is found by operations.
+        let _ = unsafe { (self.functions.iprobe)(any_source, any_tag, comm_self, &mut flag, &mut status) };
+    }
+
     /// Takes a receive back that no message has come for.
     pub(crate) fn cancel(&self, mut request: Request) {
         // SAFETY: a request of this library for a receive that is not freed.
