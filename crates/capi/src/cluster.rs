@@ -167,3 +167,26 @@ c_functions! {
     /// Closes it; NULL is none. Members have left before, at all nodes.
     closing fn corecast_cluster_close(cluster: Cluster);
 }
+
+#[cfg(test)]
+mod tests {
+    use corecast::mpi::Stage;
+
+    use super::*;
+
+    #[test]
+    fn errors_of_opening_have_the_status_that_the_header_promises() {
+        let late = OpenError::SetupTimeout {
+            stage: Stage::Facts,
+            limit_ms: 5,
+            missing: "rank 1".to_owned(),
+            interfaces: String::new(),
+            hint: "",
+        };
+        let [first, first_version, other, other_version] = ["a", "1", "b", "2"].map(str::to_owned);
+        let other_version = OpenError::OtherVersion { first, first_version, other, other_version };
+        assert_eq!(Failure::from(late).status, Status::Timeout);
+        assert_eq!(Failure::from(other_version).status, Status::Mismatch);
+        assert_eq!(Failure::from(OpenError::Finalized).status, Status::System);
+    }
+}
