@@ -87,16 +87,13 @@ pub struct Facts {
     pub engine: String,
     /// Whether operations can go on after the loss of a member or a node.
     pub survival: Survival,
-    /// Whether [`Step::Allreduce`] combines values of all [kinds](ValueKind).
-    pub has_allreduce: bool,
 }
 
 impl Facts {
-    /// Those of the node of this number among nodes on these hosts, with a library of this name; it survives nothing, and has an
-    /// allreduce.
+    /// Those of the node of this number among nodes on these hosts, with a library of this name; it survives nothing.
     #[must_use]
     pub fn new(node: usize, hosts: Vec<String>, engine: impl Into<String>) -> Self {
-        Self { node, hosts, engine: engine.into(), survival: Survival::Nothing, has_allreduce: true }
+        Self { node, hosts, engine: engine.into(), survival: Survival::Nothing }
     }
 
     /// The number of nodes.
@@ -169,7 +166,7 @@ pub enum Step {
         /// The most bytes that the message may have.
         bytes: usize,
     },
-    /// Combines the values of all nodes for all of them.
+    /// Combines the values of all nodes for all of them. Every engine combines values of all kinds.
     Allreduce {
         /// Their kind.
         kind: ValueKind,
