@@ -76,8 +76,8 @@ mod turns;
 
 pub use atomics::{AtomicCell, AtomicOptions, AtomicReport, AtomicRow, atomics};
 pub use busy::{
-    BusyCell, BusyOperation, BusyOptions, BusyReport, BusyRow, MAX_HOGS, MAX_ROUNDS, Neighbour, busy, busy_member,
-    busy_operations,
+    BusyCell, BusyOperation, BusyOptions, BusyReport, BusyRow, ForeignLoad, MAX_HOGS, MAX_ROUNDS, Neighbour, busy,
+    busy_member, busy_operations,
 };
 pub use coherence::{
     CoherenceCell, CoherenceGroup, CoherenceHome, CoherenceOptions, CoherenceReport, CoherenceTimes, ListedCase,

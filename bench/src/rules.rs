@@ -20,6 +20,16 @@ pub(crate) fn judge<E: ?Sized>(rules: &[Rule<E>], evidence: &E) -> Vec<Gate> {
     rules.iter().map(|rule| rule.demand.judge((rule.found)(evidence))).collect()
 }
 
+/// As [`judge`] for a run without busy processes beside it, with one more rule, which is for runs beside some. Of the two kinds
+/// only the one that fits the run is judged.
+pub(crate) fn judge_beside<E: ?Sized>(busy: usize, rules: &[Rule<E>], beside: &Rule<E>, evidence: &E) -> Vec<Gate> {
+    let judged = |rule: &Rule<E>, fits, needs: &str| {
+        rule.demand.judge(if fits { (rule.found)(evidence) } else { Err(needs.to_owned()) })
+    };
+    let quiet = rules.iter().map(|rule| judged(rule, busy == 0, "a machine that nothing else uses, without `--busy`"));
+    quiet.chain([judged(beside, busy > 0, "`--busy 2`")]).collect()
+}
+
 /// At most this is asked for.
 pub(crate) const fn at_most(limit: f64, gate: &'static str, command: &'static str) -> Demand {
     Demand { gate, limit, is_most: true, command }
@@ -34,6 +44,17 @@ pub(crate) const fn at_least(limit: f64, gate: &'static str, command: &'static s
 mod tests {
     use super::*;
     use corecast_race::gate::Verdict;
+
+    #[test]
+    fn beside_busy_processes_only_the_rule_for_them_is_judged() {
+        let found = |found: &f64| Ok(*found);
+        let rules = [Rule::new(at_most(2.0, "quiet", "corecast bench a"), found)];
+        let beside = Rule::new(at_most(1.05, "beside", "corecast bench a"), found);
+        let verdicts = |busy| judge_beside(busy, &rules, &beside, &1.5).into_iter().map(|gate| gate.verdict).collect();
+        let [quiet, busy]: [Vec<_>; 2] = [0, 2].map(verdicts);
+        assert_eq!(quiet, [Verdict::Holds, Verdict::NotJudged]);
+        assert_eq!(busy, [Verdict::NotJudged, Verdict::Missed]);
+    }
 
     #[test]
     fn each_rule_is_judged_by_its_own_number() {

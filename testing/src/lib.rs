@@ -2,9 +2,11 @@
 //!
 //! - [`actor`]: other processes, which a test starts, stops and kills;
 //! - [`skipped`]: how a test says that it cannot check something here;
+//! - [`launched`]: other programs, of which a test finds out whether they hang;
 //! - [`machines`]: the captured machines in the folder `machines/` of the repository.
 
 pub mod actor;
+pub mod launched;
 pub mod machines;
 mod skip;
 

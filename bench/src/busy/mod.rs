@@ -7,9 +7,11 @@
 //! - [`operation`]: the operations and the candidates for each;
 //! - [`cell`], [`campaign`]: the situations, and all candidates in each of them, in turns;
 //! - [`trial`]: one run; [`member`]: its process; [`neighbours`]: the load; [`quota`]: a limit of CPU time;
+//! - [`beside`]: the same load beside another benchmark;
 //! - [`starter`]: starts processes, and waits for them no longer than the user wants;
 //! - [`report`], [`gates`]: what was found, and what is asked.
 
+mod beside;
 mod campaign;
 mod cell;
 mod gates;
@@ -41,6 +43,7 @@ use corecast_race::harness::Abort;
 use corecast_race::options::Options;
 use corecast_race::progress::Progress;
 
+pub use beside::ForeignLoad;
 pub use member::busy_member;
 pub use neighbours::Neighbour;
 pub use report::{BusyCell, BusyReport, BusyRow};

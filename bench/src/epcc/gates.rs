@@ -3,7 +3,8 @@
 use corecast_race::gate::Gate;
 
 use super::EpccRow;
-use crate::rules::{Rule, at_least, at_most, judge};
+use crate::rules::{Rule, at_least, at_most, judge_beside};
+use crate::stats::most;
 
 const COMMAND: &str = "corecast bench epcc";
 /// The threads from which on the authors of Smelt are to be met.
@@ -13,7 +14,12 @@ pub(super) const MANY: usize = 16;
 pub(super) struct Evidence {
     pub(super) rows: Vec<EpccRow>,
     pub(super) cpus: usize,
+    /// Busy processes beside the launches.
+    pub(super) busy: usize,
 }
+
+/// The constructs whose barriers are served.
+const SERVED: [&str; 4] = ["BARRIER", "FOR", "SINGLE", "COPYPRIVATE"];
 
 const RULES: &[Rule<Evidence>] = &[
     Rule::new(at_least(2.0, "BARRIER of 2 threads, without / with the object", COMMAND), |all| all.of("BARRIER", 2)),
@@ -32,9 +38,17 @@ const RULES: &[Rule<Evidence>] = &[
     Rule::new(at_most(1.03, "TASK of 2 threads, with / without", COMMAND), |all| all.cost("TASK")),
 ];
 
+const BESIDE: Rule<Evidence> = Rule::new(
+    at_most(1.05, "beside busy processes: with / without, the worst of the served constructs", COMMAND),
+    |all| {
+        let served = all.rows.iter().filter(|row| SERVED.contains(&row.construct.as_str()));
+        most(served.map(|row| Some(row.ratio.recip()))).ok_or_else(|| "a served construct".to_owned())
+    },
+);
+
 /// A gate for each demand.
 pub(super) fn gates(evidence: &Evidence) -> Vec<Gate> {
-    judge(RULES, evidence)
+    judge_beside(evidence.busy, RULES, &BESIDE, evidence)
 }
 
 impl Evidence {
@@ -72,12 +86,15 @@ mod tests {
     #[test]
     fn gates_are_judged_where_the_machine_can() {
         let rows = vec![row("BARRIER", 2, 2.5), row("BARRIER", 4, 3.0), row("PARALLEL", 2, 0.9), row("TASK", 2, 1.0)];
-        let verdicts =
-            |cpus| gates(&Evidence { rows: rows.clone(), cpus }).iter().map(|gate| gate.verdict).collect::<Vec<_>>();
+        let verdicts = |cpus, busy| {
+            let evidence = Evidence { rows: rows.clone(), cpus, busy };
+            gates(&evidence).iter().map(|gate| gate.verdict).collect::<Vec<_>>()
+        };
         let [holds, missed, open] = [Verdict::Holds, Verdict::Missed, Verdict::NotJudged];
-        assert_eq!(verdicts(2), [holds, missed, open, open, open, open, missed, open, holds]);
-        assert_eq!(verdicts(4), [holds, open, open, open, open, open, missed, open, holds]);
+        assert_eq!(verdicts(2, 0), [holds, missed, open, open, open, open, missed, open, holds, open]);
+        assert_eq!(verdicts(4, 0), [holds, open, open, open, open, open, missed, open, holds, open]);
+        assert_eq!(verdicts(2, 1).pop(), Some(holds));
         let many = vec![row("FOR", 16, 1.5), row("FOR", 32, 2.0)];
-        assert_eq!(Evidence { rows: many, cpus: 20 }.of_many("FOR"), Ok(1.5));
+        assert_eq!(Evidence { rows: many, cpus: 20, busy: 0 }.of_many("FOR"), Ok(1.5));
     }
 }

@@ -48,6 +48,8 @@ pub struct EpccReport {
     pub seed: u64,
     /// True if it was a short run.
     pub quick: bool,
+    /// Busy processes beside all launches and blocks.
+    pub busy: usize,
     /// The compiler of the program, whose runtime is libgomp.
     pub compiler: String,
     /// The preload object.
@@ -121,12 +123,14 @@ pub fn epcc(
     }
     progress.step(1.0, "done");
     let cpus = cpus.len();
-    let evidence = Evidence { rows: samples.iter().map(|samples| samples.row(cpus)).collect(), cpus };
+    let evidence =
+        Evidence { rows: samples.iter().map(|samples| samples.row(cpus)).collect(), cpus, busy: options.busy };
     Ok(EpccReport {
         machine: machine.name.clone(),
         commit: options.commit.clone(),
         seed,
         quick: options.quick,
+        busy: options.busy,
         compiler: COMPILER.to_owned(),
         object: settings.object.display().to_string(),
         launches,

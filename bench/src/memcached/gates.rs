@@ -3,7 +3,7 @@
 use corecast_race::gate::{Demand, Gate};
 
 use super::report::{MemcachedCell, MemcachedRow};
-use crate::rules::{Rule, at_least, at_most, judge};
+use crate::rules::{Rule, at_least, at_most, judge_beside};
 use crate::stats::{geometric_mean, least, median, most};
 
 const COMMAND: &str = "corecast bench memcached";
@@ -12,6 +12,8 @@ const COMMAND: &str = "corecast bench memcached";
 pub(super) struct Evidence<'a> {
     pub(super) cells: &'a [MemcachedCell],
     pub(super) cpus: usize,
+    /// Busy processes beside the blocks.
+    pub(super) busy: usize,
 }
 
 fn rules<'a>() -> [Rule<Evidence<'a>>; 5] {
@@ -26,13 +28,22 @@ fn rules<'a>() -> [Rule<Evidence<'a>>; 5] {
     ]
 }
 
+fn beside_rule<'a>() -> Rule<Evidence<'a>> {
+    let demand = at_most(1.05, "beside busy processes: set, none / auto, the worst number of threads", COMMAND);
+    Rule::new(demand, |run| {
+        let cells = run.cells.iter().filter(|cell| cell.mix == "set").collect();
+        let least = least_of(cells, |cell| Ok(ratio(row(cell, "auto")?, row(cell, "none")?)))?;
+        Ok(least.recip())
+    })
+}
+
 const fn demand_at_least(limit: f64, gate: &'static str) -> Demand {
     at_least(limit, gate, COMMAND)
 }
 
 /// All of them.
 pub(super) fn gates(run: &Evidence<'_>) -> Vec<Gate> {
-    judge(&rules(), run)
+    judge_beside(run.busy, &rules(), &beside_rule(), run)
 }
 
 /// The rates of one row over those of another one, round by round: the median.
@@ -125,11 +136,12 @@ mod tests {
     #[test]
     fn each_gate_finds_its_figure() {
         let cells = [cell(1, "set", 101.0), cell(2, "set", 99.0), cell(2, "get", 100.0), cell(4, "set", 90.0)];
-        let found = gates(&Evidence { cells: &cells, cpus: 2 });
+        let found = gates(&Evidence { cells: &cells, cpus: 2, busy: 0 });
         let measured: Vec<f64> = found.iter().filter_map(|gate| gate.measured).collect();
         let expected = [99.0 / 98.0, 0.99, 0.02, 0.9, 1.0];
         assert!(measured.iter().zip(expected).all(|(found, expected)| (found - expected).abs() < 1e-9), "{measured:?}");
-        let verdicts = [Verdict::Holds, Verdict::Missed, Verdict::Holds, Verdict::Missed, Verdict::Holds];
+        let verdicts =
+            [Verdict::Holds, Verdict::Missed, Verdict::Holds, Verdict::Missed, Verdict::Holds, Verdict::NotJudged];
         assert_eq!(found.iter().map(|gate| gate.verdict).collect::<Vec<_>>(), verdicts);
     }
 
@@ -137,10 +149,10 @@ mod tests {
     fn a_missing_cell_or_contender_is_told() {
         let mut alone = cell(2, "set", 99.0);
         alone.rows.truncate(1);
-        let found = gates(&Evidence { cells: &[alone], cpus: 2 });
+        let found = gates(&Evidence { cells: &[alone], cpus: 2, busy: 0 });
         let needs: Vec<&str> = found.iter().filter_map(|gate| gate.needs.as_deref()).collect();
         assert_eq!(needs[0], "the contender auto");
         assert_eq!(needs[3], "`--mix set --threads 4`");
-        assert_eq!(needs.len(), 5);
+        assert_eq!(needs.len(), 6);
     }
 }

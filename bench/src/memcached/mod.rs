@@ -124,7 +124,7 @@ pub fn memcached(
     };
     let server_count = if server_cpus.is_empty() { cpus.len() } else { server_cpus.len() };
     let cells = run(&field, wanted, server_count, progress)?;
-    let gates = gates::gates(&Evidence { cells: &cells, cpus: server_count });
+    let gates = gates::gates(&Evidence { cells: &cells, cpus: server_count, busy: options.busy });
     Ok(MemcachedReport { gates, ..report(machine, options, &field, cells) })
 }
 
@@ -136,6 +136,7 @@ fn report(machine: &Machine, options: &Options, field: &Field<'_>, cells: Vec<Me
         commit: options.commit.clone(),
         seed: field.seed,
         quick: options.quick,
+        busy: options.busy,
         version: server::version().ok(),
         server_cpus: numbers(field.server_cpus),
         client_cpus: numbers(field.client_cpus),
@@ -316,7 +317,7 @@ mod tests {
         let report = memcached(&this_machine(), &wanted, &mut ()).expect("it runs");
         let rows = &report.cells[0].rows;
         assert_eq!([rows[0].contender.as_str(), &rows[1].contender], [NONE, AUTO]);
-        assert_eq!(report.gates.len(), 5);
+        assert_eq!(report.gates.len(), 6);
         if report.version.is_none() {
             corecast_testing::skipped("memcached", rows[0].skipped.as_deref().unwrap_or_default());
             return;

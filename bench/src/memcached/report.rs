@@ -16,6 +16,8 @@ pub struct MemcachedReport {
     pub seed: u64,
     /// True for fewer and shorter blocks.
     pub quick: bool,
+    /// Busy processes beside all launches and blocks.
+    pub busy: usize,
     /// The server's own words for its version; `null` if there is none.
     pub version: Option<String>,
     /// The CPUs of the server and of its clients, if they have their own; empty if they share all.

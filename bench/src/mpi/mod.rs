@@ -16,8 +16,8 @@ use corecast_race::{Op, collectives};
 use serde::Serialize;
 
 use crate::published::PublishedFigure;
-use crate::rules::{Rule, at_least, at_most, judge};
-use crate::stats::geometric_mean;
+use crate::rules::{Rule, at_least, at_most, judge_beside};
+use crate::stats::{geometric_mean, most};
 
 const COMMAND: &str = "corecast bench mpi";
 /// The libraries, by the names of their contenders.
@@ -44,6 +44,8 @@ pub struct MpiReport {
     pub seed: u64,
     /// True for fewer and shorter blocks.
     pub quick: bool,
+    /// Busy processes beside all launches and blocks.
+    pub busy: usize,
     /// Warnings that the reader should know before believing the numbers.
     pub warnings: Vec<String>,
     /// One entry for each library, operation, length and number of ranks.
@@ -106,9 +108,10 @@ pub fn mpi(machine: &Machine, options: &Options, progress: &mut dyn Progress) ->
         commit: report.commit,
         seed: report.seed,
         quick: report.quick,
+        busy: options.busy,
         warnings: report.warnings,
         published: published::figures(|op| wide(&rows, op).ok()),
-        gates: judge(RULES, rows.as_slice()),
+        gates: judge_beside(options.busy, RULES, &BESIDE, rows.as_slice()),
         rows,
     })
 }
@@ -160,6 +163,23 @@ const RULES: &[Rule<[MpiRow]>] = &[
     Rule::new(WIDE_REDUCE, |rows| wide(rows, Op::Reduce)),
     Rule::new(PASSED, passed),
 ];
+
+/// Beside busy processes medians of one length say little: the mean of a library's lengths of one operation is judged.
+const BESIDE: Rule<[MpiRow]> = Rule::new(
+    at_most(
+        1.05,
+        "beside busy processes: with / without the object, mean of a library's operation, the worst",
+        COMMAND,
+    ),
+    |rows| {
+        let kinds = LIBRARIES.iter().flat_map(|library| OPS.map(|op| (*library, op)));
+        let loss = |(library, op)| {
+            let meant = rows.iter().filter(|row| row.library == library && row.op == op);
+            geometric_mean(&meant.filter_map(|row| Some(1.0 / row.speedup?)).collect::<Vec<_>>())
+        };
+        most(kinds.filter_map(loss).map(Some)).ok_or_else(|| "a library that is installed".to_owned())
+    },
+);
 
 fn pair(rows: &[MpiRow], library: &str) -> Result<f64, String> {
     speedup(rows, library, "--n 2 on 2 CPUs", |row| row.ranks == 2 && !row.oversubscribed)
@@ -218,8 +238,11 @@ mod tests {
             row("openmpi", Op::Reduce, PASSED_BYTES, 2, 0.5),
             row("openmpi", Op::Broadcast, PASSED_BYTES, 2, 2.0),
         ];
-        let verdicts: Vec<Verdict> = judge(RULES, rows.as_slice()).into_iter().map(|gate| gate.verdict).collect();
+        let verdicts: Vec<Verdict> =
+            judge_beside(0, RULES, &BESIDE, rows.as_slice()).into_iter().map(|gate| gate.verdict).collect();
         use Verdict::{Holds, Missed, NotJudged};
-        assert_eq!(verdicts, [Missed, Holds, NotJudged, Holds, NotJudged, NotJudged, Holds]);
+        assert_eq!(verdicts, [Missed, Holds, NotJudged, Holds, NotJudged, NotJudged, Holds, NotJudged]);
+        let beside = judge_beside(2, RULES, &BESIDE, rows.as_slice()).pop().expect("it is the last");
+        assert_eq!(beside.measured, Some(2.0));
     }
 }

@@ -94,7 +94,7 @@ fn finish(outcome: Vec<f64>, rank: usize, work: &Work) -> Result<(), Failure> {
 }
 
 /// The operations that are timed.
-trait Rank {
+trait Timed {
     fn rank(&self) -> usize;
     fn size(&self) -> usize;
     fn barrier(&mut self) -> Result<(), Failure>;
@@ -102,7 +102,7 @@ trait Rank {
     fn sum(&mut self, values: &mut [u64]) -> Result<(), Failure>;
 }
 
-impl Rank for Member {
+impl Timed for Member {
     fn rank(&self) -> usize {
         self.rank()
     }
@@ -132,7 +132,7 @@ impl Rank for Member {
     }
 }
 
-impl Rank for Flat {
+impl Timed for Flat {
     fn rank(&self) -> usize {
         self.rank
     }
@@ -155,11 +155,11 @@ impl Rank for Flat {
 }
 
 /// Nanoseconds of each case, by the clock of rank 0; other ranks have their own.
-fn time(me: &mut impl Rank, cases: &[Case], budget_ms: u64) -> Result<Vec<f64>, Failure> {
+fn time(me: &mut impl Timed, cases: &[Case], budget_ms: u64) -> Result<Vec<f64>, Failure> {
     cases.iter().map(|&case| time_case(me, case, Duration::from_millis(budget_ms))).collect()
 }
 
-fn time_case(me: &mut impl Rank, case: Case, budget: Duration) -> Result<f64, Failure> {
+fn time_case(me: &mut impl Timed, case: Case, budget: Duration) -> Result<f64, Failure> {
     let mut values = vec![0; (case.bytes / 8).max(1)];
     check_case(me, case, &mut values)?;
     let trial = block(me, case, &mut values, TRIALS)?;
@@ -172,7 +172,7 @@ fn time_case(me: &mut impl Rank, case: Case, budget: Duration) -> Result<f64, Fa
 }
 
 /// Nanoseconds of one operation, the mean of a block.
-fn block(me: &mut impl Rank, case: Case, values: &mut [u64], rounds: usize) -> Result<f64, Failure> {
+fn block(me: &mut impl Timed, case: Case, values: &mut [u64], rounds: usize) -> Result<f64, Failure> {
     me.barrier()?;
     let begin = Instant::now();
     for round in 0..rounds {
@@ -186,7 +186,7 @@ fn block(me: &mut impl Rank, case: Case, values: &mut [u64], rounds: usize) -> R
 }
 
 /// One operation of every root, with values that show a wrong result.
-fn check_case(me: &mut impl Rank, case: Case, values: &mut [u64]) -> Result<(), Failure> {
+fn check_case(me: &mut impl Timed, case: Case, values: &mut [u64]) -> Result<(), Failure> {
     let of = |rank: usize, place: usize| (rank as u64 + 1) * 1_000_003 + place as u64;
     for root in 0..me.size() {
         let rank = me.rank();

@@ -3,8 +3,8 @@
 use corecast_race::gate::Gate;
 
 use super::report::{StreamClusterCell, StreamClusterRow};
-use crate::rules::{Rule, at_least, at_most, judge};
-use crate::stats::{least, median};
+use crate::rules::{Rule, at_least, at_most, judge, judge_beside};
+use crate::stats::{least, median, most};
 
 const COMMAND: &str = "corecast bench streamcluster";
 /// From this number of threads on the lead of Smelt's authors is asked for.
@@ -12,9 +12,11 @@ const MANY: usize = 16;
 
 pub(super) struct Evidence<'a> {
     pub(super) cells: &'a [StreamClusterCell],
+    /// Busy processes beside the rounds.
+    pub(super) busy: usize,
 }
 
-fn rules<'a>() -> [Rule<Evidence<'a>>; 3] {
+fn quiet_rules<'a>() -> [Rule<Evidence<'a>>; 2] {
     [
         Rule::new(at_least(1.19, "pthread / shim, 16 threads or more with a CPU each", COMMAND), |run| {
             lead(run, "pthread", "shim")
@@ -22,13 +24,23 @@ fn rules<'a>() -> [Rule<Evidence<'a>>; 3] {
         Rule::new(at_least(1.0, "mcs / shim, 16 threads or more with a CPU each", COMMAND), |run| {
             lead(run, "mcs", "shim")
         }),
-        Rule::new(at_most(0.0, "contenders with another result, or none", COMMAND), broken),
     ]
+}
+
+fn beside_rule<'a>() -> Rule<Evidence<'a>> {
+    let demand = at_most(1.05, "beside busy processes: shim / pthread, the worst number of threads", COMMAND);
+    Rule::new(demand, |run| {
+        let loss = |cell: &StreamClusterCell| ratio(row(cell, "shim")?, row(cell, "pthread")?);
+        most(run.cells.iter().map(loss)).ok_or_else(|| "the contenders shim and pthread".to_owned())
+    })
 }
 
 /// All of them.
 pub(super) fn gates(run: &Evidence<'_>) -> Vec<Gate> {
-    judge(&rules(), run)
+    let mut gates = judge_beside(run.busy, &quiet_rules(), &beside_rule(), run);
+    let unbroken = Rule::new(at_most(0.0, "contenders with another result, or none", COMMAND), broken);
+    gates.extend(judge(&[unbroken], run));
+    gates
 }
 
 /// The times of one row over those of another one, round by round: the median.
@@ -42,9 +54,12 @@ fn lead(run: &Evidence<'_>, of: &str, over: &str) -> Result<f64, String> {
     if cells.is_empty() {
         return Err(format!("{MANY} CPUs, and `--threads {MANY}`"));
     }
-    let row = |cell: &StreamClusterCell, name| cell.rows.iter().find(|row| row.contender == name).cloned();
-    let leads = cells.iter().map(|cell| ratio(&row(cell, of)?, &row(cell, over)?));
+    let leads = cells.iter().map(|cell| ratio(row(cell, of)?, row(cell, over)?));
     least(leads).ok_or_else(|| format!("the contenders {of} and {over}"))
+}
+
+fn row<'a>(cell: &'a StreamClusterCell, name: &str) -> Option<&'a StreamClusterRow> {
+    cell.rows.iter().find(|row| row.contender == name)
 }
 
 fn broken(run: &Evidence<'_>) -> Result<f64, String> {
@@ -77,15 +92,17 @@ mod tests {
 
     #[test]
     fn leads_are_judged_with_many_cpus_only() {
-        let few = gates(&Evidence { cells: &[cell(16, true)] });
-        assert_eq!(
-            few.iter().map(|gate| gate.verdict).collect::<Vec<_>>(),
-            [Verdict::NotJudged, Verdict::NotJudged, Verdict::Holds]
-        );
-        let many = gates(&Evidence { cells: &[cell(16, false)] });
+        let verdicts = |busy| {
+            let few = gates(&Evidence { cells: &[cell(16, true)], busy });
+            few.iter().map(|gate| gate.verdict).collect::<Vec<_>>()
+        };
+        let (open, holds) = (Verdict::NotJudged, Verdict::Holds);
+        assert_eq!(verdicts(0), [open, open, open, holds]);
+        assert_eq!(verdicts(2), [open, open, holds, holds]);
+        let many = gates(&Evidence { cells: &[cell(16, false)], busy: 0 });
         assert_eq!([many[0].measured, many[1].measured], [Some(1.25), Some(0.95)]);
         let mut wrong = cell(2, false);
         wrong.rows[1].failed = true;
-        assert_eq!(gates(&Evidence { cells: &[wrong] })[2].verdict, Verdict::Missed);
+        assert_eq!(gates(&Evidence { cells: &[wrong], busy: 0 })[3].verdict, Verdict::Missed);
     }
 }

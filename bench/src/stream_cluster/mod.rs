@@ -122,10 +122,11 @@ pub fn stream_cluster(
         commit: options.commit.clone(),
         seed: field.seed,
         quick: options.quick,
+        busy: options.busy,
         size: wanted.size.name(),
         rounds: field.rounds,
         published: published::figures(&cells),
-        gates: gates::gates(&Evidence { cells: &cells }),
+        gates: gates::gates(&Evidence { cells: &cells, busy: options.busy }),
         cells,
     })
 }

@@ -16,6 +16,8 @@ pub struct StreamClusterReport {
     pub seed: u64,
     /// True for fewer rounds and small input.
     pub quick: bool,
+    /// Busy processes beside all launches and blocks.
+    pub busy: usize,
     /// `simsmall`, `simlarge` or `native`.
     pub size: &'static str,
     /// Rounds of each cell.

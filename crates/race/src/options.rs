@@ -43,6 +43,8 @@ pub struct Options {
     pub spread: bool,
     /// Whether the members of collectives are threads or processes, and which program the processes of `bench table` run.
     pub place: Place,
+    /// Busy processes that the caller keeps beside the run, for the report and its demands.
+    pub busy: usize,
     /// Fewer and shorter blocks.
     pub quick: bool,
     /// How long the run should take; about 20 s by default, 4 s if quick. Few samples are not made fewer to keep it.

@@ -1,17 +1,14 @@
 //! Mistakes of users, and the answers of an instance.
 #![cfg(not(loom))]
 
+mod two_cpus;
+
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::thread;
 
-use corecast_base::CpuId;
-use corecast_machine::{Cpu, Machine, Topology};
-use corecast_tm::{Builder, Form, OpenError, Participant, Role, RunError, Tm, Values};
-
-fn machine() -> Machine {
-    let cpus = [0, 1].map(|id| Cpu::flat(CpuId::new(id))).to_vec();
-    Machine::from_topology(&Topology { cpus, ..Topology::default() })
-}
+use corecast_base::sync::{AtomicU32, Ordering};
+use corecast_tm::{Builder, Form, Manager, OpenError, Participant, Role, RunError, Tm, Values};
+use two_cpus::machine;
 
 fn application(tm: &Tm, id: usize) -> Participant {
     match tm.participant(id).expect("it is free") {
@@ -114,6 +111,52 @@ fn a_closure_that_panics_gives_all_back() {
                 "the one spare variable is with the first"
             );
             assert_eq!(tm.load(var), Ok(11));
+        });
+    });
+}
+
+/// Waits until the flag is up.
+fn wait_for(flag: &AtomicU32) {
+    // ORDERING: Relaxed, the flag publishes nothing but itself
+    while flag.load(Ordering::Relaxed) == 0 {
+        thread::yield_now();
+    }
+}
+
+fn raise(flag: &AtomicU32) {
+    // ORDERING: Relaxed, the flag publishes nothing but itself
+    flag.store(1, Ordering::Relaxed);
+}
+
+#[test]
+fn a_closure_that_does_not_return_loses_its_locks_to_one_that_beats_it() {
+    both_forms(|builder| {
+        let tm = builder.manager(Manager::Wholly).build().expect("memory");
+        let var = tm.new_var(0u32).expect("room");
+        let add = |participant: &mut Participant, amount, amid: &(dyn Fn() + Sync)| {
+            participant.run(|tx| {
+                let value = tx.read_for_update(var)?;
+                amid();
+                tx.write(var, value + amount)
+            })
+        };
+        with_two(&tm, |mut first, mut second| {
+            // The one with fewer transactions wins.
+            assert_eq!(add(&mut first, 1, &|| ()), Ok(()));
+            let (is_held, has_lost) = (AtomicU32::new(0), AtomicU32::new(0));
+            thread::scope(|scope| {
+                scope.spawn(|| {
+                    let stays = || {
+                        raise(&is_held);
+                        wait_for(&has_lost);
+                    };
+                    assert_eq!(add(&mut first, 10, &stays), Ok(()));
+                });
+                wait_for(&is_held);
+                assert_eq!(add(&mut second, 100, &|| ()), Ok(()), "nobody waits for a closure");
+                raise(&has_lost);
+            });
+            assert_eq!((tm.load(var), first.counts().aborts()), (Ok(111), 1));
         });
     });
 }

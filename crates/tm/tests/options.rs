@@ -1,16 +1,12 @@
 //! Every option of an instance, by transactions whose results do not depend on it.
 #![cfg(not(loom))]
 
-use corecast_base::CpuId;
+mod two_cpus;
+
 use corecast_base::wait::Wait;
 use corecast_lock::Algorithm;
-use corecast_machine::{Cpu, Machine, Topology};
 use corecast_tm::{Builder, Form, Participant, TBlock, TVar, Tm, Values, Writes};
-
-fn machine() -> Machine {
-    let cpus = [0, 1].map(|id| Cpu::flat(CpuId::new(id))).to_vec();
-    Machine::from_topology(&Topology { cpus, ..Topology::default() })
-}
+use two_cpus::machine;
 
 const ROUNDS: u64 = 100;
 const VARS: usize = 80;

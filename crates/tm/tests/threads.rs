@@ -1,14 +1,10 @@
 //! Transactions among threads, in both forms, under every manager.
 #![cfg(not(loom))]
 
-use corecast_base::CpuId;
-use corecast_machine::{Cpu, Machine, Topology};
-use corecast_tm::{Abort, Builder, Form, Manager, Participant, TVar, Tm, Tx};
+mod two_cpus;
 
-fn machine() -> Machine {
-    let cpus = [0, 1].map(|id| Cpu::flat(CpuId::new(id))).to_vec();
-    Machine::from_topology(&Topology { cpus, ..Topology::default() })
-}
+use corecast_tm::{Abort, Builder, Form, Manager, Participant, TVar, Tm, Tx};
+use two_cpus::machine;
 
 const ACCOUNTS: usize = 16;
 const FIRST: i64 = 100;

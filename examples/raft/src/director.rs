@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use corecast::base::sync::{AtomicUsize, Ordering};
 use openraft::BasicNode;
 
 use crate::Outcome;

@@ -30,6 +30,8 @@ enum Placement {
     Anywhere,
     /// One CPU, to which this many participants are pinned.
     SharedBy(usize),
+    /// As many CPUs as the caller has counted.
+    Among(usize),
     /// The CPUs that each participant has declared.
     Declared(Arc<dyn ParticipantCount>),
 }
@@ -51,6 +53,13 @@ impl CpuSharing {
     #[must_use]
     pub fn pinned(participants: usize, here: usize) -> Self {
         Self::new(participants, Placement::SharedBy(here))
+    }
+
+    /// `participants` threads on `cpus` CPUs, as the caller has counted them. The system is never asked, neither now nor later, for
+    /// threads that may open no file where they wait; a quota is not looked at, nor a mask that changes.
+    #[must_use]
+    pub fn among(participants: usize, cpus: usize) -> Self {
+        Self::new(participants, Placement::Among(cpus))
     }
 
     /// The participants that `others` counts. This thread is oversubscribed if the participants that cannot run elsewhere
@@ -97,7 +106,8 @@ impl CpuSharing {
 
     /// Reads mask and quota again if the last look is over a second old.
     pub(super) fn look_again(&mut self, now: u64) {
-        if now.saturating_sub(self.looked) > Clock::get().ticks_in(Duration::from_secs(1)) {
+        let is_known = matches!(self.placement, Placement::Among(_));
+        if !is_known && now.saturating_sub(self.looked) > Clock::get().ticks_in(Duration::from_secs(1)) {
             self.look();
         }
     }
@@ -107,6 +117,7 @@ impl CpuSharing {
         self.shares_cpus = match &self.placement {
             Placement::Anywhere => allowed_cpus().is_some_and(|cpus| self.participants > cpus),
             Placement::SharedBy(here) => *here > 1,
+            Placement::Among(cpus) => self.participants > *cpus,
             Placement::Declared(others) => {
                 let mine = Affinity::of_this_thread();
                 self.participants = others.confined_to(&mine);
@@ -114,12 +125,17 @@ impl CpuSharing {
             }
         };
         self.is_alone_here = match &self.placement {
-            Placement::Anywhere => self.participants < 2,
+            Placement::Anywhere | Placement::Among(_) => self.participants < 2,
             Placement::SharedBy(here) => *here < 2,
             Placement::Declared(_) => self.participants < 2 && Affinity::of_this_thread().count() == 1,
         };
-        let over_quota = quota().is_some_and(|quota| self.participants as f64 > quota);
-        self.is_oversubscribed = over_quota || self.shares_cpus;
+        self.is_oversubscribed = self.shares_cpus || self.is_over_quota();
+    }
+
+    /// True if a quota allows the participants less than a CPU each.
+    fn is_over_quota(&self) -> bool {
+        let is_known = matches!(self.placement, Placement::Among(_));
+        !is_known && quota().is_some_and(|quota| self.participants as f64 > quota)
     }
 }
 
@@ -149,6 +165,13 @@ mod tests {
     fn two_on_one_cpu_are_oversubscribed_and_two_on_two_are_not() {
         assert!(CpuSharing::pinned(2, 2).is_oversubscribed());
         assert_eq!(CpuSharing::pinned(2, 1).is_oversubscribed(), quota().is_some_and(|quota| quota < 2.0));
+    }
+
+    #[test]
+    fn participants_that_were_counted_are_oversubscribed_if_they_outnumber_the_cpus() {
+        let [fit, exceed] = [2, 3].map(|participants| CpuSharing::among(participants, 2));
+        assert!(!fit.is_oversubscribed() && !fit.is_alone_here());
+        assert!(exceed.is_oversubscribed() && exceed.shares_cpus());
     }
 
     #[derive(Debug)]

@@ -20,7 +20,7 @@ use super::{Shared, count};
 use crate::tell::tell;
 
 /// The hidden subcommand by which a process is this program again, and that of a member of a collective.
-const MEMBER: [&str; 1] = ["busy-member"];
+pub(super) const MEMBER: [&str; 1] = ["busy-member"];
 const COLLECTIVE_MEMBER: [&str; 1] = ["collective-member"];
 /// The most members: each is a thread or a process.
 const MOST_MEMBERS: i64 = 256;

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use corecast_bench::{EpccOptions, EpccReport, EpccRow, epcc};
 
 use super::Shared;
+use super::beside::Beside;
 use crate::columns::Format::Digits;
 use crate::columns::{self, Column, count, figure};
 use crate::published_text;
@@ -35,12 +36,15 @@ pub(crate) struct Arguments {
     /// The seed of the order of launches [default: drawn].
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
+    #[command(flatten)]
+    beside: Beside,
 }
 
 impl Arguments {
     pub(super) fn run(&self, output: &Output) -> Result<(), Failure> {
         let (model, options) = Shared::of_machine(&self.machine).prepare(output)?;
-        let options = Options { quick: self.quick, seed: self.seed, ..options };
+        let options = Options { quick: self.quick, seed: self.seed, busy: self.beside.busy, ..options };
+        let _load = Beside::start(&model, &options)?;
         let object = shim::find(Object::Omp).map_err(not_here)?;
         let settings = EpccOptions { object, threads: self.threads.clone(), sources: self.epcc_dir.clone() };
         let report = epcc(&model.machine, &settings, &options, &mut Meter::start(output))?;

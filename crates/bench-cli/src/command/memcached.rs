@@ -7,6 +7,7 @@ use corecast_bench::{MemcachedCell, MemcachedMix, MemcachedOptions, MemcachedRep
 use corecast_race::Options;
 
 use super::Shared;
+use super::beside::Beside;
 use crate::columns::Format::{Micros, Ratio, Thousands};
 use crate::columns::{self, Column, figure};
 use crate::published_text;
@@ -55,6 +56,8 @@ pub(crate) struct Arguments {
     /// Fewer contenders, fewer and shorter blocks.
     #[arg(long)]
     quick: bool,
+    #[command(flatten)]
+    beside: Beside,
 }
 
 fn mix_parser() -> impl TypedValueParser<Value = MemcachedMix> {
@@ -67,7 +70,8 @@ impl Arguments {
     pub(super) fn run(&self, output: &Output) -> Result<(), Failure> {
         let (model, options) = Shared::of_machine(&self.machine).prepare(output)?;
         let Self { quick, seed, .. } = *self;
-        let options = Options { quick, seed, contenders: self.contenders.clone(), ..options };
+        let options = Options { quick, seed, busy: self.beside.busy, contenders: self.contenders.clone(), ..options };
+        let _load = Beside::start(&model, &options)?;
         let wanted = MemcachedOptions {
             options,
             object: shim::find(Object::Pthread).map_err(|missing| missing.to_string()),

@@ -2,6 +2,7 @@
 
 mod acknowledged;
 mod atomics;
+mod beside;
 mod busy;
 mod cc;
 mod channels;

@@ -7,6 +7,7 @@ use corecast_cli::output::Output;
 use corecast_cli::{bytes_arg, gate_text, own_program, printable};
 use corecast_race::{Op, Options, Place};
 
+use super::beside::Beside;
 use super::race::{MEMBER, RaceArgs};
 use crate::columns::Format::{Cost, Digits, Ratio};
 use crate::columns::{self, Column, Value, count};
@@ -27,6 +28,8 @@ pub(crate) struct Arguments {
     /// The operations [default: barrier,broadcast,reduce,allreduce].
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     op: Vec<Op>,
+    #[command(flatten)]
+    beside: Beside,
 }
 
 impl Arguments {
@@ -34,7 +37,8 @@ impl Arguments {
         let (model, options) = self.race.prepare(output)?;
         let place = Place::Processes { program: own_program::path()?, arguments: MEMBER.map(str::to_owned).to_vec() };
         let (participants, sizes, ops) = (self.ranks.clone(), self.size.clone(), self.op.clone());
-        let options = Options { participants, sizes, ops, place, ..options };
+        let options = Options { participants, sizes, ops, place, busy: self.beside.busy, ..options };
+        let _load = Beside::start(&model, &options)?;
         let report = mpi(&model.machine, &options, &mut Meter::start(output))?;
         tell(output, &report, describe)
     }

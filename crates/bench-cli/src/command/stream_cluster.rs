@@ -9,6 +9,7 @@ use corecast_bench::{
 use corecast_race::Options;
 
 use super::Shared;
+use super::beside::Beside;
 use crate::columns::Format::{Digits, Ratio, Thousands};
 use crate::columns::{self, Column, figure};
 use crate::published_text;
@@ -52,6 +53,8 @@ pub(crate) struct Arguments {
     /// Fewer runs of a small input.
     #[arg(long)]
     quick: bool,
+    #[command(flatten)]
+    beside: Beside,
 }
 
 fn size_parser() -> impl TypedValueParser<Value = StreamClusterSize> {
@@ -64,7 +67,8 @@ impl Arguments {
     pub(super) fn run(&self, output: &Output) -> Result<(), Failure> {
         let (model, options) = Shared::of_machine(&self.machine).prepare(output)?;
         let Self { quick, seed, .. } = *self;
-        let options = Options { quick, seed, contenders: self.contenders.clone(), ..options };
+        let options = Options { quick, seed, busy: self.beside.busy, contenders: self.contenders.clone(), ..options };
+        let _load = Beside::start(&model, &options)?;
         let usual = if quick { StreamClusterSize::Simsmall } else { StreamClusterSize::Simlarge };
         let wanted = StreamClusterOptions {
             options,

@@ -4,6 +4,7 @@ use corecast_base::sync::Arc;
 
 use super::engine::Engine;
 use super::error::{Error, Late};
+use super::far_plan::FarPlan;
 use super::forms::Forms;
 use super::leader::{Leader, Polled};
 use super::news::News;
@@ -34,6 +35,8 @@ pub(super) struct Ends {
     pub(super) deadline: u64,
     /// The ways of values between nodes.
     pub(super) forms: Forms,
+    /// The trees between nodes, if they are planned.
+    pub(super) far_plan: Option<FarPlan>,
     /// The members of the first group, and of each member of this one its rank there: by these, groups that have shrunk name
     /// members to each other, as not all need have shrunk as often.
     pub(super) first: Arc<Numbering>,
@@ -45,7 +48,21 @@ impl Ends {
         let forms = Forms::of_nodes(numbering.most_members(), numbering.nodes());
         let (first, first_ranks) = (Arc::clone(&numbering), Arc::new((0..numbering.members()).collect()));
         let (operation, completed, is_pending, deadline) = (0, 0, false, NEVER);
-        Self { near, numbering, news, leader, operation, completed, is_pending, deadline, forms, first, first_ranks }
+        let far_plan = None;
+        Self {
+            near,
+            numbering,
+            news,
+            leader,
+            operation,
+            completed,
+            is_pending,
+            deadline,
+            forms,
+            far_plan,
+            first,
+            first_ranks,
+        }
     }
 
     pub(super) fn rank(&self) -> usize {

@@ -3,11 +3,13 @@
 //! A barrier of ours is known by a number at its end, where the C library's have nothing. Barriers among processes, and those for
 //! more threads than a ticket's state can count, are the C library's.
 
+use std::cell::RefCell;
 use std::ffi::c_int;
+use std::mem::ManuallyDrop;
 use std::ptr;
 
 use corecast_base::sync::{AtomicU64, Ordering};
-use corecast_base::wait::Spinner;
+use corecast_base::wait::{CpuSharing, Wait, Waiter};
 use corecast_preload::{Family, Real};
 use libc::{pthread_barrier_t, pthread_barrierattr_t};
 
@@ -105,7 +107,28 @@ unsafe extern "C" fn wait(barrier: *mut pthread_barrier_t) -> c_int {
         return unsafe { real(barrier) };
     };
     BARRIER_WAIT.serve();
-    if ours.ticket.wait(ours.ticket.count() <= cpus::allowed()) { libc::PTHREAD_BARRIER_SERIAL_THREAD } else { 0 }
+    let is_last = with_waiter(ours.ticket.count(), |waiter| ours.ticket.wait(waiter));
+    if is_last { libc::PTHREAD_BARRIER_SERIAL_THREAD } else { 0 }
+}
+
+/// Calls `body` with this thread's waiter for barriers of `count` threads. It keeps what the thread has learnt: one for counts that
+/// the CPUs can bear, and one for others.
+fn with_waiter<R>(count: u32, body: impl FnOnce(&mut Waiter) -> R) -> R {
+    /// Nothing in them is to be dropped, which would take a destructor when the thread ends.
+    type Waiters = [Option<ManuallyDrop<Waiter>>; 2];
+    thread_local! {
+        static WAITERS: RefCell<Waiters> = const { RefCell::new([None, None]) };
+    }
+    let is_crowd = count > cpus::allowed();
+    let made = || {
+        let sharing = CpuSharing::among(2, if is_crowd { 1 } else { 2 });
+        ManuallyDrop::new(Waiter::new(Wait::Adaptive, sharing, None))
+    };
+    WAITERS.with(|waiters| match waiters.try_borrow_mut() {
+        Ok(mut waiters) => body(waiters[usize::from(is_crowd)].get_or_insert_with(made)),
+        // A handler of a signal that came while this thread waits.
+        Err(_) => body(&mut made()),
+    })
 }
 
 unsafe extern "C" fn destroy(barrier: *mut pthread_barrier_t) -> c_int {
@@ -119,10 +142,7 @@ unsafe extern "C" fn destroy(barrier: *mut pthread_barrier_t) -> c_int {
     if !ours.ticket.is_between_rounds() {
         return libc::EBUSY;
     }
-    let mut spinner = Spinner::new();
-    while !ours.ticket.is_empty() {
-        spinner.pause();
-    }
+    with_waiter(ours.ticket.count(), |waiter| ours.ticket.empty(waiter));
     // ORDERING: Relaxed, nobody uses it any more
     ours.mark.store(0, Ordering::Relaxed);
     0

@@ -46,8 +46,37 @@ impl<F: Copy> Slot<F> {
 }
 
 /// Exports functions that jump to the one in a slot: at first a function that calls `choose` of its module, and then the
-/// chosen one.
+/// chosen one. With `unless f for PASSED`, calls for whose first argument `f` is true jump to the one in the slot `PASSED`: so a call
+/// that is passed on takes one jump and not two.
 macro_rules! export {
+    ($abi:literal, unless $is_passed:ident:
+        $($slot:ident, $passed:ident: $kind:ty = $first:ident, $($name:ident),+ ($argument:ident: $type:ty);)*) => {
+        $(
+            static $slot: $crate::slot::Slot<$kind> = $crate::slot::Slot::new($first as *const ());
+            static $passed: $crate::slot::Slot<$kind> = $crate::slot::Slot::new($first as *const ());
+
+            unsafe extern $abi fn $first($argument: $type) -> std::ffi::c_int {
+                choose();
+                // SAFETY: the caller's promise.
+                unsafe { $slot.get()($argument) }
+            }
+
+            $crate::slot::export!(@unless $abi, $is_passed, $slot, $passed, $argument, $type, $($name),+);
+        )*
+    };
+    (@unless $abi:literal, $is_passed:ident, $slot:ident, $passed:ident, $argument:ident, $type:ty, $($name:ident),+) => {
+        $(
+            /// # Safety
+            /// - As of the C library's function of this name.
+            #[cfg_attr(not(test), unsafe(no_mangle))]
+            unsafe extern $abi fn $name($argument: $type) -> std::ffi::c_int {
+                // SAFETY: the caller's promise.
+                let function = if unsafe { $is_passed($argument) } { $passed.get() } else { $slot.get() };
+                // SAFETY: the caller's promise.
+                unsafe { function($argument) }
+            }
+        )+
+    };
     ($abi:literal: $($slot:ident: $kind:ty = $first:ident, $($name:ident),+ ($($argument:ident: $type:ty),*);)*) => {
         $(
             static $slot: $crate::slot::Slot<$kind> = $crate::slot::Slot::new($first as *const ());

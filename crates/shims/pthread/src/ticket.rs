@@ -6,23 +6,29 @@
 //! arrival and the reset of the counter.)
 //!
 //! A thread counts as inside from its ticket until it lets go: that is the last access of its wait, so a barrier whose count is 0
-//! can be unmapped.
+//! can be unmapped. A thread that destroys the barrier and finds others inside marks the count, and waits like them; the last one
+//! that lets go then opens one more round for it.
+//!
+//! Threads wait as all of corecast's participants do (`corecast_base::wait`): beside busy processes a thread learns that it gets
+//! its CPU back late when it yields, and sleeps.
 //!
 //! **Progress:** blocking. **Memory ordering:** what a thread did before its wait happens before what each of the round does
 //! after theirs. Source: POSIX.1-2017, pthread_barrier_wait; the ticket form is our own.
 
-use corecast_base::sync::{AtomicU32, AtomicU64, Ordering, Scope, fence, futex_wait, futex_wake, yield_now};
-use corecast_base::wait::{LONGEST_SLEEP, Spinner};
+use std::convert::Infallible;
+use std::time::Duration;
 
-/// The bits of the state that count the threads inside.
-const INSIDE_BITS: u32 = 16;
-const INSIDE: u64 = (1 << INSIDE_BITS) - 1;
+use corecast_base::sync::{AtomicU32, AtomicU64, Ordering, Scope, fence, futex_wait, futex_wake};
+use corecast_base::wait::{LONGEST_SLEEP, SleepOutcome, SleepPlace, Waiter};
+
+/// The bits of the state below the next ticket.
+const BELOW_TICKET: u32 = 16;
+/// A thread waits until nobody is inside any more.
+const AWAITED: u64 = 1 << (BELOW_TICKET - 1);
+/// The other bits below the ticket count the threads inside.
+const INSIDE: u64 = AWAITED - 1;
 /// The largest count of a barrier.
 pub(crate) const MOST: u32 = INSIDE as u32;
-/// Times a waiter gives up its CPU before it sleeps. With more threads than CPUs a round needs about one for each thread per CPU.
-const YIELDS: u32 = 16;
-/// No time passes in a model, which would never see a waiter go to sleep.
-const IS_MODEL: bool = cfg!(loom);
 
 /// A barrier.
 #[derive(Debug)]
@@ -32,9 +38,10 @@ pub struct Ticket {
     count: u32,
     /// Threads that sleep on `round`, or are about to. Written by them.
     sleepers: AtomicU32,
-    /// The next ticket in the upper 48 bits, the threads inside in the lower 16. Written by every thread.
+    /// The next ticket in the upper 48 bits, [`AWAITED`], the threads inside. Written by every thread.
     state: AtomicU64,
-    /// The round that is not over yet. Written by the thread with the last ticket of each.
+    /// The round that is not over yet. Written by the thread with the last ticket of each, and by the last one inside for a thread
+    /// that waits for it.
     round: AtomicU32,
 }
 
@@ -51,36 +58,54 @@ impl Ticket {
         self.count
     }
 
-    /// Waits for the others of the round; true for one thread of each. `spins`: whether each thread may have a CPU.
-    pub fn wait(&self, spins: bool) -> bool {
+    /// Waits for the others of the round, as this thread's waiter does; true for one thread of each.
+    pub fn wait(&self, waiter: &mut Waiter) -> bool {
         // ORDERING: AcqRel, pairs with itself: the last thread of a round has seen what the others did before [ticket-drawn]
-        let ticket = self.state.fetch_add((1 << INSIDE_BITS) + 1, Ordering::AcqRel) >> INSIDE_BITS;
+        let ticket = self.state.fetch_add((1 << BELOW_TICKET) + 1, Ordering::AcqRel) >> BELOW_TICKET;
         let count = u64::from(self.count);
         let round = (ticket / count) as u32;
         let is_last = ticket % count == count - 1;
         if is_last {
-            self.until(spins, |now| now == round);
+            self.until(waiter, |now| now == round);
             self.open(round);
         } else {
-            self.until(spins, |now| (now.wrapping_sub(round) as i32) > 0);
+            self.until(waiter, |now| (now.wrapping_sub(round) as i32) > 0);
         }
-        // ORDERING: Release, pairs with the Acquire in is_empty: nothing of this wait comes later [ticket-inside]
-        self.state.fetch_sub(1, Ordering::Release);
+        self.let_go();
         is_last
+    }
+
+    fn let_go(&self) {
+        // ORDERING: AcqRel, pairs with itself and with the Acquire in empty: nothing of any wait comes later [ticket-inside]
+        let before = self.state.fetch_sub(1, Ordering::AcqRel);
+        if before & (AWAITED | INSIDE) == AWAITED | 1 {
+            self.open_for_the_last();
+        }
+    }
+
+    /// Ends the wait of the thread that empties the barrier, which may unmap it at once: only the address is used afterwards.
+    #[cold]
+    fn open_for_the_last(&self) {
+        // ORDERING: Release, pairs with the Acquire in until [ticket-round]
+        self.round.fetch_add(1, Ordering::Release);
+        futex_wake(&self.round, u32::MAX, Scope::Process);
+    }
+
+    /// Waits until all threads of the rounds so far have let go. No thread comes from now on: the barrier is not used again.
+    pub fn empty(&self, waiter: &mut Waiter) {
+        // ORDERING: Acquire, pairs with the fetch_sub in let_go [ticket-inside]
+        let state = self.state.fetch_or(AWAITED, Ordering::Acquire);
+        if state & INSIDE != 0 {
+            let rounds = ((state >> BELOW_TICKET) / u64::from(self.count)) as u32;
+            self.until(waiter, |now| now == rounds.wrapping_add(1));
+        }
     }
 
     /// True if no thread waits for others.
     #[must_use]
     pub fn is_between_rounds(&self) -> bool {
         // ORDERING: Relaxed, a barrier that others come to meanwhile is not to be destroyed
-        (self.state.load(Ordering::Relaxed) >> INSIDE_BITS) % u64::from(self.count) == 0
-    }
-
-    /// True if all threads of earlier rounds have let go.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        // ORDERING: Acquire, pairs with the Release in wait [ticket-inside]
-        self.state.load(Ordering::Acquire) & INSIDE == 0
+        (self.state.load(Ordering::Relaxed) >> BELOW_TICKET) % u64::from(self.count) == 0
     }
 
     /// As a thread that uses the barrier's memory otherwise: the model fails unless all that other threads did to it happened
@@ -108,55 +133,47 @@ impl Ticket {
     }
 
     #[inline]
-    fn is_now(&self, is_over: &impl Fn(u32) -> bool) -> bool {
+    fn until(&self, waiter: &mut Waiter, is_over: impl Fn(u32) -> bool) {
         // ORDERING: Acquire, pairs with the Release in open [ticket-round]
-        is_over(self.round.load(Ordering::Acquire))
+        let look = || is_over(self.round.load(Ordering::Acquire)).then_some(());
+        match waiter.until(self, look, |_waited| Ok::<_, Infallible>(LONGEST_SLEEP)) {
+            Ok(()) => {}
+            Err(never) => match never {},
+        }
     }
+}
 
-    fn until(&self, spins: bool, is_over: impl Fn(u32) -> bool) {
-        if self.is_now(&is_over) {
-            return;
-        }
-        let mut spinner = Spinner::new();
-        while spins && !IS_MODEL && !spinner.is_spent() {
-            spinner.pause();
-            if self.is_now(&is_over) {
-                return;
-            }
-        }
-        // In a model a waiter that spins looks once more, and may find the round over; another one sleeps at once.
-        let yields = if IS_MODEL { spins.into() } else { YIELDS };
-        for _ in 0..yields {
-            yield_now();
-            if self.is_now(&is_over) {
-                return;
-            }
-        }
-        self.sleep(is_over);
-    }
-
+/// Threads sleep on the round. A thread that opens one wakes all, but only if some are counted.
+impl SleepPlace for Ticket {
     #[cold]
-    fn sleep(&self, is_over: impl Fn(u32) -> bool) {
+    fn sleep_unless(&self, longest: Duration, has_come: &mut dyn FnMut() -> bool) -> Option<SleepOutcome> {
         // ORDERING: Relaxed, ordered by the fence
         self.sleepers.fetch_add(1, Ordering::Relaxed);
         // ORDERING: SeqCst, pairs with the fence in open [ticket-sleep]
         fence(Ordering::SeqCst);
-        loop {
-            // ORDERING: Acquire, pairs with the Release in open [ticket-round]
-            let seen = self.round.load(Ordering::Acquire);
-            if is_over(seen) {
-                break;
-            }
-            futex_wait(&self.round, seen, LONGEST_SLEEP, Scope::Process);
-        }
+        // ORDERING: Relaxed, a round that is opened behind it ends the sleep, or is seen by the look that follows
+        let seen = self.round.load(Ordering::Relaxed);
+        let outcome = (!has_come()).then(|| {
+            futex_wait(&self.round, seen, longest, Scope::Process);
+            // ORDERING: Relaxed, the waiter looks once more
+            SleepOutcome::of(self.round.load(Ordering::Relaxed) != seen)
+        });
         // ORDERING: Relaxed, one that is counted too long costs a wake-up
         self.sleepers.fetch_sub(1, Ordering::Relaxed);
+        outcome
     }
 }
 
 #[cfg(all(test, not(loom)))]
 mod tests {
+    use corecast_base::wait::{CpuSharing, Wait};
+
     use super::*;
+
+    /// A waiter of a thread that may have to share its CPU.
+    fn waiter() -> Waiter {
+        Waiter::new(Wait::Adaptive, CpuSharing::among(2, 1), None)
+    }
 
     #[test]
     fn one_thread_of_each_round_is_the_last_though_more_come_than_it_counts() {
@@ -166,17 +183,19 @@ mod tests {
         std::thread::scope(|scope| {
             for _ in 0..6 {
                 scope.spawn(|| {
+                    let mut waiter = waiter();
                     // ORDERING: Relaxed, each wait is drawn once
                     while waits.fetch_add(1, Ordering::Relaxed) < WAITS {
                         // ORDERING: Relaxed, the scope's end orders it
-                        serial.fetch_add(barrier.wait(false).into(), Ordering::Relaxed);
+                        serial.fetch_add(barrier.wait(&mut waiter).into(), Ordering::Relaxed);
                     }
                 });
             }
         });
         // ORDERING: Relaxed, the threads have ended
         assert_eq!(serial.load(Ordering::Relaxed), WAITS / 3);
-        assert!(barrier.is_empty() && barrier.is_between_rounds());
+        assert!(barrier.is_between_rounds());
+        barrier.empty(&mut waiter());
     }
 
     #[test]
@@ -185,8 +204,8 @@ mod tests {
         // ORDERING: Relaxed, one thread
         barrier.round.store(u32::MAX, Ordering::Relaxed);
         // ORDERING: Relaxed, one thread
-        barrier.state.store(u64::from(u32::MAX) << INSIDE_BITS, Ordering::Relaxed);
-        assert!(barrier.wait(true) && barrier.wait(true));
+        barrier.state.store(u64::from(u32::MAX) << BELOW_TICKET, Ordering::Relaxed);
+        assert!(barrier.wait(&mut waiter()) && barrier.wait(&mut waiter()));
         // ORDERING: Relaxed, one thread
         assert_eq!(barrier.round.load(Ordering::Relaxed), 1);
     }

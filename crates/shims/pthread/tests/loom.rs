@@ -2,9 +2,14 @@
 #![cfg(loom)]
 
 use corecast_base::sync::{Arc, AtomicU32, Ordering, UnsafeCell};
-use corecast_base::wait::LONGEST_SLEEP;
+use corecast_base::wait::{CpuSharing, LONGEST_SLEEP, Wait, Waiter};
 use corecast_pthread::{EpochWord, RwWord, Ticket};
 use loom::thread;
+
+/// A waiter that looks again and again, or sleeps after its first look.
+fn waiter(policy: Wait) -> Waiter {
+    Waiter::new(policy, CpuSharing::among(2, 2), None)
+}
 
 struct Shared<const THREADS: usize> {
     barrier: Ticket,
@@ -24,10 +29,10 @@ impl<const THREADS: usize> Shared<THREADS> {
     }
 
     /// Waits once; true for the last thread.
-    fn pass(&self, mine: usize, round: u32, spins: bool) -> bool {
+    fn pass(&self, mine: usize, round: u32, waiter: &mut Waiter) -> bool {
         // SAFETY: the others read it behind the barrier.
         self.parts[mine].with_mut(|part| unsafe { *part = round });
-        let is_last = self.barrier.wait(spins);
+        let is_last = self.barrier.wait(waiter);
         for part in &self.parts {
             // SAFETY: its thread has written it before the barrier.
             assert_eq!(part.with(|part| unsafe { *part }), round);
@@ -36,9 +41,11 @@ impl<const THREADS: usize> Shared<THREADS> {
     }
 }
 
-fn pass_twice(spins: bool) {
-    let pass_twice =
-        move |shared: &Shared<2>, mine| u32::from(shared.pass(mine, 1, spins)) + u32::from(shared.barrier.wait(spins));
+fn pass_twice(policy: Wait) {
+    let pass_twice = move |shared: &Shared<2>, mine| {
+        let mut waiter = waiter(policy);
+        u32::from(shared.pass(mine, 1, &mut waiter)) + u32::from(shared.barrier.wait(&mut waiter))
+    };
     loom::model(move || {
         let shared = Shared::new();
         let theirs = Arc::clone(&shared);
@@ -50,12 +57,12 @@ fn pass_twice(spins: bool) {
 
 #[test]
 fn what_was_written_before_is_read_behind() {
-    pass_twice(true);
+    pass_twice(Wait::Yield);
 }
 
 #[test]
 fn what_was_written_before_is_read_by_a_thread_that_has_slept() {
-    pass_twice(false);
+    pass_twice(Wait::Park);
 }
 
 /// The last of three passes on to each waiter what the other one had written: a waiter hears of it by the last thread only.
@@ -65,9 +72,9 @@ fn what_one_waiter_has_written_is_read_by_another() {
         let shared = Shared::<3>::new();
         let others = [1, 2].map(|mine| {
             let theirs = Arc::clone(&shared);
-            thread::spawn(move || theirs.pass(mine, 1, true))
+            thread::spawn(move || theirs.pass(mine, 1, &mut waiter(Wait::Yield)))
         });
-        let serial = u32::from(shared.pass(0, 1, true));
+        let serial = u32::from(shared.pass(0, 1, &mut waiter(Wait::Yield)));
         let serial = serial + others.map(|other| u32::from(other.join().expect("it passes"))).iter().sum::<u32>();
         assert_eq!(serial, 1);
     });
@@ -79,11 +86,11 @@ fn more_threads_come_than_it_counts() {
     loom::model(|| {
         let shared = Arc::new((Ticket::new(2), AtomicU32::new(0)));
         let come = |shared: &(Ticket, AtomicU32)| {
-            let mut serial = 0;
+            let (mut serial, mut waiter) = (0, waiter(Wait::Park));
             // All waits together are even, so that nobody is left over.
             // ORDERING: Relaxed, each wait is drawn once
             while shared.1.fetch_add(1, Ordering::Relaxed) < 4 {
-                serial += u32::from(shared.0.wait(false));
+                serial += u32::from(shared.0.wait(&mut waiter));
             }
             serial
         };
@@ -93,23 +100,41 @@ fn more_threads_come_than_it_counts() {
         });
         let serial = come(&shared) + others.map(|other| other.join().expect("it waits")).iter().sum::<u32>();
         assert_eq!(serial, 2);
-        assert!(shared.0.is_empty() && shared.0.is_between_rounds());
+        assert!(shared.0.is_between_rounds());
     });
 }
 
 /// Once the barrier is empty its memory can be used otherwise: no thread of its rounds touches it any more.
-#[test]
-fn an_empty_barrier_is_left_by_all() {
-    loom::model(|| {
-        let barrier = Arc::new(Ticket::new(2));
-        let theirs = Arc::clone(&barrier);
-        let other = thread::spawn(move || theirs.wait(true));
-        barrier.wait(true);
-        if barrier.is_empty() {
-            barrier.use_otherwise();
-        }
-        other.join().expect("it waits");
+fn all_leave<const THREADS: usize>(policy: Wait) {
+    loom::model(move || {
+        let barrier = Arc::new(Ticket::new(THREADS as u32));
+        let others: Vec<_> = (1..THREADS)
+            .map(|_| {
+                let theirs = Arc::clone(&barrier);
+                thread::spawn(move || theirs.wait(&mut waiter(policy)))
+            })
+            .collect();
+        let mut waiter = waiter(policy);
+        barrier.wait(&mut waiter);
+        barrier.empty(&mut waiter);
+        barrier.use_otherwise();
+        others.into_iter().for_each(|other| drop(other.join().expect("it waits")));
     });
+}
+
+#[test]
+fn an_empty_barrier_is_left_by_one() {
+    all_leave::<2>(Wait::Yield);
+}
+
+#[test]
+fn an_empty_barrier_is_left_by_two() {
+    all_leave::<3>(Wait::Yield);
+}
+
+#[test]
+fn a_thread_that_sleeps_hears_that_the_barrier_is_empty() {
+    all_leave::<2>(Wait::Park);
 }
 
 /// An object whose memory is used by threads that find it in order.

@@ -119,7 +119,7 @@ impl MessageClient {
         Ok(ServerCounts::from_words(&came).expect("a reply has room for more"))
     }
 
-    /// A round trip to each server in turn that does nothing.
+    /// A round trip to the server of this number that does nothing.
     pub(crate) fn ping(&mut self, server: usize) -> Result<(), RunError> {
         let request = wire::request(0, Operation::Empty, 0, &[], 0);
         self.ask(server % self.servers.len(), &request, &mut Came::default()).map(|_| ())

@@ -10,6 +10,7 @@ use super::{FORMS, builder, machine};
 
 /// Calls `work` in three applications, or four of the shared form, with a random number generator each.
 fn with_all<R: Send>(tm: &Tm, work: impl Fn(&mut Participant, &mut fastrand::Rng) -> R + Sync) -> Vec<R> {
+    // Seeds are the numbers of the participants: the same in every run.
     let results = tm.run_threads(|mut participant| {
         let mut random = fastrand::Rng::with_seed(participant.id().0.into());
         work(&mut participant, &mut random)
@@ -144,7 +145,8 @@ fn a_queue_gives_each_value_once_and_in_its_senders_order() {
     for form in FORMS {
         let machine = machine();
         let tm = builder(&machine, form).build().expect("memory");
-        let queue = Queue::new(&tm).expect("room");
+        let (queue, ended) = (Queue::new(&tm).expect("room"), tm.new_var(0usize).expect("room"));
+        let applications = tm.participants() - tm.servers();
         let taken = with_all(&tm, |participant, random| {
             let (me, mut next, mut taken) = (u64::from(participant.id().0) << 32, 0, Vec::new());
             while next < ROUNDS as u64 {
@@ -155,8 +157,20 @@ fn a_queue_gives_each_value_once_and_in_its_senders_order() {
                     taken.extend(participant.run(|tx| queue.pop(tx)).expect("nobody dies"));
                 }
             }
-            taken
+            // Until all have put in what they will, and nothing is left.
+            participant
+                .run(|tx| tx.read_for_update(ended).and_then(|count| tx.write(ended, count + 1)))
+                .expect("alive");
+            loop {
+                let value = participant.run(|tx| Ok((queue.pop(tx)?, tx.read(ended)?))).expect("nobody dies");
+                match value {
+                    (Some(value), _) => taken.push(value),
+                    (None, count) if count == applications => break (me, taken),
+                    (None, _) => std::thread::yield_now(),
+                }
+            }
         });
+        let (ids, taken): (Vec<u64>, Vec<Vec<u64>>) = taken.into_iter().unzip();
         for values in &taken {
             let mut last = BTreeMap::new();
             for value in values {
@@ -165,10 +179,11 @@ fn a_queue_gives_each_value_once_and_in_its_senders_order() {
             }
         }
         let mut all: Vec<u64> = taken.into_iter().flatten().collect();
-        let count = all.len();
         all.sort_unstable();
-        all.dedup();
-        assert_eq!(all.len(), count, "a value came out twice");
+        let mut given: Vec<u64> =
+            ids.into_iter().flat_map(|me| (0..ROUNDS as u64).map(move |next| me | next)).collect();
+        given.sort_unstable();
+        assert!(all == given, "{form}: {} values came out of {}, or one twice", all.len(), given.len());
     }
 }
 

@@ -7,10 +7,11 @@
 //! - `attribute`: where the state is kept;
 //! - `terms`: what all ranks have to agree on;
 //! - `founder`: rank 0, which makes the group;
-//! - `set_up`: the protocol;
+//! - `set_up`: the protocol; `contest`: what is timed in it;
 //! - `progress`: the library's pending messages while a member waits.
 
 mod attribute;
+mod contest;
 mod founder;
 mod progress;
 mod set_up;
@@ -48,10 +49,16 @@ unsafe impl Sync for Communicator {}
 pub(crate) enum Crowd {
     /// Two ranks with a CPU each.
     Pair = 1,
+    /// Two ranks with a CPU each, so far apart that the library carries long broadcasts faster.
+    PairApart = 5,
     /// More ranks with a CPU each.
     Wide = 2,
     /// More ranks than CPUs on which they may run.
     Crowded = 3,
+}
+
+impl Crowd {
+    const ALL: [Self; 4] = [Self::Pair, Self::PairApart, Self::Wide, Self::Crowded];
 }
 
 /// Calls pass until there have been enough.
@@ -119,7 +126,7 @@ impl Communicator {
     fn crowd(&self) -> (Option<Crowd>, bool) {
         // ORDERING: Relaxed, as the number says all
         let noted = self.crowd.load(Ordering::Relaxed);
-        let crowd = [Crowd::Pair, Crowd::Wide, Crowd::Crowded].into_iter().find(|&crowd| crowd as u32 == noted);
+        let crowd = Crowd::ALL.into_iter().find(|&crowd| crowd as u32 == noted);
         (crowd, noted == PASSED)
     }
 

@@ -6,6 +6,7 @@
 //! others:  open what is offered, check that it is that file
 //! all:     exchange whether it has gone well                                          [or of all ranks]
 //! all:     join; exchange whether it has gone well                                    [or of all ranks]
+//! two:     time long broadcasts, where that decides what is served                    [or of all ranks]
 //! ```
 //! Each exchange is a collective of the library on the same communicator, so all ranks know the same and go the same way.
 
@@ -17,6 +18,7 @@ use corecast::Member;
 use corecast::processes::Invitation;
 use corecast_base::sync::{AtomicUsize, Ordering};
 
+use super::contest;
 use super::founder::{self, OfferBytes};
 use super::progress::Progress;
 use super::terms::{self, Terms};
@@ -45,6 +47,7 @@ pub(super) fn set_up(library: &'static Library, comm: Handle) -> Option<Served> 
     });
     let crowd = match ranks {
         _ if terms.cpus.len() < ranks => Crowd::Crowded,
+        2 if contest::matters(library) && contest::library_wins(library, comm, &mut member)? => Crowd::PairApart,
         2 => Crowd::Pair,
         _ => Crowd::Wide,
     };
@@ -55,7 +58,7 @@ fn join(library: &Library, comm: Handle, terms: &Terms, rank: usize, ranks: usiz
     let founded = (rank == 0).then(|| founder::found(ranks, &terms.cpus)).flatten();
     let mut offer: OfferBytes =
         founded.as_ref().and_then(|founded| founded.offer()).unwrap_or([0; size_of::<OfferBytes>()]);
-    library.broadcast_bytes(&mut offer, comm).ok()?;
+    library.broadcast_bytes(&mut offer, 0, comm).ok()?;
     let opened = founder::open(&offer);
     let opened = agreed(library, comm, opened)?;
     let member = agreed(library, comm, enter(opened, rank, ranks));

@@ -51,11 +51,11 @@ impl Library {
         checked(unsafe { (self.functions.allreduce)(*in_place as *const c_void, into, count, *byte, bor, comm) })
     }
 
-    /// Gives the bytes of rank 0 to all ranks.
-    pub(crate) fn broadcast_bytes(&self, bytes: &mut [u8], comm: Handle) -> Result<(), c_int> {
+    /// Gives the bytes of rank `root` to all ranks.
+    pub(crate) fn broadcast_bytes(&self, bytes: &mut [u8], root: usize, comm: Handle) -> Result<(), c_int> {
         let (into, count) = (bytes.as_mut_ptr().cast::<c_void>(), bytes.len() as c_int);
         // SAFETY: the library's own function, and that many bytes.
-        checked(unsafe { (self.functions.broadcast)(into, count, self.constants.byte, 0, comm) })
+        checked(unsafe { (self.functions.broadcast)(into, count, self.constants.byte, root as c_int, comm) })
     }
 
     /// Lets the library deal with pending messages.

@@ -3,7 +3,7 @@
 //! Among two ranks with a CPU each, a message of some lines of corecast's channels takes longer than one of the library: each
 //! line is waited for by itself, while a copy of bytes lets the CPU fetch the next ones ahead. Where ranks share CPUs, Open MPI's
 //! root leaves its message behind and goes on. The limits are those of `docs/design/shim-mpi.md`; where nothing was measured
-//! everything is served. Longer ones than the limit are left to the library, too. The call has counted by then, so ranks with
+//! everything is served. MPICH's long broadcasts between two ranks are timed when the group is set up. Longer ones than the limit are left to the library, too. The call has counted by then, so ranks with
 //! other limits set up together, and find out.
 //!
 //! All ranks decide alike: by the number of ranks and CPUs on which they have agreed, the library, and the length.
@@ -36,8 +36,9 @@ fn left_to_library(kind: Kind, crowd: Crowd, is_open_mpi: bool) -> Option<RangeI
         (Crowd::Pair, Kind::Broadcast, true) => 113..=2047,
         (Crowd::Pair, Kind::Reduce, true) => 57..=2047,
         (Crowd::Pair, Kind::Allreduce, true) => 57..=usize::MAX,
-        (Crowd::Pair, Kind::Reduce, false) => 505..=4095,
-        (Crowd::Pair, Kind::Allreduce, false) => 2048..=usize::MAX,
+        (Crowd::PairApart, Kind::Broadcast, false) => 505..=usize::MAX,
+        (Crowd::Pair | Crowd::PairApart, Kind::Reduce, false) => 505..=4095,
+        (Crowd::Pair | Crowd::PairApart, Kind::Allreduce, false) => 2048..=usize::MAX,
         (Crowd::Crowded, Kind::Broadcast, true) => 1..=504,
         (Crowd::Crowded, Kind::Reduce, true) => 225..=2047,
         (Crowd::Crowded, Kind::Allreduce, true) => 505..=2047,
@@ -52,9 +53,13 @@ mod tests {
     #[test]
     fn what_travels_in_a_line_is_served_but_for_broadcasts_in_a_crowd() {
         for kind in [Kind::Broadcast, Kind::Reduce, Kind::Allreduce] {
-            for (crowd, is_open_mpi) in
-                [(Crowd::Pair, false), (Crowd::Pair, true), (Crowd::Crowded, false), (Crowd::Wide, true)]
-            {
+            for (crowd, is_open_mpi) in [
+                (Crowd::Pair, false),
+                (Crowd::PairApart, false),
+                (Crowd::Pair, true),
+                (Crowd::Crowded, false),
+                (Crowd::Wide, true),
+            ] {
                 let left = left_to_library(kind, crowd, is_open_mpi);
                 assert!(left.is_none_or(|left| (0..=56).all(|len| !left.contains(&len))), "{kind:?} {crowd:?}");
             }

@@ -6,11 +6,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::OnceLock;
-use std::thread;
-use std::time::{Duration, Instant};
 
-/// The longest time of a run, in seconds. Runs take seconds; on a busy machine more.
-const LIMIT_S: u64 = 120;
+use corecast_testing::launched;
 
 /// The seed of a program's random numbers, printed with a failure.
 const SEED: usize = 4711;
@@ -108,7 +105,7 @@ pub(crate) struct Run<'a> {
 #[derive(Debug)]
 pub(crate) struct Told {
     pub(crate) is_success: bool,
-    pub(crate) has_timed_out: bool,
+    pub(crate) has_hung: bool,
     /// All that the ranks have printed.
     pub(crate) output: String,
 }
@@ -169,9 +166,9 @@ impl<'a> Run<'a> {
     pub(crate) fn finish(self) -> Told {
         let output = tempfile::NamedTempFile::new().expect("a file");
         let mut child = self.spawn(output.as_file()).expect("the launcher starts");
-        let ended = wait(&mut child);
+        let end = launched::end_of(&mut child);
         let output = std::fs::read_to_string(output.path()).expect("what was printed");
-        Told { is_success: ended == Some(true), has_timed_out: ended.is_none(), output }
+        Told { is_success: end.is_ok_and(|status| status.success()), has_hung: end.is_err(), output }
     }
 
     fn spawn(&self, output: &File) -> io::Result<Child> {
@@ -198,26 +195,6 @@ impl<'a> Run<'a> {
         }
         launch.args(before).arg(&self.program).args([self.case, &self.seed.to_string()]);
     }
-}
-
-/// The longest time of a run: `CORECAST_LAUNCH_LIMIT` seconds where that is set.
-fn limit() -> Duration {
-    let wanted = std::env::var("CORECAST_LAUNCH_LIMIT").map(|seconds| seconds.parse().expect("a number of seconds"));
-    Duration::from_secs(wanted.unwrap_or(LIMIT_S))
-}
-
-/// True if it has succeeded; `None` if it was ended at the limit.
-fn wait(child: &mut Child) -> Option<bool> {
-    let (begin, limit) = (Instant::now(), limit());
-    while begin.elapsed() < limit {
-        if let Some(status) = child.try_wait().expect("the child can be waited for") {
-            return Some(status.success());
-        }
-        thread::sleep(Duration::from_millis(5));
-    }
-    child.kill().expect("it runs");
-    child.wait().expect("it was killed");
-    None
 }
 
 /// The object, which cargo builds for this test beside it.

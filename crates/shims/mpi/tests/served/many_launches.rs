@@ -2,6 +2,8 @@
 //!
 //! `ci/shim-long.sh` launches thousands; here it is a dozen.
 
+use corecast_testing::launched::numbers;
+
 use crate::launch::{Run, installed};
 
 /// Each takes a second at most, most of which is the launcher's.
@@ -13,9 +15,8 @@ const RANKS: [usize; 5] = [1, 2, 3, 4, 8];
 /// Each case with each number of ranks under each MPI, and then again with other random numbers.
 #[test]
 fn many_launches_end_and_give_the_same() {
-    let launches: usize = std::env::var("CORECAST_LAUNCHES").map_or(12, |count| count.parse().expect("a number"));
     let mpis = installed("many launches");
-    for launch in 0..launches {
+    for launch in numbers(12) {
         let Some(mpi) = mpis.get(launch % mpis.len().max(1)) else { return };
         let turn = launch / mpis.len();
         let case = CASES[turn % CASES.len()];

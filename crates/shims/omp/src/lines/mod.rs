@@ -177,7 +177,7 @@ impl TeamLines {
     fn exchange(&self, me: Position, interval: u64, waiter: &mut Waiter) -> Crossing {
         // ORDERING: Release, pairs with the Acquire in has_arrived [arrived]
         self.arrival(me.tid, interval).store(interval, Ordering::Release);
-        let mut next = 0;
+        let (mut next, sleeps) = (0, waiter.counts().parks);
         let crossing = self.wait(&self.exchange, interval, waiter, || {
             while next < me.size && self.has_arrived(next, interval) {
                 next += 1;
@@ -188,7 +188,11 @@ impl TeamLines {
         prefetch_for_write(self.arrival(me.tid, interval + 1));
         // Only now: the last to arrive wakes the others once, and not each of them a sleeper that has to wait for more. Two that
         // arrive last at once may both find the other missing, but then one of them finds all before it sleeps, and gets here.
-        self.exchange.notify();
+        // A member that has slept was woken by one that had not, for all: of the members' last looks before they slept, one came
+        // last, and would have found all. It would only wake those that sleep at the end of the next interval already, in vain.
+        if waiter.counts().parks == sleeps {
+            self.exchange.notify();
+        }
         crossing
     }
 

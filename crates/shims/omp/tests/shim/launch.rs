@@ -1,20 +1,14 @@
 //! Builds the programs, and starts them with the object preloaded or without.
 
 use std::collections::HashMap;
-use std::io::Read;
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitStatus, Stdio};
+use std::process::{Command, ExitStatus};
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant};
-use std::{env, fs, io, thread};
+use std::{env, fs, io};
 
+use corecast_testing::launched::output_of;
 use corecast_testing::skipped;
 use tempfile::TempDir;
-
-/// A program that takes longer hangs. Without load each takes less than a second; beside twenty busy processes LLVM's own
-/// barriers, whose threads yield to them, have taken 49 s.
-const LIMIT_S: u64 = 240;
-const LOOK: Duration = Duration::from_millis(2);
 
 /// A compiler, and how it links OpenMP.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -158,41 +152,11 @@ impl Program {
     }
 }
 
-/// The longest time of a program: `CORECAST_LAUNCH_LIMIT` seconds where that is set, as for launches that get only the CPU time
-/// that nothing else wants.
-fn limit() -> Duration {
-    let wanted = env::var("CORECAST_LAUNCH_LIMIT").map(|seconds| seconds.parse().expect("a number of seconds"));
-    Duration::from_secs(wanted.unwrap_or(LIMIT_S))
-}
-
-/// Runs a command to its end; one that does not end is killed, and is a failure.
+/// Runs a command to its end; one that hangs is a failure.
 fn end_of(mut command: Command, what: &str) -> Outcome {
-    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut child = command.spawn().expect("a program that was built starts");
-    let readers = (
-        in_background(child.stdout.take().expect("it was piped")),
-        in_background(child.stderr.take().expect("it was piped")),
-    );
-    let (start, limit) = (Instant::now(), limit());
-    let status = loop {
-        if let Some(status) = child.try_wait().expect("a child can be waited for") {
-            break status;
-        }
-        if start.elapsed() > limit {
-            child.kill().expect("a child can be killed");
-            panic!("{what} hangs");
-        }
-        thread::sleep(LOOK);
-    };
-    let text = |reader: thread::JoinHandle<io::Result<String>>| reader.join().expect("a reader ends").expect("a pipe");
-    Outcome { status, output: text(readers.0), errors: text(readers.1) }
-}
-
-fn in_background(mut pipe: impl Read + Send + 'static) -> thread::JoinHandle<io::Result<String>> {
-    thread::spawn(move || {
-        let mut text = Vec::new();
-        pipe.read_to_end(&mut text).map(|_| String::from_utf8_lossy(&text).into_owned())
-    })
+    let output = output_of(&mut command).unwrap_or_else(|hang| panic!("{what} hangs: {hang:?}"));
+    let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
+    Outcome { status: output.status, output: text(output.stdout), errors: text(output.stderr) }
 }
 
 /// Writes a copy of a file in which one text stands for another of the same length.

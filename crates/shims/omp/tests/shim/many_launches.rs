@@ -2,6 +2,8 @@
 //!
 //! `ci/shim-long.sh` launches ten thousand; here it is a hundred.
 
+use corecast_testing::launched::numbers;
+
 use crate::launch::{Compiler, program};
 
 /// Each with the number of rounds that makes it short.
@@ -10,10 +12,9 @@ const PROGRAMS: [(&str, &str); 5] =
 
 #[test]
 fn many_launches_end_and_give_the_same() {
-    let launches: usize = std::env::var("CORECAST_LAUNCHES").map_or(100, |count| count.parse().expect("a number"));
     let built: Vec<_> =
         PROGRAMS.iter().filter_map(|&(name, rounds)| Some((name, program(Compiler::Gcc, name)?, rounds))).collect();
-    for launch in 0..launches {
+    for launch in numbers(100) {
         let Some((name, program, rounds)) = built.get(launch % PROGRAMS.len()) else { return };
         // One half to four members for each of two CPUs.
         let threads = (1 + launch / PROGRAMS.len() % 8).to_string();

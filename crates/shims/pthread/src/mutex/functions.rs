@@ -4,19 +4,25 @@ use corecast_lock::{Algorithm, RawTimed, for_each_lock};
 use corecast_preload::Settings;
 use libc::{clockid_t, pthread_cond_t, pthread_mutex_t, timespec};
 
+use super::object::{Manner, Object};
 use super::{cond, lock, real};
 use crate::slot::export;
 use crate::{chosen, fork};
 
 // Old objects know some of them by a second name.
+export! { "C", unless is_foreign:
+    LOCK, PASSED_LOCK: real::Mutex = first_lock, pthread_mutex_lock, __pthread_mutex_lock (mutex: *mut pthread_mutex_t);
+    TRY_LOCK, PASSED_TRY_LOCK: real::Mutex = first_try_lock,
+        pthread_mutex_trylock, __pthread_mutex_trylock (mutex: *mut pthread_mutex_t);
+    UNLOCK, PASSED_UNLOCK: real::Mutex = first_unlock,
+        pthread_mutex_unlock, __pthread_mutex_unlock (mutex: *mut pthread_mutex_t);
+}
+
 export! { "C":
-    LOCK: real::Mutex = first_lock, pthread_mutex_lock, __pthread_mutex_lock (mutex: *mut pthread_mutex_t);
-    TRY_LOCK: real::Mutex = first_try_lock, pthread_mutex_trylock, __pthread_mutex_trylock (mutex: *mut pthread_mutex_t);
     TIMED_LOCK: real::Timed = first_timed_lock,
         pthread_mutex_timedlock (mutex: *mut pthread_mutex_t, until: *const timespec);
     CLOCK_LOCK: real::Clocked = first_clock_lock,
         pthread_mutex_clocklock (mutex: *mut pthread_mutex_t, clock: clockid_t, until: *const timespec);
-    UNLOCK: real::Mutex = first_unlock, pthread_mutex_unlock, __pthread_mutex_unlock (mutex: *mut pthread_mutex_t);
     DESTROY: real::Mutex = first_destroy, pthread_mutex_destroy, __pthread_mutex_destroy (mutex: *mut pthread_mutex_t);
     SIGNAL: real::Cond = first_signal, pthread_cond_signal (cond: *mut pthread_cond_t);
     BROADCAST: real::Cond = first_broadcast, pthread_cond_broadcast (cond: *mut pthread_cond_t);
@@ -31,13 +37,23 @@ export! { "C-unwind":
         (cond: *mut pthread_cond_t, mutex: *mut pthread_mutex_t, clock: clockid_t, until: *const timespec);
 }
 
+/// Whether a mutex is the C library's.
+///
+/// # Safety
+/// - A mutex is there.
+#[inline(always)]
+unsafe fn is_foreign(mutex: *mut pthread_mutex_t) -> bool {
+    // SAFETY: the caller's promise.
+    unsafe { Object::at(mutex) }.manner() == Manner::Foreign
+}
+
 /// Chooses who serves mutexes.
 pub(crate) fn choose() {
     match chosen::algorithm() {
         Some(algorithm) => {
             fork::prepare(in_child);
             serve(algorithm, Settings::get().counts());
-            real::find();
+            pass_foreign(Settings::get().counts());
         }
         None => pass(),
     }
@@ -48,7 +64,16 @@ fn in_child() {
     cond::in_child();
 }
 
+/// Mutexes that are not ours go straight to the C library, but for those that are counted.
+fn pass_foreign(counts: bool) {
+    let [lock, try_lock, _, _, unlock, ..] = real::find();
+    PASSED_UNLOCK.put_real(unlock);
+    PASSED_TRY_LOCK.put_real(try_lock);
+    if counts { PASSED_LOCK.put(LOCK.get()) } else { PASSED_LOCK.put_real(lock) }
+}
+
 fn pass() {
+    pass_foreign(false);
     let [lock, try_lock, timed_lock, clock_lock, unlock, destroy, wait, timed_wait, clock_wait, signal, broadcast] =
         real::find();
     LOCK.put_real(lock);

@@ -3,28 +3,28 @@
 use std::path::PathBuf;
 use std::thread;
 
+use corecast_testing::launched::numbers;
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
 use super::object::{LOCKS, output, preloaded, program};
 
 const PROGRAMS: [&str; 7] = ["barrier.c", "mutex.c", "cond.c", "rwlock.c", "fork.c", "heap.c", "standard.cpp"];
 
-/// Launches programs, `CORECAST_LAUNCHES` times in all. Every lock meets every program, and every third launch has one CPU for
+/// Every lock meets every program, and every third launch has one CPU for
 /// all its threads.
 #[test]
 fn many_launches_end_and_give_the_same() {
-    let launches: usize = std::env::var("CORECAST_LAUNCHES").map_or(14, |count| count.parse().expect("a number"));
     let built: Vec<PathBuf> = PROGRAMS.iter().filter_map(|source| program(source)).collect();
     if built.len() < PROGRAMS.len() {
         return;
     }
-    for launch in 0..launches {
+    for launch in numbers(14) {
         let program = &built[launch % PROGRAMS.len()];
         let lock = LOCKS[launch / PROGRAMS.len() % LOCKS.len()];
         let run = || output(&mut preloaded(program, lock));
         let run = || if launch % 3 == 0 { with_one_cpu(run) } else { run() };
         let end = thread::scope(|scope| scope.spawn(run).join());
-        assert!(end.is_ok(), "launch {launch} of {launches}: {} with {lock}", program.display());
+        assert!(end.is_ok(), "launch {launch}: {} with {lock}", program.display());
     }
 }
 

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::OnceLock;
 
+use corecast_testing::launched::output_of;
 use corecast_testing::skipped;
 use tempfile::TempDir;
 
@@ -43,18 +44,16 @@ pub(crate) fn program(source: &str) -> Option<PathBuf> {
     Some(built)
 }
 
-/// This program under the object, ended as [`limited`] ends it.
+/// This program under the object.
 pub(crate) fn preloaded(program: impl AsRef<OsStr>, lock: &str) -> Command {
-    let mut command = limited(program);
+    let mut command = plain(program);
     command.env("LD_PRELOAD", object()).env("CORECAST_LOCK", lock).env("CORECAST_SHIM", "barrier,lock");
     command
 }
 
-/// This program, which is ended after two minutes, or `CORECAST_LAUNCH_LIMIT` seconds where that is set.
-pub(crate) fn limited(program: impl AsRef<OsStr>) -> Command {
-    let mut command = Command::new("timeout");
-    let limit = std::env::var("CORECAST_LAUNCH_LIMIT").unwrap_or_else(|_| "120".to_owned());
-    command.args(["--signal=KILL", &limit]).arg(program);
+/// This program without the object, whatever this test was started with.
+pub(crate) fn plain(program: impl AsRef<OsStr>) -> Command {
+    let mut command = Command::new(program);
     for name in ["LD_PRELOAD", "CORECAST_LOCK", "CORECAST_SHIM", "CORECAST_SHIM_ONLY", "CORECAST_SHIM_OFF"] {
         command.env_remove(name);
     }
@@ -64,7 +63,7 @@ pub(crate) fn limited(program: impl AsRef<OsStr>) -> Command {
 /// The output of a run that ends well.
 #[track_caller]
 pub(crate) fn output(command: &mut Command) -> Output {
-    let output = command.output().expect("the program starts");
+    let output = output_of(command).unwrap_or_else(|hang| panic!("{command:?} hangs: {hang:?}"));
     let (told, errors) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     assert!(output.status.success(), "{command:?}: {}\n{told}\n{errors}", output.status);
     output

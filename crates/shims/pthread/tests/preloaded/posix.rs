@@ -1,13 +1,13 @@
 //! Programs that check what POSIX and glibc promise.
 
-use super::object::{LOCKS, limited, output, preloaded, program};
+use super::object::{LOCKS, output, plain, preloaded, program};
 use corecast_testing::skipped;
 
 /// Runs it without the object, and then with it and each of these locks.
 #[track_caller]
 fn run_with(source: &str, locks: &[&str]) {
     let Some(program) = program(source) else { return };
-    output(&mut limited(&program));
+    output(&mut plain(&program));
     for lock in locks {
         output(&mut preloaded(&program, lock));
     }

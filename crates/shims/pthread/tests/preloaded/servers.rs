@@ -7,6 +7,8 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use corecast_testing::launched::end_of;
+
 use super::object::preloaded;
 use super::programs::is_installed;
 
@@ -25,10 +27,9 @@ impl Server {
 
 impl Drop for Server {
     fn drop(&mut self) {
-        // `timeout` passes this on; a server that does not end is killed by it.
         let pid = rustix::process::Pid::from_child(&self.0);
         let _ = rustix::process::kill_process(pid, rustix::process::Signal::TERM);
-        let _ = self.0.wait();
+        let _ = end_of(&mut self.0);
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use super::object::{LOCKS, limited, object, output, preloaded, program};
+use super::object::{LOCKS, object, output, plain, preloaded, program};
 
 fn told(errors: &[u8]) -> Vec<String> {
     let text = String::from_utf8_lossy(errors);
@@ -96,7 +96,7 @@ fn locks_are_passed_on_where_a_sanitizer_watches_them() {
 #[test]
 fn locks_are_served_only_if_one_is_chosen_and_barriers_always() {
     let Some(program) = program("barrier.c") else { return };
-    let mut command = limited(&program);
+    let mut command = plain(&program);
     command.arg("visible").env("LD_PRELOAD", object()).env("CORECAST_SHIM_STATS", "1");
     let told = told(&output(&mut command).stderr);
     assert!(told.len() == 1 && told[0].contains(": barrier_wait: served 16000, "), "{told:?}");
