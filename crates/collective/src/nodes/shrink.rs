@@ -100,7 +100,8 @@ impl Member {
     fn shrink_until(&mut self, deadline: u64) -> Result<Shrunk, Error> {
         let old_rank = self.rank();
         let home = self.home().clone();
-        let ends = self.ends_mut();
+        let kept = self.attempt.take();
+        let ends = self.ends();
         if ends.near.ends().core.check_fault().is_ok() {
             return Err(Error::NotFailed);
         }
@@ -108,7 +109,7 @@ impl Member {
         if numbering.survival == Survival::Nothing {
             return Err(Error::CannotShrink { engine: numbering.engine.clone(), lost: "a member or a node" });
         }
-        let mut attempt = self.attempt.take().unwrap_or_else(|| Box::new(Attempt::of(ends)));
+        let mut attempt = kept.unwrap_or_else(|| Box::new(Attempt::of(ends)));
         loop {
             let ends = self.ends_mut();
             let near = match attempt.leave_lost_members(ends, deadline) {
