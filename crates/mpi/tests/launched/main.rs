@@ -47,11 +47,9 @@ fn words_reach_all_nodes_and_the_engine_goes_on() {
 }
 
 #[test]
-fn a_process_that_ends_first_waits_for_the_others_or_says_that_it_does_not() {
+fn a_process_that_does_not_wait_for_the_end_of_others_says_so() {
     for mpi in installed("the end of MPI") {
         for role in ["open late", "rank late"] {
-            let told = run(&mpi, role, 2, &[]);
-            assert!(told.is_success == Some(true) && told.count("ended") == 2, "{mpi}, {role}: {told:?}");
             let told = run(&mpi, role, 2, &[("CORECAST_MPI_END_TIMEOUT", "0.05")]);
             let said = "MPI_Finalize was not finished within 0.05 s";
             assert!(told.is_success.is_some() && told.output.contains(said), "{mpi}, {role}: {told:?}");
