@@ -194,13 +194,6 @@ impl NetworkCosts {
             other: Default::default(),
         }
     }
-
-    /// About how long [`measure`] takes if one way takes that long: the pairs of a round measure at once.
-    #[must_use]
-    pub fn estimate(nodes: usize, settings: &Settings, one_way: Duration) -> Duration {
-        let rounds = rounds(nodes, settings.rounds as usize).len() as u32;
-        one_way * rounds * 2 * (3 * settings.exchanges + 4 * settings.bursts)
-    }
 }
 
 #[cfg(test)]
