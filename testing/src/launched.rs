@@ -4,8 +4,7 @@
 //! program does, together with all that it has started:
 //!
 //! - it is *asleep* if hardly a look in a whole minute finds a thread that runs or wants to. A thread that waits for a CPU, or
-//! was
-//!   stopped, is not asleep;
+//!   was stopped, is not asleep;
 //! - it is *busy in vain* if it has used ten minutes of CPU time, which only passes while it has a CPU.
 //!
 //! Take it for programs that neither sleep nor compute for that long; for such that wait for a test,
