@@ -2,7 +2,7 @@
 
 use corecast_base::wait::Spinner;
 
-use super::state::{Attempt, Failed, Failure, Touched};
+use super::state::{Attempt, Failed, Touched};
 use crate::access::Access;
 use crate::crash_point;
 use crate::error::RunError;

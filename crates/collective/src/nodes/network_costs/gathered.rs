@@ -1,7 +1,5 @@
 //! The tournament of all nodes, and what it found, the same at every node.
 
-use std::time::Duration;
-
 use corecast_plan::cluster::{Arrival, Parameter, Tier};
 
 use super::leader_end::LeaderEnd;
