@@ -44,8 +44,9 @@ fn the_neighbour_waited_for_is_named_and_forgotten_afterwards() {
             has_waited.wait();
             return me.allreduce(1, |a, b| a + b);
         }
+        let node = me.node();
         let mut sum = me.start().allreduce(1, |a, b| a + b)?;
-        if me.node() > 0 {
+        if node > 0 {
             return sum.finish();
         }
         // Node 1 has delivered its value; node 2 waits for node 3.
