@@ -72,19 +72,7 @@ impl Rank {
         let met = is_made
             .map_err(|error| error.to_string())
             .and_then(|()| Invitation::by_name(&dir, &name, &founder).map_err(|error| error.to_string()));
-        let trouble = set_up.first_failed(met.is_err())?;
-        let invitation = match (met, trouble) {
-            (Ok(invitation), None) => invitation.rank(place),
-            (met, trouble) => {
-                let rank = trouble.unwrap_or(set_up.rank);
-                let host = set_up.facts[rank].host.clone();
-                let reason = match met.err().filter(|_| rank == set_up.rank) {
-                    Some(reason) => reason,
-                    None => "it cannot open the memory that they share".to_owned(),
-                };
-                return Err(OpenError::Mixed { rank, host, reason });
-            }
-        };
+        let invitation = invited(&set_up, met)?.rank(place);
         let leaders: Vec<usize> = nodes.iter().map(|ranks| ranks[0]).collect();
         let comms = set_up.communicators(&leaders, 1)?;
         let info = LibraryInfo::of(&set_up.session.library);
@@ -145,6 +133,18 @@ impl fmt::Debug for Rank {
             .field("nodes", &nodes.len())
             .finish_non_exhaustive()
     }
+}
+
+/// The way into this rank's node, if every rank has found the one into its own.
+fn invited(set_up: &SetUp, met: Result<Invitation, String>) -> Result<Invitation, OpenError> {
+    let trouble = set_up.first_failed(met.is_err())?;
+    let (reason, rank) = match (met, trouble) {
+        (Ok(invitation), None) => return Ok(invitation),
+        (met, trouble) => (met.err(), trouble.unwrap_or(set_up.rank)),
+    };
+    let own = reason.filter(|_| rank == set_up.rank);
+    let reason = own.unwrap_or_else(|| "it cannot open the memory that they share".to_owned());
+    Err(OpenError::Mixed { rank, host: set_up.facts[rank].host.clone(), reason })
 }
 
 /// The ranks of each node, by the homes of all ranks. Nodes are in the order of their lowest ranks, and ranks ascend.
