@@ -3,8 +3,9 @@
 //! A participant among processes writes the values that it is about to store into its log before it persists. The one that finds
 //! its death, under the region's exclusion so that it happens once, looks at its status: an attempt that runs is aborted, and
 //! one that persists is completed from the log, whose variables are still locked. After that the status says that the attempt
-//! has ended, and the rule takes every lock of it for stale. Only where the log could not hold all values is the instance
-//! poisoned; so it is when a server dies, as the locks die with it.
+//! has ended, and the rule takes every lock of it for stale. In the shared form, where another process may take the place, its
+//! locks are also given back before: they would be taken for the successor's, which has the same number. Only where the log
+//! could not hold all values is the instance poisoned; so it is when a server dies, as the locks die with it.
 
 use corecast_base::region::{Liveness, ParticipantId};
 
@@ -12,7 +13,9 @@ use crate::error::OpenError;
 use crate::log::Log;
 use crate::region::memory::Memory;
 use crate::seat::GONE;
+use crate::slot::Slot;
 use crate::status::{ClientId, State, Why};
+use crate::wide_slot::WideSlot;
 
 impl Memory {
     /// Makes this process the one that has the participant.
@@ -75,6 +78,7 @@ impl Memory {
             }
         } else {
             self.settle_attempt(client);
+            self.give_up_locks(client);
         }
         // With messages its channels have died, too.
         let next = if self.config.is_shared { 0 } else { GONE };
@@ -91,6 +95,21 @@ impl Memory {
             (epoch, State::Persisting) if self.complete(client, epoch) => status.commit(epoch),
             (_, State::Persisting) => self.poison(client),
             _ => {}
+        }
+    }
+
+    /// Gives back the locks of a dead participant in the shared form, once its status says that its attempt has ended. It looks
+    /// at all variables that were ever allocated, as nothing lists the locks of a participant but its own memory.
+    fn give_up_locks(&self, client: ClientId) {
+        if !self.config.is_shared {
+            return;
+        }
+        let words = self.config.lock_words();
+        for variable in 0..self.ever_allocated() {
+            match &self.locks[variable * words..][..words] {
+                [word] => Slot::of(word, client).give_up(),
+                words => WideSlot::of(words, client).give_up(),
+            }
         }
     }
 

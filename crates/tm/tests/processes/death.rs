@@ -140,6 +140,35 @@ fn in_the_shared_form_another_process_takes_the_place_of_a_dead_one() {
     go_on(&mut application(&tm, OTHER), &accounts);
 }
 
+/// The dead one had the write lock of one account and the read lock of another one. Its successor touches neither, so that it is
+/// in the way of nobody there.
+fn locks_end_with_their_owner(participants: usize) {
+    let machine = machine();
+    let tm = builder(&machine, Form::Shared).participants(participants).create().expect("memory");
+    let accounts = open_accounts(&tm);
+    let mut other = roles::start("transfer until locked:2", &tm);
+    other.hear();
+    roles::await_death(&other);
+    let (mut third, mut successor) = (application(&tm, 1), application(&tm, OTHER));
+    successor
+        .run(|tx| {
+            let value = tx.read(accounts[7])?;
+            thread::scope(|scope| scope.spawn(|| play_round(&mut third, &accounts, 0)).join().expect("no panic"))
+                .expect("nobody dies");
+            tx.write(accounts[7], value)
+        })
+        .expect("nobody dies");
+    assert_eq!((third.counts().aborts(), successor.counts().aborts()), (0, 0), "of {participants}");
+    go_on(&mut third, &accounts);
+}
+
+#[test]
+fn a_successor_does_not_inherit_the_locks_of_a_dead_one() {
+    locks_end_with_their_owner(4);
+    // More than one word has bits for.
+    locks_end_with_their_owner(70);
+}
+
 #[test]
 fn values_that_nobody_can_complete_poison_the_instance() {
     for form in FORMS {
