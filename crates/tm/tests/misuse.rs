@@ -221,6 +221,22 @@ fn impossible_choices_are_named() {
 }
 
 #[test]
+fn a_reply_that_comes_late_answers_no_other_request() {
+    let machine = machine();
+    let builder = Tm::builder(&machine).participants(2).form(Form::Messages).values(Values::AtServers);
+    let tm = builder.build().expect("memory");
+    let vars = [1u32, 2].map(|value| tm.new_var(value).expect("room"));
+    let mut participant = application(&tm, 1);
+    let Ok(Role::Server(server)) = tm.participant(0) else { panic!("0 is a server") };
+    tm.stop();
+    assert_eq!(participant.load(vars[0]), Err(RunError::Stopped), "nobody serves");
+    thread::scope(|scope| {
+        scope.spawn(|| server.serve());
+        assert_eq!(participant.load(vars[1]), Err(RunError::Stopped));
+    });
+}
+
+#[test]
 fn servers_that_are_stopped_end_transactions() {
     let machine = machine();
     let tm = Tm::builder(&machine).participants(2).form(Form::Messages).build().expect("memory");
