@@ -14,6 +14,12 @@ impl Attempt {
         self.touched.get(lock).map_or(Mode::None, |touched| touched.mode)
     }
 
+    /// Whether the attempt has a lock of a variable.
+    #[inline]
+    pub(crate) fn has_lock(&self, lock: u32) -> bool {
+        self.mode(lock).is_held()
+    }
+
     /// The value of one word of a variable that was checked.
     #[inline]
     pub(crate) fn read(&mut self, lock: u32, word: u32, words: usize) -> Result<u64, Failed> {
