@@ -256,7 +256,8 @@ impl Tm {
         self.inner.memory.poisoned()
     }
 
-    /// Lets the servers end; transactions return [`RunError::Stopped`] from then on, in the form of messages.
+    /// Lets the servers end, also where they are never without requests; transactions return [`RunError::Stopped`] from then on,
+    /// in the form of messages.
     pub fn stop(&self) {
         self.inner.memory.stop();
         self.inner.links.close();
