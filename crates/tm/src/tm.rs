@@ -264,20 +264,22 @@ impl Tm {
     }
 
     /// Runs all participants that are still free as threads of this process: servers serve, and `work` is called with each
-    /// application. Returns their results in the order of their numbers, once all have ended.
+    /// application. Returns their results in the order of their numbers, once all have ended: servers do when all applications
+    /// have left, those that were taken elsewhere among them. Participants that are taken, or that left and cannot be had again,
+    /// are left out.
     ///
     /// # Errors
-    /// [`OpenError`] if a participant cannot be had.
+    /// [`OpenError`] if a free participant cannot be had.
     ///
     /// # Panics
     /// With the panic of `work`, after all others have ended.
     pub fn run_threads<R: Send>(&self, work: impl Fn(Participant) -> R + Sync) -> Result<Vec<R>, OpenError> {
-        let roles: Vec<Role> = (0..self.participants()).map(|id| self.participant(id)).collect::<Result<_, _>>()?;
+        let roles = self.free_roles()?;
         let work = &work;
         let results = thread::scope(|scope| {
-            let starts = roles.into_iter().zip(&self.inner.cpus).map(|(role, &cpu)| {
+            let starts = roles.into_iter().map(|(id, role)| {
                 scope.spawn(move || {
-                    pin(cpu);
+                    pin(self.cpu(id));
                     match role {
                         Role::Application(participant) => Some(work(participant)),
                         Role::Server(server) => {
@@ -293,6 +295,19 @@ impl Tm {
         });
         let results = results.into_iter().map(|result| result.unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
         Ok(results.flatten().collect())
+    }
+
+    /// The participants that are still free, with their numbers.
+    fn free_roles(&self) -> Result<Vec<(usize, Role)>, OpenError> {
+        let mut roles = Vec::new();
+        for id in 0..self.participants() {
+            match self.participant(id) {
+                Ok(role) => roles.push((id, role)),
+                Err(OpenError::Taken(_)) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(roles)
     }
 }
 
