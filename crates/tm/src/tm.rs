@@ -265,8 +265,7 @@ impl Tm {
 
     /// Runs all participants that are still free as threads of this process: servers serve, and `work` is called with each
     /// application. Returns their results in the order of their numbers, once all have ended: servers do when all applications
-    /// have left, those that were taken elsewhere among them. Participants that are taken, or that left and cannot be had again,
-    /// are left out.
+    /// have left, those that were taken elsewhere among them. Participants that are taken are left out.
     ///
     /// # Errors
     /// [`OpenError`] if a free participant cannot be had.
