@@ -239,10 +239,10 @@ impl Tm {
     ///
     /// # Errors
     /// [`RunError::Foreign`], [`RunError::Beyond`], and [`RunError::AtServers`] where values are with the servers: there a
-    /// participant can [load](Participant::load) them.
+    /// participant can [load](Participant::load) them. [`RunError::Poisoned`]: it may be of a commit that is half done.
     pub fn load<T: Value>(&self, var: TVar<T>) -> Result<T, RunError> {
         let memory = &self.inner.memory;
-        memory.region.check_fork()?;
+        memory.check_usable()?;
         memory.check(var.index(), var.instance(), 1)?;
         if memory.config.values == Values::AtServers {
             return Err(RunError::AtServers);

@@ -184,6 +184,9 @@ fn values_that_nobody_can_complete_poison_the_instance() {
         });
         assert_eq!(error, RunError::Poisoned { by: ClientId(OTHER as u16) });
         assert_eq!(tm.poisoned(), Some(ClientId(OTHER as u16)));
+        for &account in &accounts {
+            assert_eq!(tm.load(account), Err(error.clone()), "it may be one of half a commit");
+        }
         let refused = tm.participant(OTHER).expect_err("it is of no use any more");
         assert_eq!(refused.to_string(), "the instance is poisoned: participant 3 died in the middle of its work");
     }
