@@ -10,6 +10,7 @@ use corecast_channel::select::{Select, SelectError, Subset};
 use corecast_channel::ump::bytes::{Receiver, Sender};
 
 use crate::config::Values;
+use crate::crash_point;
 use crate::error::{OpenError, RunError};
 use crate::lock_table::LockTable;
 use crate::messages::links::Links;
@@ -205,7 +206,9 @@ impl Server {
         };
         let old = self.values(var, 1);
         if reply == Reply::Granted {
+            crash_point::here("changing");
             self.memory.store(var, new(old[0]));
+            crash_point::here("changed");
             self.table.drop_all(by.client);
         }
         self.count(reply);
@@ -247,6 +250,7 @@ impl Server {
         for (var, value) in (0..count.min(MOST_PUTS)).map(|at| wire::put_at(words, at)) {
             if var < self.memory.config.variables {
                 self.memory.store(var, value);
+                crash_point::here("put-stored");
             }
         }
     }

@@ -9,6 +9,7 @@
 
 use corecast_base::region::{Liveness, ParticipantId};
 
+use crate::crash_point;
 use crate::error::OpenError;
 use crate::log::Log;
 use crate::region::memory::Memory;
@@ -80,6 +81,7 @@ impl Memory {
             self.settle_attempt(client);
             self.give_up_locks(client);
         }
+        crash_point::here("settled");
         // With messages its channels have died, too.
         let next = if self.config.is_shared { 0 } else { GONE };
         self.seat(id).leave(next);
@@ -110,6 +112,7 @@ impl Memory {
                 [word] => Slot::of(word, client).give_up(),
                 words => WideSlot::of(words, client).give_up(),
             }
+            crash_point::here("clearing");
         }
     }
 
@@ -120,6 +123,7 @@ impl Memory {
             // An index that a stranger wrote is left out.
             if index < self.config.variables.into() {
                 self.store(index as u32, value);
+                crash_point::here("completing");
             }
         }
         true
