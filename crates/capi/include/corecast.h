@@ -2138,8 +2138,8 @@ void corecast_tm_participant_close(corecast_tm_participant *participant);
 
 // Runs a transaction: calls `body` until an attempt commits, or gives up. `outcome` is what the body returned then, 0 if it
 // was committed. Transactions do not nest: a call by the body is CORECAST_PANIC, and runs nothing. CORECAST_POISONED if a
-// participant was killed in the middle of its work, CORECAST_CLOSED if the servers have ended, CORECAST_FULL if the body made
-// more words than there are.
+// participant was killed in the middle of its work, CORECAST_CLOSED if the servers have ended, CORECAST_FULL if the body
+// made more words than there are.
 corecast_status corecast_tm_run(const corecast_tm_participant *participant,
                                 corecast_tm_body body,
                                 void *context,

@@ -7,8 +7,8 @@ use crate::config::Config;
 use crate::error::OpenError;
 use crate::placement::Placement;
 
-/// The CPUs of the machine that this process may use, or all if it may use none. The mask of the calling thread does not count: it
-/// may be bound to a CPU, and participants are threads of their own.
+/// The CPUs of the machine that this process may use, or all if it may use none. The mask of the calling thread alone does not
+/// count: it may be bound to a CPU, and participants are threads of their own.
 fn usable(machine: &Machine) -> CpuSet {
     let all = machine.cpu_set();
     let mine = pin::process_affinity().unwrap_or_else(|_| all.clone());

@@ -69,6 +69,8 @@ impl<'a> Tx<'a> {
     /// Gives the read lock of a variable back before the end, for searches that need only the last few (early release): from now
     /// on others may write it, and this transaction is not aborted for that. Of a variable that it writes nothing happens.
     ///
+    /// The lock is the transaction's: an earlier read of the same variable is no longer protected either.
+    ///
     /// # Errors
     /// [`Abort`]: return it.
     #[inline]

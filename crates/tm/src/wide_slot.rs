@@ -86,7 +86,7 @@ impl<'a> WideSlot<'a> {
     pub fn give_up(&self) {
         // ORDERING: Relaxed, the kernel's evidence of the owner's death comes after all that the owner has written
         let readers = self.readers[word_of(self.me)].load(Ordering::Relaxed);
-        // ORDERING: Relaxed, as above
+        // ORDERING: Relaxed, the same evidence comes after it
         let writer = self.writer.load(Ordering::Relaxed);
         let is_written = writer == writer_word(self.me);
         if is_written || readers & bit_of(self.me) != 0 {

@@ -107,8 +107,8 @@ c_functions! {
 
     /// Runs a transaction: calls `body` until an attempt commits, or gives up. `outcome` is what the body returned then, 0 if it
     /// was committed. Transactions do not nest: a call by the body is CORECAST_PANIC, and runs nothing. CORECAST_POISONED if a
-    /// participant was killed in the middle of its work, CORECAST_CLOSED if the servers have ended, CORECAST_FULL if the body made
-    /// more words than there are.
+    /// participant was killed in the middle of its work, CORECAST_CLOSED if the servers have ended, CORECAST_FULL if the body
+    /// made more words than there are.
     unsafe fn corecast_tm_run(
         participant: &TmParticipant,
         body: TmBody,

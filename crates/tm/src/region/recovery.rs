@@ -4,8 +4,8 @@
 //! its death, under the region's exclusion so that it happens once, looks at its status: an attempt that runs is aborted, and
 //! one that persists is completed from the log, whose variables are still locked. After that the status says that the attempt
 //! has ended, and the rule takes every lock of it for stale. In the shared form, where another process may take the place, its
-//! locks are also given back before: they would be taken for the successor's, which has the same number. Only where the log could not hold all values is the instance
-//! poisoned; so it is when a server dies, as the locks die with it.
+//! locks are also given back before: they would be taken for the successor's, which has the same number. Only where the log
+//! could not hold all values is the instance poisoned; so it is when a server dies, as the locks die with it.
 
 use corecast_base::region::{Liveness, ParticipantId};
 

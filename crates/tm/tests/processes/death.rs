@@ -94,7 +94,7 @@ fn a_participant_killed_while_it_settles_a_death_stops_nobody() {
         let machine = machine();
         let tm = builder(&machine, Form::Shared).create().expect("memory");
         let accounts = open_accounts(&tm);
-        for role in ["transfer until storing:9", &format!("transfer as 2 until {label}")] {
+        for role in ["transfer until storing:9", format!("transfer as 2 until {label}").as_str()] {
             let mut other = roles::start(role, &tm);
             other.hear();
             roles::await_death(&other);

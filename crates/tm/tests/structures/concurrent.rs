@@ -75,7 +75,9 @@ fn a_result_stays_that_a_later_search_passes(form: Form, search: Search) {
             }
         }
         let [first, second, ..] = &mut applications[..] else { panic!("there are three") };
-        (1..=8).for_each(|key| drop(first.run(|tx| list.insert(tx, key, key)).expect("nobody dies")));
+        for key in 1..=8 {
+            assert_eq!(first.run(|tx| list.insert(tx, key, key)), Ok(true));
+        }
         let mut taken = None;
         let added = first.run(|tx| {
             let is_added = list.contains(tx, 5)? && list.insert(tx, 9, 9)?;
