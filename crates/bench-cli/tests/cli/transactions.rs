@@ -72,7 +72,7 @@ fn memories_are_raced_at_the_work_that_is_named() {
         }
     }
     assert_eq!((&cells[0]["checks_percent"], &cells[1]["checks_percent"]), (&50.into(), &serde_json::Value::Null));
-    assert_eq!(report["gates"].as_array().map(Vec::len), Some(9));
+    assert_eq!(report["gates"].as_array().map(Vec::len), Some(10));
     assert_eq!(report["published"][0]["least"], 2.51);
 }
 
