@@ -220,6 +220,69 @@ fn impossible_choices_are_named() {
     assert!(matches!(error, OpenError::Options(_)), "{error}");
 }
 
+/// Far more than are needed to be told that the servers end.
+const MANY_ROUNDS: usize = 1_000_000;
+
+#[test]
+fn servers_stop_though_requests_go_on() {
+    both_values(|tm| {
+        let var = tm.new_var(1u32).expect("room");
+        let mut participant = application(tm, 1);
+        let Ok(Role::Server(server)) = tm.participant(0) else { panic!("0 is a server") };
+        let is_busy = AtomicU32::new(0);
+        thread::scope(|scope| {
+            let serving = scope.spawn(|| server.serve());
+            let asking = scope.spawn(|| {
+                (0..MANY_ROUNDS).find_map(|_| {
+                    let error = participant.ping(0).and_then(|()| participant.run(|tx| tx.read(var))).err();
+                    raise(&is_busy);
+                    error
+                })
+            });
+            wait_for(&is_busy);
+            tm.stop();
+            assert_eq!(asking.join().expect("no panic"), Some(RunError::Stopped));
+            serving.join().expect("no panic").expect("no forked child");
+        });
+    });
+    // A server whose client never looks.
+    both_values(|tm| {
+        let mut participant = application(tm, 1);
+        let Ok(Role::Server(server)) = tm.participant(0) else { panic!("0 is a server") };
+        tm.stop();
+        thread::scope(|scope| {
+            scope.spawn(|| server.serve());
+            let error = (0..MANY_ROUNDS).find_map(|_| participant.ping(0).err());
+            assert_eq!(error, Some(RunError::Stopped));
+        });
+    });
+}
+
+/// An instance of one server and one application, with values here and there.
+fn both_values(check: impl Fn(&Tm)) {
+    let machine = machine();
+    for values in [Values::InMemory, Values::AtServers] {
+        let builder = Tm::builder(&machine).participants(2).form(Form::Messages).values(values);
+        check(&builder.build().expect("memory"));
+    }
+}
+
+#[test]
+fn a_reply_that_comes_late_answers_no_other_request() {
+    let machine = machine();
+    let builder = Tm::builder(&machine).participants(2).form(Form::Messages).values(Values::AtServers);
+    let tm = builder.build().expect("memory");
+    let vars = [1u32, 2].map(|value| tm.new_var(value).expect("room"));
+    let mut participant = application(&tm, 1);
+    let Ok(Role::Server(server)) = tm.participant(0) else { panic!("0 is a server") };
+    tm.stop();
+    assert_eq!(participant.load(vars[0]), Err(RunError::Stopped), "nobody serves");
+    thread::scope(|scope| {
+        scope.spawn(|| server.serve());
+        assert_eq!(participant.load(vars[1]), Err(RunError::Stopped));
+    });
+}
+
 #[test]
 fn servers_that_are_stopped_end_transactions() {
     let machine = machine();

@@ -6,7 +6,7 @@ use super::engine::Engine;
 use super::error::{Error, Late};
 use super::far_plan::FarPlan;
 use super::forms::Forms;
-use super::leader::Leader;
+use super::leader::{Leader, Polled};
 use super::news::News;
 use super::numbering::Numbering;
 use super::stop::Stop;
@@ -113,15 +113,11 @@ impl Ends {
         Ok(result)
     }
 
-    /// Waits at the engine until `poll` says that its work is done; for leaders only. `awaited` is the node that it waits for.
-    pub(super) fn far(
-        &mut self,
-        awaited: Option<usize>,
-        poll: impl FnMut(&mut dyn Engine) -> Result<bool, Stop>,
-    ) -> Result<(), Error> {
+    /// Waits at the engine until `poll` says that its work is done; for leaders only.
+    pub(super) fn far(&mut self, poll: impl FnMut(&mut dyn Engine) -> Result<Polled, Stop>) -> Result<(), Error> {
         let Self { near, news, leader, deadline, .. } = self;
         let leader = leader.as_mut().expect("a leader waits at its engine");
-        let done = leader.wait(near, news, *deadline, awaited, poll);
+        let done = leader.wait(near, news, *deadline, poll);
         done.map_err(|stop| self.stopped(stop))
     }
 

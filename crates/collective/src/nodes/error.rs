@@ -100,7 +100,8 @@ pub enum Error {
 pub struct Late {
     /// Members of this member's node that have not begun the operation, the first eight of them, by rank.
     pub members: Vec<usize>,
-    /// The node from which this node's leader waits for a message, if it is known.
+    /// The neighbour from which this node's leader waits for a message, if it is known. It may itself wait for another node:
+    /// the node that is late is the one that names none.
     pub nodes: Vec<usize>,
 }
 

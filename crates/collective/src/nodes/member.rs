@@ -12,6 +12,7 @@ use super::far_plan::FarPlan;
 use super::forms::Forms;
 use super::leader::Leader;
 use super::prepared::{self, Steps};
+use super::shrink::Attempt;
 use crate::error::Loss;
 use crate::member::Member as NearMember;
 use crate::op::Op;
@@ -36,6 +37,8 @@ use crate::operation::Order;
 pub struct Member {
     ends: Ends,
     home: Home,
+    /// The attempt to shrink the group that the member's limit has interrupted.
+    pub(super) attempt: Option<Box<Attempt>>,
 }
 
 /// The place to which a leader goes when its member leaves.
@@ -63,7 +66,7 @@ pub(super) const HELD_BRIEFLY: &str = "no thread panics while it holds a leader"
 
 impl Member {
     pub(super) fn new(ends: Ends, home: Home) -> Self {
-        Self { ends, home }
+        Self { ends, home, attempt: None }
     }
 
     pub(super) fn ends_mut(&mut self) -> &mut Ends {

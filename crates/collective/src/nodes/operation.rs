@@ -7,6 +7,7 @@
 use super::ends::Ends;
 use super::error::Error;
 use super::exchange::{Exchange, Header, Way};
+use super::leader::Polled;
 use crate::call::{Call, CallKind};
 use crate::operation::{Message, Order, Progress, Reduction, broadcast, reduce};
 
@@ -178,7 +179,10 @@ impl<M: Message, F: FnMut(&mut [M::Item], &[M::Item])> Operation<M, F> {
     fn finish(&mut self, ends: &mut Ends, chunk: usize) -> Result<(), Error> {
         let Self { exchange, way, header, chunks, theirs, each, .. } = self;
         let values = chunks[chunk].message.values();
-        ends.far(exchange.awaited(way), |engine| exchange.go_on(engine, way, *header, values, theirs, each))
+        ends.far(|engine| match exchange.go_on(engine, way, *header, values, theirs, each)? {
+            true => Ok(Polled::Done),
+            false => Ok(Polled::Awaits(exchange.awaited(way))),
+        })
     }
 }
 

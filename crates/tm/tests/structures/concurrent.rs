@@ -2,9 +2,10 @@
 //! once. Whether single operations are linearizable is tested where the checker of histories is, in the facade.
 
 use std::collections::BTreeMap;
+use std::thread;
 
 use corecast_tm::structures::{Bank, HashTable, Queue, Search, SkipListMap, SortedList};
-use corecast_tm::{Abort, Manager, Participant, Tm, Tx};
+use corecast_tm::{Abort, Form, Manager, Participant, Role, Tm, Tx};
 
 use super::{FORMS, builder, machine};
 
@@ -56,6 +57,46 @@ fn keys(entries: Vec<(u64, u64)>) -> Vec<u64> {
     let mut keys: Vec<u64> = entries.into_iter().map(|(key, _)| key).collect();
     keys.sort_unstable();
     keys
+}
+
+/// One transaction adds 9 if 5 is there. Once it has found 5 and gone by on its way to 9, another one takes 5 out and sees no 9:
+/// neither may have happened before the other.
+fn a_result_stays_that_a_later_search_passes(form: Form, search: Search) {
+    let machine = machine();
+    let tm = builder(&machine, form).manager(Manager::Wholly).build().expect("memory");
+    let list = SortedList::new(&tm, search).expect("room");
+    thread::scope(|scope| {
+        let mut applications = Vec::new();
+        for id in 0..tm.participants() {
+            match tm.participant(id).expect("it is free") {
+                Role::Server(server) => drop(scope.spawn(|| server.serve())),
+                Role::Application(participant) => applications.push(participant),
+                other => panic!("{other:?}"),
+            }
+        }
+        let [first, second, ..] = &mut applications[..] else { panic!("there are three") };
+        (1..=8).for_each(|key| drop(first.run(|tx| list.insert(tx, key, key)).expect("nobody dies")));
+        let mut taken = None;
+        let added = first.run(|tx| {
+            let is_added = list.contains(tx, 5)? && list.insert(tx, 9, 9)?;
+            taken.get_or_insert_with(|| {
+                // It has fewer commits, and wins.
+                let take = |tx: &mut Tx<'_>| Ok((list.remove(tx, 5)?.is_some(), list.contains(tx, 9)?));
+                thread::scope(|scope| scope.spawn(|| second.run(take)).join().expect("no panic"))
+            });
+            Ok(is_added)
+        });
+        assert_eq!((taken, added), (Some(Ok((true, false))), Ok(false)), "{form}, {search:?}");
+    });
+}
+
+#[test]
+fn elastic_operations_of_one_transaction_compose() {
+    for form in FORMS {
+        for search in Search::ALL {
+            a_result_stays_that_a_later_search_passes(form, search);
+        }
+    }
 }
 
 #[test]

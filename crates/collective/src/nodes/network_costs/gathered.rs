@@ -1,7 +1,5 @@
 //! The tournament of all nodes, and what it found, the same at every node.
 
-use std::time::Duration;
-
 use corecast_plan::cluster::{Arrival, Parameter, Tier};
 
 use super::leader_end::LeaderEnd;
@@ -193,13 +191,6 @@ impl NetworkCosts {
             tail_ns: Parameter::measured(tail_ns, source),
             other: Default::default(),
         }
-    }
-
-    /// About how long [`measure`] takes if one way takes that long: the pairs of a round measure at once.
-    #[must_use]
-    pub fn estimate(nodes: usize, settings: &Settings, one_way: Duration) -> Duration {
-        let rounds = rounds(nodes, settings.rounds as usize).len() as u32;
-        one_way * rounds * 2 * (3 * settings.exchanges + 4 * settings.bursts)
     }
 }
 
