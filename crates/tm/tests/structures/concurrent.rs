@@ -75,7 +75,7 @@ fn a_result_stays_that_a_later_search_passes(form: Form, search: Search) {
             }
         }
         let [first, second, ..] = &mut applications[..] else { panic!("there are three") };
-        (1..=8).for_each(|key| drop(first.run(|tx| list.insert(tx, key, key)).expect("nobody dies")));
+        (1..=8).for_each(|key| assert!(first.run(|tx| list.insert(tx, key, key)).expect("nobody dies")));
         let mut taken = None;
         let added = first.run(|tx| {
             let is_added = list.contains(tx, 5)? && list.insert(tx, 9, 9)?;
