@@ -2,14 +2,14 @@
 //! against locks, the transactional memories of crates, and GCC's.
 //!
 //! The experiments of TM2C (Gramoli, Guerraoui, Trigonakis, EuroSys 2012): a bank, a hash table and a sorted list, a
-//! map-reduce over a file, and bare round trips; and a map and a queue. Every contender is checked in every situation before it is timed there. They
-//! run in turns, in an order drawn anew for each round, each round over a new memory.
+//! map-reduce over a file, and bare round trips; and a map and a queue. Every contender is checked in every situation before it
+//! is timed there. They run in turns, in an order drawn anew for each round, each round over a new memory.
 //!
 //! - `workload`: the kinds of work, with their numbers; `situations`: those of a run; `preset`: those that were published;
 //! - `bank`, `set`, `queue`, `histogram`, `steps`: the work of a client, written once for all memories;
 //! - `host`, `session`, `tally`: the traits of a memory, its clients in threads of their own, and what they count;
-//! - `ours` with `sets` and `variant`, `planned`, `rivals`, `contenders`: the memories; `processes` with `member`: participants that are
-//!   processes;
+//! - `ours` with `sets` and `variant`, `planned`, `rivals`, `contenders`: the memories; `processes` with `member`: participants
+//!   that are processes;
 //! - `report`, `published`, `gates`: what is told, and what is asked.
 
 mod bank;

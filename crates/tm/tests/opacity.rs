@@ -1,9 +1,9 @@
 //! No closure sees half of a transaction: pairs of variables that are always written together, and closures that panic where the
 //! two differ, also in attempts that are aborted afterwards.
 //!
-//! A transaction reads its pairs again and again. The first read of a variable takes its lock; each one looks at the value and then
-//! at the status, which is where a transaction that was aborted in between would see what its rival stores. So most reads cost
-//! no message, and a run has many.
+//! A transaction reads its pairs again and again. The first read of a variable takes its lock; each one looks at the value and
+//! then at the status, which is where a transaction that was aborted in between would see what its rival stores. So most reads
+//! cost no message, and a run has many.
 //!
 //! `CORECAST_TM_READS` is the number of reads under each manager in each form, `CORECAST_TM_SEED` draws other transactions, and a
 //! transaction reads its pairs up to 2 to the power of `CORECAST_TM_ROUNDS_LOG2` times: `ci/tm-long.sh` sets all three.

@@ -48,8 +48,8 @@ pub(crate) enum At {
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Client {
     pub(crate) at: At,
-    /// The epoch of the attempt, but for a mutation: the least one from 1 on that the world holds nowhere of this client. Epochs are
-    /// only compared for equality, so that another unused one changes nothing but the number of states.
+    /// The epoch of the attempt, but for a mutation: the least one from 1 on that the world holds nowhere of this client. Epochs
+    /// are only compared for equality, so that another unused one changes nothing but the number of states.
     attempt: u64,
     /// The place of its transaction in the program, and how often that was aborted.
     transaction: usize,
