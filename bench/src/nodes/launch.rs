@@ -123,7 +123,9 @@ impl NodesPrograms {
         let text = |path: &PathBuf| path.display().to_string();
         let mut words = Vec::new();
         if work.shape == NodesShape::Nested {
-            let nested = ["run", "--no-pin", "-n", &work.members.to_string(), "--"].map(str::to_owned);
+            // Each death takes memory of the group, and half of the room that is left.
+            let nested =
+                ["run", "--no-pin", "--room", "256Mi", "-n", &work.members.to_string(), "--"].map(str::to_owned);
             words.push(text(&self.corecast));
             words.extend(nested);
         }

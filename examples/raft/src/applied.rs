@@ -1,4 +1,5 @@
 //! The state machine of Raft: it hands what is committed to the replicas of its host, many entries as one command.
+#![allow(clippy::result_large_err, reason = "the error is openraft's, and its traits ask for it")]
 
 use std::io::Cursor;
 use std::sync::{Mutex, PoisonError};
