@@ -114,7 +114,10 @@ impl Doubling<'_> {
 
     /// The outermost tier that a node folds across.
     pub(super) fn outermost_fold(&self) -> usize {
-        let folding = (0..self.participants().min(MOST_SIMULATED)).map(|id| self.ranks(id));
+        if self.layout.len() > MOST_SIMULATED {
+            return self.layout.tier_between(self.layout.position(0), self.layout.position(self.layout.len() - 1));
+        }
+        let folding = (0..self.participants()).map(|id| self.ranks(id));
         let tiers = folding.filter_map(|(own, other)| {
             Some(self.layout.tier_between(self.layout.position(own), self.layout.position(other?)))
         });
