@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # The C library as its users meet it: installed, found by pkg-config and CMake, its examples built as C and C++, and run.
+# With C_LIBRARY_PROFILE=dev it is built as tests build it, in seconds instead of minutes.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -12,7 +13,7 @@ trap 'rm -rf "$work"' EXIT
 target="$(realpath -m "${CARGO_TARGET_DIR:-target}")"
 # Only to start processes: as the tests build it, which is quicker.
 cargo build --package corecast-cli
-make --silent --directory crates/capi install CARGO_TARGET_DIR="$target" PREFIX="$work/usr"
+make --silent --directory crates/capi install CARGO_TARGET_DIR="$target" PREFIX="$work/usr" PROFILE="${C_LIBRARY_PROFILE:-c-library}"
 library_file="$(readlink -e "$work/usr/lib/libcorecast.so")"
 version="${library_file##*/libcorecast.so.}"
 
@@ -62,6 +63,26 @@ run() {
     tail -n 1 "$work/out" | grep -Eq "$(expect "$name")"
 }
 
+# An example of several machines with a process on each of two nodes, under every MPI that is installed.
+run_on_two_nodes() {
+    local name="$1" launcher expected
+    case "$name" in
+    far_sum) expected='^rank 1 of 2, on node 1 of 2: the sum is 3$' ;;
+    *) expected="$(expect "$name")" ;;
+    esac
+    for launcher in mpirun.openmpi mpiexec.mpich; do
+        if ! command -v "$launcher" >/dev/null; then
+            echo "SKIPPED: C interface: $name on two nodes: no $launcher"
+            continue
+        fi
+        echo "-- $name, on two nodes by $launcher"
+        local options=(-n 2)
+        [ "$launcher" = mpiexec.mpich ] || options+=(--allow-run-as-root --oversubscribe --bind-to none)
+        LD_LIBRARY_PATH="$work/usr/lib" timeout 60 "$launcher" "${options[@]}" "$work/$name" >"$work/out"
+        grep -Eq "$expected" "$work/out" || { cat "$work/out"; exit 1; }
+    done
+}
+
 # The first program of the guide, and the ways to build it that the guide tells.
 awk '/^```c$/ { inside = 1; next } /^```$/ { exit_after = inside; inside = 0 } exit_after { exit } inside' docs/guide/c.md >"$work/hello.c"
 says_hello() {
@@ -83,6 +104,7 @@ for source in crates/capi/examples/*.c; do
     echo "-- $name, as C11"
     cc -std=c11 "${strict[@]}" "$source" -o "$work/$name" "${library[@]}"
     run "$name" "$work/$name"
+    [[ "$name" != far_* ]] || run_on_two_nodes "$name"
     if command -v c++ >/dev/null; then
         echo "-- $name, as C++17, linked statically"
         c++ -std=c++17 "${strict[@]}" -x c++ "$source" -x none -o "$work/$name-cpp" "-I$work/usr/include" \

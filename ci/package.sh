@@ -34,15 +34,16 @@ package="$work/$(deb name)_${version}_$architecture.deb"
 
 # --- build what the list names -----------------------------------------------------------------------------------------------
 case "$programs" in
-release) options=(--release) compression=(-Zxz) ;;
-debug) options=() compression=(-Zgzip -z1) ;;
+release) options=(--release) library=c-library compression=(-Zxz) ;;
+debug) options=() library=dev compression=(-Zgzip -z1) ;;
 *) echo "PACKAGE_PROGRAMS is '$programs', not release or debug" >&2 && exit 2 ;;
 esac
 shims=(omp pthread mpi)
 cargo build "${options[@]}" --package corecast-cli --package corecast-bench-cli "${shims[@]/#/--package=corecast-shim-}"
 rm -rf "$made"
 install -d "$made"
-make --silent --directory crates/capi install CARGO_TARGET_DIR="$target" DESTDIR="$made/root" PREFIX=/usr LIBDIR="$library_folder"
+make --silent --directory crates/capi install CARGO_TARGET_DIR="$target" DESTDIR="$made/root" PREFIX=/usr LIBDIR="$library_folder" \
+    PROFILE="$library"
 # Where `corecast run --shim` looks for them.
 objects="$made/root/usr/lib/corecast"
 install -d "$objects"

@@ -4,5 +4,8 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
+# Many tests wait for processes and for those that die: two at a time for each CPU keep the CPUs busy.
+export RUST_TEST_THREADS="${RUST_TEST_THREADS:-$((2 * $(nproc)))}"
+
 cargo test
 cargo test --package corecast-lock --all-features --lib --test locks --test faults

@@ -3,12 +3,12 @@
 //! A limit on time cannot tell them apart: a program that other work keeps from the CPUs for minutes is right. So what counts is what the
 //! program does, together with all that it has started:
 //!
-//! - it is *asleep* if hardly a look in a whole minute finds a thread that runs or wants to. A thread that waits for a CPU, or was
-//!   stopped, is not asleep;
+//! - it is *asleep* if hardly a look in a whole minute finds a thread that runs or wants to. A thread that waits for a CPU, or
+//!   was stopped, is not asleep;
 //! - it is *busy in vain* if it has used ten minutes of CPU time, which only passes while it has a CPU.
 //!
-//! Take it for programs that neither sleep nor compute for that long; for such that wait for a test, [`Actor`](crate::actor::Actor).
-//! Linux only: all is read from `/proc`.
+//! Take it for programs that neither sleep nor compute for that long; for such that wait for a test,
+//! [`Actor`](crate::actor::Actor). Linux only: all is read from `/proc`.
 
 use std::collections::HashMap;
 use std::io::{self, Read};
@@ -39,8 +39,8 @@ pub enum Hang {
     BusyInVain,
 }
 
-/// The numbers of the launches that a test of many is to make: `CORECAST_LAUNCHES` of them, or `few`, from `CORECAST_FIRST_LAUNCH` on,
-/// or 0. So a long run can be cut into parts.
+/// The numbers of the launches that a test of many is to make: `CORECAST_LAUNCHES` of them, or `few`, from
+/// `CORECAST_FIRST_LAUNCH` on, or 0. So a long run can be cut into parts.
 ///
 /// # Panics
 /// If a variable is no number.
@@ -162,7 +162,7 @@ impl Tree {
 
     fn kill(&self) {
         for process in &self.0 {
-            if let Some(pid) = Pid::from_raw(process.pid.cast_signed()) {
+            if let Some(pid) = Pid::from_raw(process.pid as i32) {
                 // One that has ended meanwhile needs no signal.
                 let _ = kill_process(pid, Signal::KILL);
             }

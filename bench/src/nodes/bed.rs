@@ -65,6 +65,8 @@ impl Bed {
         let names = (0..=self.hosts).map(|host| format!("{} {}\n", address(host), name(host)));
         let names: String = std::iter::once("127.0.0.1 localhost\n".to_owned()).chain(names).collect();
         fs::write(self.path("hosts"), names)?;
+        // No host answers there, which a launcher learns at once; it would wait for seconds for a server that it cannot reach.
+        fs::write(self.path("resolv.conf"), "nameserver 127.0.0.1\n")?;
         let meeting = SocketDir::of_user().path().to_owned();
         fs::create_dir_all(&meeting)?;
         let agent = self.agent();
@@ -75,11 +77,13 @@ impl Bed {
 
     /// The agent: options of a remote shell, a host, and words that a shell joins to a command.
     fn agent_text(&self, meeting: &Path) -> String {
-        let (prefix, hosts, meeting) = (&self.prefix, self.path("hosts"), meeting.display());
+        let (hosts, names) = (self.path("hosts"), self.path("resolv.conf"));
+        let (prefix, meeting) = (&self.prefix, meeting.display());
         let inside = format!(
             "hostname \"$1\"; mount -t tmpfs tmpfs /dev/shm; mount -t tmpfs -o mode=0700 tmpfs {meeting}; \
-             mount --bind {} /etc/hosts; shift; exec sh -c \"$*\"",
-            hosts.display()
+             mount --bind {} /etc/hosts; mount --bind {} /etc/resolv.conf 2>/dev/null; shift; exec sh -c \"$*\"",
+            hosts.display(),
+            names.display()
         );
         format!(
             "#!/bin/sh\nwhile [ \"${{1#-}}\" != \"$1\" ]; do shift; done\nhost=$1; shift\n\
@@ -101,6 +105,11 @@ impl Bed {
         let mut command = Command::new(self.agent());
         command.arg(name(0)).arg(line);
         command
+    }
+
+    /// The names of the hosts.
+    pub(super) fn names(&self) -> Vec<String> {
+        (1..=self.hosts).map(name).collect()
     }
 
     /// The hosts with this number of processes each, as launchers take them.

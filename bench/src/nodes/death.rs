@@ -1,4 +1,4 @@
-//! A member of a group in which another one is killed: it notes how and when it learns of that, and goes on with the survivors.
+//! A member of a group in which others are killed: it notes how and when it learns of that, and goes on with the survivors.
 
 use corecast::collective::nodes::{Error, Member};
 use corecast_race::failure::Failure;
@@ -6,21 +6,32 @@ use rustix::time::{ClockId, clock_gettime};
 
 use super::work::{After, Told, Work};
 
-/// Operations among the survivors.
+/// Operations among the survivors of each death.
 const AFTER: usize = 50;
 
-/// Operations until one fails, and then some among the survivors.
-pub(super) fn die(me: &mut Member, work: &Work) -> Result<(), Failure> {
-    let rank = me.rank();
+/// This many times: operations until one fails, and then some among the survivors.
+pub(super) fn die(me: &mut Member, work: &Work, deaths: usize) -> Result<(), Failure> {
+    let first = me.rank();
     me.barrier().map_err(Failure::refused)?;
-    work.tell(&format!("pid-{rank}"), &std::process::id())?;
+    work.tell(&format!("pid-{first}"), &std::process::id())?;
+    let mut group = survive(me, work, (first, 0))?;
+    for death in 1..deaths {
+        group = survive(&mut group, work, (first, death))?;
+    }
+    // The launcher ends the job when a host's processes have ended with an error, which the killed one is.
+    group.barrier().map_err(Failure::refused)
+}
+
+/// The group of those that survive the next death. `first` is this member's rank in the first group.
+fn survive(me: &mut Member, work: &Work, (first, death): (usize, usize)) -> Result<Member, Failure> {
+    let own = me.rank() as u64;
     let error = loop {
-        match me.allreduce(rank as u64, |a, b| a + b) {
+        match me.allreduce(own, |a, b| a + b) {
             Ok(_) => {}
             Err(error) => break error,
         }
     };
-    work.tell(&format!("told-{rank}"), &told(&error))?;
+    work.tell(&format!("told-{first}-{death}"), &told(&error))?;
     let mut shrunk = me.shrink().map_err(Failure::refused)?.me;
     let mut at_ns = 0;
     for round in 0..AFTER {
@@ -32,9 +43,8 @@ pub(super) fn die(me: &mut Member, work: &Work) -> Result<(), Failure> {
             at_ns = now_ns();
         }
     }
-    work.tell(&format!("after-{rank}"), &After { at_ns, members: shrunk.size() })?;
-    // The launcher ends the job when a host's processes have ended with an error, which the killed one is.
-    shrunk.barrier().map_err(Failure::refused)
+    work.tell(&format!("after-{first}-{death}"), &After { at_ns, members: shrunk.size() })?;
+    Ok(shrunk)
 }
 
 fn told(error: &Error) -> Told {

@@ -1,4 +1,6 @@
-//! Launches of which one member, leader or host is killed in the midst of operations.
+//! Launches of which members, a leader or a host are killed in the midst of operations.
+//!
+//! Members that do not lead die one after the other, until only leaders are left: a launch takes longer than a death.
 
 use std::time::Duration;
 
@@ -18,7 +20,9 @@ use crate::stats::{Samples, median};
 
 /// A launch that takes longer hangs. It takes a second, and more on a busy machine.
 const LIMIT: Duration = Duration::from_secs(40);
-/// The time from the first operation to a death, in milliseconds.
+/// And this much for each death.
+const LIMIT_OF_DEATH: Duration = Duration::from_secs(5);
+/// The time from operations to a death, in milliseconds.
 const BEFORE_MS: std::ops::Range<u64> = 2..40;
 
 /// The victim of a launch.
@@ -46,11 +50,11 @@ pub struct NodesDeathRow {
     pub members: usize,
     /// True if the library can go on after such a death.
     pub is_survivable: bool,
-    /// Launches.
+    /// Deaths.
     pub runs: usize,
-    /// Launches in which all survivors were told the right name; of a death that cannot be survived, those that ended.
+    /// Deaths of which all survivors were told the right name; of those that cannot be survived, those after which the job ended.
     pub named: usize,
-    /// Launches in which the group of the survivors worked.
+    /// Deaths after which the group of the survivors worked.
     pub shrunk: usize,
     /// Launches that had to be ended.
     pub hung: usize,
@@ -60,7 +64,7 @@ pub struct NodesDeathRow {
     pub max_ms: Option<f64>,
     /// From the death until a survivor had done an operation of the new group, in milliseconds: the longest.
     pub after_max_ms: Option<f64>,
-    /// The outcome of the first launch that did not go as it should.
+    /// The outcome of the first death that did not go as it should.
     pub first_wrong: Option<String>,
 }
 
@@ -73,7 +77,7 @@ pub(super) struct Campaign {
     pub(super) runs: usize,
 }
 
-/// The outcome of one launch.
+/// The outcome of one death.
 #[derive(Default)]
 struct Outcome {
     is_named: bool,
@@ -84,7 +88,7 @@ struct Outcome {
     wrong: Option<String>,
 }
 
-/// All launches of a campaign under one library.
+/// All deaths of a campaign under one library.
 pub(super) fn kill_many(
     bed: &Bed,
     library: &Library,
@@ -95,9 +99,13 @@ pub(super) fn kill_many(
     mut done: impl FnMut(usize),
 ) -> Result<NodesDeathRow, BenchError> {
     let mut outcomes = Vec::with_capacity(campaign.runs);
-    for run in 0..campaign.runs {
-        done(run);
-        outcomes.push(kill_one(bed, library, programs, campaign, options, random)?);
+    while outcomes.len() < campaign.runs {
+        done(outcomes.len());
+        let deaths = campaign.deaths_of_launch().min(campaign.runs - outcomes.len());
+        let task = (NodesShape::Nested, campaign.members, Task::Die { deaths });
+        let launch = Launch::start(bed, library, programs, campaign.hosts, task)?;
+        let victims = Victims { bed, campaign, is_survivable: campaign.is_survivable(library), deaths };
+        outcomes.extend(victims.kill(launch, options, random)?);
     }
     let told = Samples::of(outcomes.iter().flat_map(|outcome| outcome.told_ms.iter().copied()));
     let after = Samples::of(outcomes.iter().flat_map(|outcome| outcome.after_ms.iter().copied()));
@@ -130,55 +138,161 @@ impl Campaign {
         }
     }
 
-    /// The host of the victim, from 0, and its local rank.
-    fn draw(self, random: &mut fastrand::Rng) -> (usize, usize) {
-        let host = random.usize(..self.hosts);
-        let local = match self.victim {
-            Victim::Member => random.usize(1..self.members),
-            Victim::Leader | Victim::Host => 0,
+    /// The most deaths of one launch.
+    fn deaths_of_launch(self) -> usize {
+        match self.victim {
+            Victim::Member => self.hosts * (self.members - 1),
+            Victim::Leader | Victim::Host => 1,
+        }
+    }
+
+    /// The next victim among the ranks that live.
+    fn draw(self, living: &[usize], random: &mut fastrand::Rng) -> usize {
+        let is_leader = |rank: usize| rank % self.members == 0;
+        let wants_leader = self.victim != Victim::Member;
+        let victims: Vec<usize> = living.iter().copied().filter(|&rank| is_leader(rank) == wants_leader).collect();
+        victims[random.usize(..victims.len())]
+    }
+
+    /// The ranks that a death leaves.
+    fn survivors(self, living: &[usize], victim: usize) -> Vec<usize> {
+        let lives = |rank: usize| match self.victim {
+            Victim::Member => rank != victim,
+            // A node without its leader is lost as a whole.
+            Victim::Leader | Victim::Host => rank / self.members != victim / self.members,
         };
-        (host, local)
+        living.iter().copied().filter(|&rank| lives(rank)).collect()
     }
 }
 
-fn kill_one(
-    bed: &Bed,
-    library: &Library,
-    programs: &NodesPrograms,
+/// The deaths of one launch.
+struct Victims<'a> {
+    bed: &'a Bed,
     campaign: Campaign,
-    options: &Options,
-    random: &mut fastrand::Rng,
-) -> Result<Outcome, BenchError> {
-    let Campaign { victim, hosts, members, .. } = campaign;
-    let work = (NodesShape::Nested, members, Task::Die);
-    let mut launch = Launch::start(bed, library, programs, hosts, work)?;
-    let ranks = hosts * members;
-    let Some(pids) = pids(&mut launch, ranks) else {
-        let (_, _folder, ended) = launch.finish(LIMIT, options)?;
-        let wrong = Some(format!("the members did not meet: {ended:?}"));
-        return Ok(Outcome { has_hung: ended == Ended::Hung, wrong, ..Outcome::default() });
-    };
-    let (host, local) = campaign.draw(random);
-    let rank = host * members + local;
-    std::thread::sleep(Duration::from_millis(random.u64(BEFORE_MS)));
-    let killed_ns = now_ns();
-    if victim == Victim::Host {
-        bed.kill_host(host + 1);
-    } else {
-        kill_process(pids[rank], Signal::KILL).map_err(|error| Failure::refused(format!("cannot kill: {error}")))?;
+    is_survivable: bool,
+    deaths: usize,
+}
+
+/// A death.
+struct Death {
+    number: usize,
+    /// The rank in the first group.
+    victim: usize,
+    killed_ns: u64,
+    /// The ranks in the first group of the members before it, and of those behind it.
+    living: Vec<usize>,
+    survivors: Vec<usize>,
+}
+
+impl Victims<'_> {
+    /// Kills one after the other; at least one outcome.
+    fn kill(
+        self,
+        mut launch: Launch<'_>,
+        options: &Options,
+        random: &mut fastrand::Rng,
+    ) -> Result<Vec<Outcome>, BenchError> {
+        let limit = LIMIT + LIMIT_OF_DEATH * self.deaths as u32;
+        let mut living: Vec<usize> = (0..self.campaign.hosts * self.campaign.members).collect();
+        let Some(pids) = pids(&mut launch, living.len()) else {
+            let (_, _folder, ended) = launch.finish(LIMIT, options)?;
+            let wrong = Some(format!("the members did not meet: {ended:?}"));
+            return Ok(vec![Outcome { has_hung: ended == Ended::Hung, wrong, ..Outcome::default() }]);
+        };
+        let mut deaths = Vec::new();
+        for number in 0..self.deaths {
+            std::thread::sleep(Duration::from_millis(random.u64(BEFORE_MS)));
+            let death = self.kill_one(&pids, living, number, random)?;
+            let has_gone_on = self.is_survivable && have_gone_on(&mut launch, &death, limit);
+            living = death.survivors.clone();
+            deaths.push(death);
+            if !has_gone_on {
+                break;
+            }
+        }
+        let (work, _folder, ended) = launch.finish(limit, options)?;
+        let last = deaths.len() - 1;
+        let judged = deaths.iter().enumerate().map(|(place, death)| {
+            // A launch that hangs does so behind its last death.
+            let ended = if place == last { &ended } else { &Ended::Well };
+            self.judge(&work, death, ended)
+        });
+        Ok(judged.collect())
     }
-    let (work, _folder, ended) = launch.finish(LIMIT, options)?;
-    let survivors: Vec<usize> = match victim {
-        Victim::Member => (0..ranks).filter(|&other| other != rank).collect(),
-        // A node without its leader is lost as a whole.
-        Victim::Leader | Victim::Host => (0..ranks).filter(|&other| other / members != host).collect(),
-    };
-    if campaign.is_survivable(library) {
-        return Ok(judge(&work, &survivors, (rank, host, victim), killed_ns, &ended));
+
+    fn kill_one(
+        &self,
+        pids: &[Pid],
+        living: Vec<usize>,
+        number: usize,
+        random: &mut fastrand::Rng,
+    ) -> Result<Death, Failure> {
+        let victim = self.campaign.draw(&living, random);
+        let survivors = self.campaign.survivors(&living, victim);
+        let killed_ns = now_ns();
+        if self.campaign.victim == Victim::Host {
+            self.bed.kill_host(victim / self.campaign.members + 1);
+        } else {
+            let killed = kill_process(pids[victim], Signal::KILL);
+            killed.map_err(|error| Failure::refused(format!("cannot kill: {error}")))?;
+        }
+        Ok(Death { number, victim, killed_ns, living, survivors })
     }
-    let has_hung = ended == Ended::Hung;
-    let wrong = has_hung.then(|| "the job did not end".to_owned());
-    Ok(Outcome { is_named: !has_hung, has_hung, wrong, ..Outcome::default() })
+
+    /// The words of the survivors of a death, judged.
+    fn judge(&self, work: &Work, death: &Death, ended: &Ended) -> Outcome {
+        let has_hung = *ended == Ended::Hung;
+        if !self.is_survivable {
+            let wrong = has_hung.then(|| "the job did not end".to_owned());
+            return Outcome { is_named: !has_hung, has_hung, wrong, ..Outcome::default() };
+        }
+        let Death { number, victim, killed_ns, living, survivors } = death;
+        let since = |at_ns: u64| at_ns.saturating_sub(*killed_ns) as f64 / 1e6;
+        let told: Vec<Option<Told>> =
+            survivors.iter().map(|rank| work.told(&format!("told-{rank}-{number}"))).collect();
+        let after: Vec<Option<After>> = survivors.iter().map(|rank| work.told(&after_name(*rank, *number))).collect();
+        let is_right = |told: &Told| match self.campaign.victim {
+            // Named by its rank in the group that it died in.
+            Victim::Member => told.named.and_then(|rank| living.get(rank)) == Some(victim),
+            Victim::Leader | Victim::Host => told.node == Some(victim / self.campaign.members),
+        };
+        let is_named = told.iter().all(|told| told.as_ref().is_some_and(is_right));
+        let is_shrunk = after.iter().all(|after| after.as_ref().is_some_and(|after| after.members == survivors.len()));
+        let words = || {
+            let told = told.iter().flatten().find(|told| !is_right(told)).map(|told| told.words.clone());
+            let told = told.unwrap_or_else(|| "no wrong name".to_owned());
+            let failures = work.failures().join("; ");
+            format!("rank {victim} of the first group was killed as number {number}; {told}; {failures}; {ended:?}")
+        };
+        let is_right = is_named && is_shrunk && !has_hung;
+        Outcome {
+            is_named,
+            is_shrunk,
+            has_hung,
+            told_ms: told.iter().flatten().map(|told| since(told.at_ns)).collect(),
+            after_ms: after.iter().flatten().map(|after| since(after.at_ns)).collect(),
+            wrong: (!is_right).then(words),
+        }
+    }
+}
+
+/// The name of the file in which a survivor tells that it has gone on.
+fn after_name(rank: usize, death: usize) -> String {
+    format!("after-{rank}-{death}")
+}
+
+/// Waits until all survivors of a death have gone on; false if the launch ends, or takes too long.
+fn have_gone_on(launch: &mut Launch<'_>, death: &Death, limit: Duration) -> bool {
+    let has = |work: &Work, rank: usize| work.told::<After>(&after_name(rank, death.number)).is_some();
+    loop {
+        if death.survivors.iter().all(|&rank| has(&launch.work, rank)) {
+            return true;
+        }
+        if launch.is_over(limit) {
+            return false;
+        }
+        std::thread::sleep(Duration::from_millis(1));
+    }
 }
 
 /// The processes of all ranks, once all are in the group; `None` if they do not come.
@@ -194,38 +308,5 @@ fn pids(launch: &mut Launch<'_>, ranks: usize) -> Option<Vec<Pid>> {
             return None;
         }
         std::thread::sleep(Duration::from_millis(1));
-    }
-}
-
-/// The words of the survivors of a launch, judged.
-fn judge(
-    work: &Work,
-    survivors: &[usize],
-    (rank, node, victim): (usize, usize, Victim),
-    killed_ns: u64,
-    ended: &Ended,
-) -> Outcome {
-    let since = |at_ns: u64| at_ns.saturating_sub(killed_ns) as f64 / 1e6;
-    let told: Vec<Option<Told>> = survivors.iter().map(|rank| work.told(&format!("told-{rank}"))).collect();
-    let after: Vec<Option<After>> = survivors.iter().map(|rank| work.told(&format!("after-{rank}"))).collect();
-    let is_right = |told: &Told| match victim {
-        Victim::Member => told.named == Some(rank),
-        Victim::Leader | Victim::Host => told.node == Some(node),
-    };
-    let is_named = told.iter().all(|told| told.as_ref().is_some_and(is_right));
-    let is_shrunk = after.iter().all(|after| after.as_ref().is_some_and(|after| after.members == survivors.len()));
-    let words = || {
-        let told = told.iter().flatten().find(|told| !is_right(told)).map(|told| told.words.clone());
-        let failures = work.failures().join("; ");
-        format!("rank {rank} was killed; {}; {failures}; {ended:?}", told.unwrap_or_else(|| "no wrong name".to_owned()))
-    };
-    let is_right = is_named && is_shrunk && *ended != Ended::Hung;
-    Outcome {
-        is_named,
-        is_shrunk,
-        has_hung: *ended == Ended::Hung,
-        told_ms: told.iter().flatten().map(|told| since(told.at_ns)).collect(),
-        after_ms: after.iter().flatten().map(|after| since(after.at_ns)).collect(),
-        wrong: (!is_right).then(words),
     }
 }

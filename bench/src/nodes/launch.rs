@@ -62,11 +62,11 @@ impl<'a> Launch<'a> {
     ) -> Result<Self, Failure> {
         let folder = tempfile::Builder::new().prefix("corecast-launch-").tempdir();
         let folder = folder.map_err(Failure::while_doing("make a temporary folder"))?;
-        let is_tolerant = matches!(task, Task::Die);
+        let is_tolerant = matches!(task, Task::Die { .. });
         let work = Work { shape, members, task, folder: folder.path().to_owned() };
         put(&work.path(), &work)?;
-        let processes = if shape == NodesShape::Plain { members } else { 1 };
-        let layout = Layout { hosts, processes, is_tolerant };
+        let is_dealt = shape == NodesShape::DealtRanks;
+        let layout = Layout { hosts, processes: shape.processes(members), is_dealt, is_tolerant };
         let mut command = library.command(bed, layout, &programs.of(&work));
         let log = File::create(folder.path().join("log")).map_err(Failure::while_doing("make a log"))?;
         let errors = log.try_clone().map_err(Failure::while_doing("make a log"))?;

@@ -84,6 +84,8 @@ pub(super) struct Layout {
     pub(super) hosts: usize,
     /// MPI processes on each.
     pub(super) processes: usize,
+    /// True if ranks that follow each other are on different hosts.
+    pub(super) is_dealt: bool,
     /// True if deaths are to be survived, where the library is able to.
     pub(super) is_tolerant: bool,
 }
@@ -96,40 +98,50 @@ impl Library {
 
     /// The command that launches this program, with its words, on the hosts.
     pub(super) fn command(&self, bed: &Bed, layout: Layout, program: &[String]) -> Command {
-        let Layout { hosts, processes, is_tolerant } = layout;
+        let words = self.words(bed, layout).into_iter().chain(program.iter().cloned());
+        let mut command = bed.at_switch(&words.map(|word| quoted(&word)).collect::<Vec<_>>().join(" "));
+        self.set_variables(&mut command);
+        command
+    }
+
+    /// The launcher, with all that comes before the program.
+    pub(super) fn words(&self, bed: &Bed, layout: Layout) -> Vec<String> {
+        let Layout { hosts, processes, is_dealt, is_tolerant } = layout;
         let (agent, list) = (bed.agent().display().to_string(), bed.list(hosts, processes));
-        let count = (hosts * processes).to_string();
-        let mut words = vec![self.launcher.display().to_string()];
-        words.extend(match self.kind {
-            Kind::OpenMpi4 => split(&format!(
+        let dealt = match self.kind {
+            _ if !is_dealt => "",
+            Kind::OpenMpi4 | Kind::OpenMpi5 => "--map-by node",
+            Kind::Hydra => "-ppn 1",
+        };
+        let options = match self.kind {
+            Kind::OpenMpi4 => format!(
                 "--allow-run-as-root --mca plm_rsh_agent {agent} --host {list} --bind-to none --mca pml ob1 \
                  --mca btl tcp,self,vader --mca btl_vader_single_copy_mechanism none --mca mpi_yield_when_idle 1"
-            )),
-            Kind::OpenMpi5 => split(&format!(
+            ),
+            Kind::OpenMpi5 => format!(
                 "--allow-run-as-root --prtemca plm_ssh_agent {agent} --host {list} --bind-to none --mca pml ob1 \
                  --mca btl tcp,self,sm --mca mpi_yield_when_idle 1 {}",
                 if is_tolerant { TOLERANT } else { "" }
-            )),
-            Kind::Hydra => split(&format!("-launcher ssh -launcher-exec {agent} -hosts {list}")),
-        });
-        words.extend(["-n".to_owned(), count]);
-        words.extend(program.iter().cloned());
-        let mut command = bed.at_switch(&words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" "));
+            ),
+            Kind::Hydra => format!("-launcher ssh -launcher-exec {agent} -hosts {list}"),
+        };
+        let launcher = self.launcher.display();
+        let words = format!("{launcher} {options} {dealt} -n {}", hosts * processes);
+        words.split_whitespace().map(str::to_owned).collect()
+    }
+
+    /// Names the library to the processes of a command, and lets root launch.
+    pub(super) fn set_variables(&self, command: &mut Command) {
         if let Some((folder, file)) = &self.library {
             command.env("LD_LIBRARY_PATH", folder).env("CORECAST_MPI", file);
         }
         command.env("OMPI_ALLOW_RUN_AS_ROOT", "1").env("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1");
-        command
     }
 }
 
 /// The flags with which Open MPI from version 5 on survives the death of a process.
 const TOLERANT: &str = "--with-ft ulfm --mca mpi_ft_detector 1 --mca mpi_ft_detector_period 0.1 \
      --mca mpi_ft_detector_timeout 0.4 --mca coll ^han";
-
-fn split(words: &str) -> Vec<String> {
-    words.split_whitespace().map(str::to_owned).collect()
-}
 
 /// A word as a shell takes it.
 fn quoted(word: &str) -> String {

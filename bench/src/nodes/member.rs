@@ -7,7 +7,7 @@ use corecast::Group;
 use corecast::collective::nodes::Member;
 use corecast::collective::op;
 use corecast::machine;
-use corecast::mpi::Cluster;
+use corecast::mpi::{Cluster, Rank};
 use corecast::processes::Invitation;
 use corecast_race::failure::Failure;
 
@@ -32,6 +32,7 @@ pub fn nodes_member(work: &Path) -> Result<(), Failure> {
     let done = match work.shape {
         NodesShape::Threads => threads(&work),
         NodesShape::Nested => nested(&work),
+        NodesShape::Ranks | NodesShape::DealtRanks => ranks(&work),
         NodesShape::Plain => plain(&work),
     };
     done.inspect_err(|failure| {
@@ -62,6 +63,13 @@ fn nested(work: &Work) -> Result<(), Failure> {
     body(&mut me, work)
 }
 
+fn ranks(work: &Work) -> Result<(), Failure> {
+    let machine = machine::detect().map_err(Failure::refused)?;
+    let rank = Rank::from_env(|members| Group::builder(&machine).members(members).pin(false));
+    let mut me = rank.map_err(Failure::refused)?.join().map_err(Failure::refused)?;
+    body(&mut me, work)
+}
+
 fn body(me: &mut Member, work: &Work) -> Result<(), Failure> {
     match &work.task {
         Task::Time { cases, budget_ms } => finish(time(me, cases, *budget_ms)?, me.rank(), work),
@@ -69,7 +77,7 @@ fn body(me: &mut Member, work: &Work) -> Result<(), Failure> {
             check(me, *rounds, *seed)?;
             finish(vec![*rounds as f64], me.rank(), work)
         }
-        Task::Die => die(me, work),
+        Task::Die { deaths } => die(me, work, *deaths),
     }
 }
 
@@ -86,7 +94,7 @@ fn finish(outcome: Vec<f64>, rank: usize, work: &Work) -> Result<(), Failure> {
 }
 
 /// The operations that are timed.
-trait Rank {
+trait Timed {
     fn rank(&self) -> usize;
     fn size(&self) -> usize;
     fn barrier(&mut self) -> Result<(), Failure>;
@@ -94,7 +102,7 @@ trait Rank {
     fn sum(&mut self, values: &mut [u64]) -> Result<(), Failure>;
 }
 
-impl Rank for Member {
+impl Timed for Member {
     fn rank(&self) -> usize {
         self.rank()
     }
@@ -124,7 +132,7 @@ impl Rank for Member {
     }
 }
 
-impl Rank for Flat {
+impl Timed for Flat {
     fn rank(&self) -> usize {
         self.rank
     }
@@ -147,11 +155,11 @@ impl Rank for Flat {
 }
 
 /// Nanoseconds of each case, by the clock of rank 0; other ranks have their own.
-fn time(me: &mut impl Rank, cases: &[Case], budget_ms: u64) -> Result<Vec<f64>, Failure> {
+fn time(me: &mut impl Timed, cases: &[Case], budget_ms: u64) -> Result<Vec<f64>, Failure> {
     cases.iter().map(|&case| time_case(me, case, Duration::from_millis(budget_ms))).collect()
 }
 
-fn time_case(me: &mut impl Rank, case: Case, budget: Duration) -> Result<f64, Failure> {
+fn time_case(me: &mut impl Timed, case: Case, budget: Duration) -> Result<f64, Failure> {
     let mut values = vec![0; (case.bytes / 8).max(1)];
     check_case(me, case, &mut values)?;
     let trial = block(me, case, &mut values, TRIALS)?;
@@ -164,7 +172,7 @@ fn time_case(me: &mut impl Rank, case: Case, budget: Duration) -> Result<f64, Fa
 }
 
 /// Nanoseconds of one operation, the mean of a block.
-fn block(me: &mut impl Rank, case: Case, values: &mut [u64], rounds: usize) -> Result<f64, Failure> {
+fn block(me: &mut impl Timed, case: Case, values: &mut [u64], rounds: usize) -> Result<f64, Failure> {
     me.barrier()?;
     let begin = Instant::now();
     for round in 0..rounds {
@@ -178,7 +186,7 @@ fn block(me: &mut impl Rank, case: Case, values: &mut [u64], rounds: usize) -> R
 }
 
 /// One operation of every root, with values that show a wrong result.
-fn check_case(me: &mut impl Rank, case: Case, values: &mut [u64]) -> Result<(), Failure> {
+fn check_case(me: &mut impl Timed, case: Case, values: &mut [u64]) -> Result<(), Failure> {
     let of = |rank: usize, place: usize| (rank as u64 + 1) * 1_000_003 + place as u64;
     for root in 0..me.size() {
         let rank = me.rank();

@@ -13,6 +13,7 @@ mod gates;
 mod kill;
 mod launch;
 mod library;
+mod line;
 mod member;
 mod work;
 
@@ -37,6 +38,7 @@ use corecast_race::progress::Progress;
 
 pub use self::kill::{NodesDeathRow, Victim};
 pub use self::launch::NodesPrograms;
+pub use self::line::{NodesLine, run_on_nodes};
 pub use self::member::nodes_member;
 pub use self::work::{NodesOp, NodesShape};
 
@@ -332,8 +334,11 @@ impl Run<'_> {
         rounds: u64,
         step: &mut dyn FnMut(f64, &str),
     ) -> Result<(), BenchError> {
-        for (place, shape) in [NodesShape::Threads, NodesShape::Nested].into_iter().enumerate() {
-            step(place as f64 / 2.0, "random operations");
+        let shapes = [NodesShape::Threads, NodesShape::Nested, NodesShape::Ranks, NodesShape::DealtRanks];
+        // A single rank on each host is dealt in turns in any case.
+        let shapes = &shapes[..if members == 1 { 3 } else { 4 }];
+        for (place, &shape) in shapes.iter().enumerate() {
+            step(place as f64 / shapes.len() as f64, "random operations");
             let task = Task::Check { rounds, seed: self.random.u64(..1 << 53) };
             let outcome = self.outcome(library, members, shape, task, Duration::from_secs(300))?;
             self.report.checks.push(NodesCheckRow {

@@ -15,8 +15,22 @@ pub enum NodesShape {
     Threads,
     /// One MPI process on each host, which `corecast run` starts beside the other members.
     Nested,
+    /// An MPI process for each member, those of a host one after the other.
+    Ranks,
+    /// An MPI process for each member, dealt to the hosts in turns.
+    DealtRanks,
     /// The library alone, with a process for each member.
     Plain,
+}
+
+impl NodesShape {
+    /// MPI processes on each host.
+    pub(super) fn processes(self, members: usize) -> usize {
+        match self {
+            Self::Threads | Self::Nested => 1,
+            Self::Ranks | Self::DealtRanks | Self::Plain => members,
+        }
+    }
 }
 
 /// An operation.
@@ -58,8 +72,8 @@ pub(super) enum Task {
     Time { cases: Vec<Case>, budget_ms: u64 },
     /// This number of random operations, each checked.
     Check { rounds: u64, seed: u64 },
-    /// Operations until one fails, and then some among the survivors.
-    Die,
+    /// This many times: operations until one fails, and then some among the survivors.
+    Die { deaths: usize },
 }
 
 /// The work of a launch.

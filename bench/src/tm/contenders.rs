@@ -5,6 +5,7 @@ use corecast::tm::{Form, Manager, Values, Writes};
 
 use super::host::{Session, Setting, With};
 use super::ours;
+use super::planned;
 use super::processes;
 use super::rivals::{itm, object_locks, one_lock, sequential, stm};
 use super::variant::Variant;
@@ -87,8 +88,13 @@ pub(super) fn contenders(every: &[usize]) -> Vec<Contender> {
             let at_servers = Variant { values: Values::AtServers, ..usual };
             let bank: IsFor = |work| work.workload() == TmWorkload::Bank;
             push(&mut all, every, "messages-at-servers", at_servers, (bank, false));
+            all.push(round_trips(usual));
+            let planned = move |setting: &Setting<'_>, session: Session<'_>| planned::with(usual, setting, session);
+            all.push(own("messages-planned", usual, bank, Box::new(planned)));
         }
-        all.push(among_processes(&format!("{form}-processes"), usual));
+        let processes = move |setting: &Setting<'_>, session: Session<'_>| processes::with(usual, setting, session);
+        let is_bank: IsFor = |work| work.workload() == TmWorkload::Bank;
+        all.push(own(&format!("{form}-processes"), usual, is_bank, Box::new(processes)));
     }
     let not_mp: IsFor = |work| work.workload() != TmWorkload::Mp;
     push(&mut all, every, "auto", Variant::of(Form::Auto, USUAL), (not_mp, false));
@@ -96,16 +102,18 @@ pub(super) fn contenders(every: &[usize]) -> Vec<Contender> {
     all
 }
 
-/// A variant whose participants are processes.
-fn among_processes(name: &str, variant: Variant) -> Contender {
-    Contender {
-        name: name.to_owned(),
-        variant: Some(variant),
-        is_for: |work| work.workload() == TmWorkload::Bank,
-        is_manager_of_many: false,
-        with: Box::new(move |setting: &Setting<'_>, session: Session<'_>| processes::with(variant, setting, session)),
-        every: None,
-    }
+/// Clients with nothing but the round trips of a transfer, raced beside transfers: a machine whose messages take longer at one time
+/// than at another does that to both.
+fn round_trips(variant: Variant) -> Contender {
+    let is_for: IsFor = |work| work.bank().is_some_and(|bank| (bank.checks_percent, bank.readers) == (0, 0));
+    let with = move |setting: &Setting<'_>, session: Session<'_>| ours::round_trips(variant, setting, session);
+    own("messages-round-trips", variant, is_for, Box::new(with))
+}
+
+/// A variant that is held in a way of its own.
+fn own(name: &str, variant: Variant, is_for: IsFor, with: With) -> Contender {
+    let (name, variant) = (name.to_owned(), Some(variant));
+    Contender { name, variant, is_for, is_manager_of_many: false, with, every: None }
 }
 
 fn push(all: &mut Vec<Contender>, every: &[usize], name: &str, variant: Variant, (is_for, many): (IsFor, bool)) {
@@ -128,12 +136,14 @@ fn rivals() -> impl Iterator<Item = Contender> {
         let is_read = work.bank().is_some_and(|bank| bank.readers > 0);
         work.workload() != TmWorkload::Mp && !is_read
     };
+    // The crates have variables, and no such structures.
+    let built: IsFor = |work| !matches!(work.workload(), TmWorkload::Mp | TmWorkload::Map | TmWorkload::Queue);
     let all: [(&str, Rival, IsFor); 6] = [
         ("one-lock", one_lock::with, not_mp),
         ("object-locks", object_locks::with, objects),
         ("sequential", sequential::with, alone),
-        ("stm", stm::with::<stm::StmCore>, not_mp),
-        ("fast-stm", stm::with::<stm::FastStm>, not_mp),
+        ("stm", stm::with::<stm::StmCore>, built),
+        ("fast-stm", stm::with::<stm::FastStm>, built),
         ("libitm", itm::with, bank),
     ];
     all.into_iter().map(|(name, with, is_for)| Contender {

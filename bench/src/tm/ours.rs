@@ -3,16 +3,20 @@
 use std::thread;
 
 use corecast::base::CpuId;
-use corecast::tm::{Participant, Role, Server, TVar, Tm, Value};
+use corecast::tm::{Participant, Role, Server, TVar, Tm, Value, structures};
 
 use super::bank::{Account, Bank, Banker, accounts};
 use super::histogram::{COUNTERS, Counter, Counts, Histogram};
 use super::host::{Player, Seat, Session, Setting, check_readers};
+use super::queue::{Passer, Queue};
 use super::sets;
 use super::steps::{Step, Stepper, VARIABLES, WRITTEN};
 use super::variant::Variant;
 use super::workload::Work;
 use corecast_race::failure::Failure;
+
+/// The blocking round trips of a transfer: a claim for each account, where the rest goes without an answer.
+const ROUND_TRIPS: usize = 2;
 
 /// A memory of this variant.
 pub(super) fn with(variant: Variant, setting: &Setting<'_>, session: Session<'_>) -> Result<(), Failure> {
@@ -34,17 +38,22 @@ pub(super) fn with(variant: Variant, setting: &Setting<'_>, session: Session<'_>
             let words = variables(&tm, [0u64; VARIABLES])?;
             room.hold(session, |participant, rank| Stepper::new(Client { participant, vars: &words }, setting, rank))
         }
-        Work::Mp => {
-            let servers = tm.servers();
-            room.hold(session, |participant, rank| {
-                Stepper::new(Pings { participant, servers, next: rank }, setting, rank)
-            })
+        Work::Mp => room.ping(session, 1),
+        Work::Queue => {
+            let queue = structures::Queue::new(&tm).map_err(Failure::refused)?;
+            room.hold(session, |participant, rank| Passer::new(QueueClient { participant, queue }, setting, rank))
         }
-        Work::Table(_) | Work::List(_) => {
+        Work::Table(_) | Work::List(_) | Work::Map(_) => {
             let set = sets::Sets::new(&tm, setting.work, variant.search)?;
             room.hold(session, |participant, rank| set.worker(participant, setting, rank))
         }
     }
+}
+
+/// A memory of this variant whose clients do nothing but the blocking round trips of a transfer.
+pub(super) fn round_trips(variant: Variant, setting: &Setting<'_>, session: Session<'_>) -> Result<(), Failure> {
+    let tm = variant.open(setting)?;
+    Room { tm: &tm, setting }.ping(session, ROUND_TRIPS)
 }
 
 fn variables<T: Value>(tm: &Tm, values: impl IntoIterator<Item = T>) -> Result<Vec<TVar<T>>, Failure> {
@@ -58,6 +67,14 @@ struct Room<'a> {
 }
 
 impl Room<'_> {
+    /// Clients with this number of empty round trips in each step.
+    fn ping(&self, session: Session<'_>, trips: usize) -> Result<(), Failure> {
+        let servers = self.tm.servers();
+        self.hold(session, |participant, rank| {
+            Stepper::new(Pings { participant, servers, next: rank, trips }, self.setting, rank)
+        })
+    }
+
     /// The CPU of a participant.
     fn cpu(&self, id: usize) -> Option<CpuId> {
         let cpus = self.setting.cpus;
@@ -199,17 +216,46 @@ impl Step for Client<'_, u64> {
     }
 }
 
+/// A participant's way to a queue.
+struct QueueClient {
+    participant: Participant,
+    queue: structures::Queue,
+}
+
+impl Queue for QueueClient {
+    #[inline]
+    fn push(&mut self, value: u64) -> Result<(), Failure> {
+        let queue = self.queue;
+        self.participant.run(|tx| queue.push(tx, value)).map_err(Failure::refused)
+    }
+
+    #[inline]
+    fn pop(&mut self) -> Result<Option<u64>, Failure> {
+        let queue = self.queue;
+        self.participant.run(|tx| queue.pop(tx)).map_err(Failure::refused)
+    }
+
+    fn aborts(&self) -> u64 {
+        self.participant.counts().aborts()
+    }
+}
+
 /// A participant that asks each server in turn for nothing.
 struct Pings {
     participant: Participant,
     servers: usize,
     next: usize,
+    /// In each step.
+    trips: usize,
 }
 
 impl Step for Pings {
     fn step(&mut self, _variables: &[usize; WRITTEN]) -> Result<(), Failure> {
-        let server = self.next % self.servers.max(1);
-        self.next = server + 1;
-        self.participant.ping(server).map_err(Failure::refused)
+        for _ in 0..self.trips {
+            let server = self.next % self.servers.max(1);
+            self.next = server + 1;
+            self.participant.ping(server).map_err(Failure::refused)?;
+        }
+        Ok(())
     }
 }

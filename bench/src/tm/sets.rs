@@ -1,6 +1,6 @@
-//! corecast's sorted list and hash table as sets of keys.
+//! corecast's sorted list, hash table and map as sets of keys.
 
-use corecast::tm::structures::{HashTable, Search, SortedList};
+use corecast::tm::structures::{HashTable, Search, SkipListMap, SortedList};
 use corecast::tm::{Abort, Participant, Tm, Tx};
 
 use super::host::Setting;
@@ -13,6 +13,7 @@ use corecast_race::failure::Failure;
 enum Keys {
     List(SortedList),
     Table(HashTable),
+    Map(SkipListMap),
 }
 
 impl Keys {
@@ -20,6 +21,7 @@ impl Keys {
         match self {
             Self::List(list) => list.contains(tx, key),
             Self::Table(table) => table.contains(tx, key),
+            Self::Map(map) => Ok(map.get(tx, key)?.is_some()),
         }
     }
 
@@ -27,6 +29,7 @@ impl Keys {
         match self {
             Self::List(list) => list.insert(tx, key, 0),
             Self::Table(table) => table.insert(tx, key, 0),
+            Self::Map(map) => Ok(map.insert(tx, key, 0)?.is_none()),
         }
     }
 
@@ -34,6 +37,7 @@ impl Keys {
         let removed = match self {
             Self::List(list) => list.remove(tx, key),
             Self::Table(table) => table.remove(tx, key),
+            Self::Map(map) => map.remove(tx, key),
         };
         Ok(removed?.is_some())
     }
@@ -51,6 +55,7 @@ impl Sets {
         let set = work.set().ok_or_else(|| Failure::Refused("this work has no set".to_owned()))?;
         let keys = match work {
             Work::Table(_) => HashTable::new(tm, set.buckets(), search).map(Keys::Table),
+            Work::Map(_) => SkipListMap::new(tm).map(Keys::Map),
             _ => SortedList::new(tm, search).map(Keys::List),
         };
         Ok(Self { keys: keys.map_err(Failure::refused)?, work: set })

@@ -47,6 +47,11 @@ fn works(options: &TmOptions, workload: TmWorkload) -> Vec<Work> {
         TmWorkload::Bank => banks(options),
         TmWorkload::Table => sets(options, &[2, 4]).into_iter().map(Work::Table).collect(),
         TmWorkload::List => sets(options, &[0]).into_iter().map(Work::List).collect(),
+        // In the paper there is none: one size and one share of updates.
+        TmWorkload::Map => {
+            sets(options, &[0]).into_iter().rfind(|set| set.updates_percent > 0).map(Work::Map).into_iter().collect()
+        }
+        TmWorkload::Queue => vec![Work::Queue],
         TmWorkload::MapReduce => vec![Work::MapReduce],
         TmWorkload::Writes => vec![Work::Writes],
         TmWorkload::Mp => vec![Work::Mp],
@@ -95,10 +100,14 @@ mod tests {
         let options = |quick| TmOptions { options: Options { quick, ..Options::default() }, ..TmOptions::default() };
         let quick = situations(&options(true), 2);
         let of = |workload, all: &[(Work, usize)]| all.iter().filter(|(work, _)| work.workload() == workload).count();
-        assert_eq!(TmWorkload::ALL.map(|workload| of(workload, &quick)), [7, 2, 2, 2, 2, 1], "{quick:?}");
+        assert_eq!(TmWorkload::ALL.map(|workload| of(workload, &quick)), [7, 2, 2, 2, 2, 2, 2, 1], "{quick:?}");
         let thorough = situations(&options(false), 12);
         // 1, 2, 4, 6, 8, 12 and 24 participants.
-        assert_eq!(TmWorkload::ALL.map(|workload| of(workload, &thorough)), [27, 56, 28, 7, 7, 6], "{thorough:?}");
+        assert_eq!(
+            TmWorkload::ALL.map(|workload| of(workload, &thorough)),
+            [27, 56, 28, 7, 7, 7, 7, 6],
+            "{thorough:?}"
+        );
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use corecast::base::Clock;
 use serde::{Deserialize, Serialize};
 
-/// The counts of one client. Times are ticks of [`Clock`].
+/// The counts of one client. The start and the end are ticks of [`Clock`].
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(super) struct Tally {
     /// Transactions that committed, but for sums of all accounts; round trips of `mp`.
@@ -12,7 +12,7 @@ pub(super) struct Tally {
     pub(super) scans: u64,
     /// Attempts that were not the last of their transaction.
     pub(super) aborts: u64,
-    /// Time in attempts that committed, where it is taken.
+    /// Nanoseconds in attempts that committed, where they are taken.
     pub(super) effective: u64,
     /// Whether the client only sums all accounts.
     pub(super) is_reader: bool,

@@ -5,6 +5,7 @@ use corecast::tm::{Builder, Form, Manager, Tm, Values, Writes};
 
 use super::bank::ACCOUNTS;
 use super::host::Setting;
+use super::queue::CHECKED;
 use super::steps::VARIABLES;
 use super::workload::Work;
 use corecast_race::failure::Failure;
@@ -63,6 +64,9 @@ fn variables(setting: &Setting<'_>) -> usize {
     let most = match setting.work {
         Work::Bank(_) => ACCOUNTS,
         Work::Table(_) | Work::List(_) => set,
+        // A node of the map has eight words; a value in the queue has two, and a client of the check puts in some hundreds.
+        Work::Map(_) => 2 * set,
+        Work::Queue => 2 * CHECKED * setting.participants,
         Work::MapReduce | Work::Writes | Work::Mp => VARIABLES,
     };
     2 * most + 1024

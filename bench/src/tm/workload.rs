@@ -12,6 +12,10 @@ pub enum TmWorkload {
     Table,
     /// A sorted list.
     List,
+    /// A map of sorted keys.
+    Map,
+    /// A queue.
+    Queue,
     /// A histogram of the letters of a file, whose chunks are handed out and whose counts are added up by transactions.
     MapReduce,
     /// Transactions that write eight variables which they have not read.
@@ -22,7 +26,8 @@ pub enum TmWorkload {
 
 impl TmWorkload {
     /// All of them.
-    pub const ALL: [Self; 6] = [Self::Bank, Self::Table, Self::List, Self::MapReduce, Self::Writes, Self::Mp];
+    pub const ALL: [Self; 8] =
+        [Self::Bank, Self::Table, Self::List, Self::Map, Self::Queue, Self::MapReduce, Self::Writes, Self::Mp];
 
     /// The name, which [`from_str`](Self::from_str) knows.
     #[must_use]
@@ -31,6 +36,8 @@ impl TmWorkload {
             Self::Bank => "bank",
             Self::Table => "table",
             Self::List => "list",
+            Self::Map => "map",
+            Self::Queue => "queue",
             Self::MapReduce => "map-reduce",
             Self::Writes => "writes",
             Self::Mp => "mp",
@@ -46,7 +53,7 @@ impl fmt::Display for TmWorkload {
 
 /// No workload has this name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("there is no workload '{0}'; there are bank, table, list, map-reduce, writes, mp")]
+#[error("there is no workload '{0}'; there are bank, table, list, map, queue, map-reduce, writes, mp")]
 pub struct NoWorkload(String);
 
 impl FromStr for TmWorkload {
@@ -63,6 +70,8 @@ pub(super) enum Work {
     Bank(BankWork),
     Table(SetWork),
     List(SetWork),
+    Map(SetWork),
+    Queue,
     MapReduce,
     Writes,
     Mp,
@@ -74,6 +83,8 @@ impl Work {
             Self::Bank(_) => TmWorkload::Bank,
             Self::Table(_) => TmWorkload::Table,
             Self::List(_) => TmWorkload::List,
+            Self::Map(_) => TmWorkload::Map,
+            Self::Queue => TmWorkload::Queue,
             Self::MapReduce => TmWorkload::MapReduce,
             Self::Writes => TmWorkload::Writes,
             Self::Mp => TmWorkload::Mp,
@@ -85,7 +96,7 @@ impl Work {
     }
 
     pub(super) fn set(self) -> Option<SetWork> {
-        if let Self::Table(work) | Self::List(work) = self { Some(work) } else { None }
+        if let Self::Table(work) | Self::List(work) | Self::Map(work) = self { Some(work) } else { None }
     }
 }
 
@@ -103,7 +114,7 @@ pub(super) struct BankWork {
 pub(super) struct SetWork {
     /// Keys in it at the start, of twice as many.
     pub(super) initial: u64,
-    /// Keys of a bucket on average, of a table; 0 of a list.
+    /// Keys of a bucket on average, of a table; 0 of a list and a map.
     pub(super) load: u64,
     /// Operations in 100 that change it.
     pub(super) updates_percent: u32,

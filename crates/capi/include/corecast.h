@@ -2133,18 +2133,20 @@ corecast_status corecast_tm_participant_open(const corecast_tm *tm,
                                              uint32_t id,
                                              corecast_tm_participant **participant);
 
-// Leaves the instance; NULL is none.
+// Leaves the instance, while no transaction of this participant runs; NULL is none.
 void corecast_tm_participant_close(corecast_tm_participant *participant);
 
 // Runs a transaction: calls `body` until an attempt commits, or gives up. `outcome` is what the body returned then, 0 if it
-// was committed. Transactions do not nest: CORECAST_PANIC. CORECAST_POISONED if a participant was killed in the middle of
-// its work, CORECAST_CLOSED if the servers have ended, CORECAST_FULL if the body made more words than there are.
-corecast_status corecast_tm_run(corecast_tm_participant *participant,
+// was committed. Transactions do not nest: a call by the body is CORECAST_PANIC, and runs nothing. CORECAST_POISONED if a
+// participant was killed in the middle of its work, CORECAST_CLOSED if the servers have ended, CORECAST_FULL if the body made
+// more words than there are.
+corecast_status corecast_tm_run(const corecast_tm_participant *participant,
                                 corecast_tm_body body,
                                 void *context,
                                 int *outcome);
 
-// The number of transactions that the participant has committed, and of attempts that were aborted.
+// The number of transactions that the participant has committed, and of attempts that were aborted. CORECAST_PANIC in the
+// body of a transaction of it.
 corecast_status corecast_tm_participant_counts(const corecast_tm_participant *participant,
                                                uint64_t *commits,
                                                uint64_t *aborts);

@@ -40,14 +40,18 @@ unsafe impl Parameters for ClusterConfig {}
 struct Wanted {
     members: usize,
     wait: Wait,
-    timeout: Duration,
+    /// `None` for the usual one, which the environment may set for MPI.
+    timeout: Option<Duration>,
 }
+
+/// The usual time to wait for other nodes and members.
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 impl ClusterConfig {
     fn check(self) -> Result<Wanted, Failure> {
         let members = within(self.members, 0, MAX_MEMBERS as u32, "config.members")? as usize;
-        let timeout = if self.timeout_ns == 0 { 60_000_000_000 } else { self.timeout_ns };
-        Ok(Wanted { members, wait: wait::policy(self.wait, "config.wait")?, timeout: Duration::from_nanos(timeout) })
+        let timeout = Some(self.timeout_ns).filter(|&ns| ns > 0).map(Duration::from_nanos);
+        Ok(Wanted { members, wait: wait::policy(self.wait, "config.wait")?, timeout })
     }
 }
 
@@ -69,7 +73,8 @@ enum Part {
 
 impl Cluster {
     fn open(wanted: &Wanted) -> Result<Self, Failure> {
-        let (mpi, timeout) = (Mpi::from_env()?, wanted.timeout);
+        let mpi = wanted.timeout.map_or_else(Mpi::from_env, Mpi::from_env_timeout)?;
+        let timeout = wanted.timeout.unwrap_or(TIMEOUT);
         let part = match Invitation::from_env()? {
             Some(invitation) => Part::Process(Some((invitation, mpi, timeout))),
             None => {
@@ -127,7 +132,12 @@ impl From<SetupError> for Failure {
 
 impl From<OpenError> for Failure {
     fn from(error: OpenError) -> Self {
-        Self::new(Status::System, error.to_string())
+        let status = match error {
+            OpenError::SetupTimeout { .. } => Status::Timeout,
+            OpenError::OtherVersion { .. } => Status::Mismatch,
+            _ => Status::System,
+        };
+        Self::new(status, error.to_string())
     }
 }
 
@@ -156,4 +166,27 @@ c_functions! {
 
     /// Closes it; NULL is none. Members have left before, at all nodes.
     closing fn corecast_cluster_close(cluster: Cluster);
+}
+
+#[cfg(test)]
+mod tests {
+    use corecast::mpi::Stage;
+
+    use super::*;
+
+    #[test]
+    fn errors_of_opening_have_the_status_that_the_header_promises() {
+        let late = OpenError::SetupTimeout {
+            stage: Stage::Facts,
+            limit_ms: 5,
+            missing: "rank 1".to_owned(),
+            interfaces: String::new(),
+            hint: "",
+        };
+        let [first, first_version, other, other_version] = ["a", "1", "b", "2"].map(str::to_owned);
+        let other_version = OpenError::OtherVersion { first, first_version, other, other_version };
+        assert_eq!(Failure::from(late).status, Status::Timeout);
+        assert_eq!(Failure::from(other_version).status, Status::Mismatch);
+        assert_eq!(Failure::from(OpenError::Finalized).status, Status::System);
+    }
 }

@@ -217,6 +217,7 @@ impl From<ExecuteError> for Failure {
             ExecuteError::Diverged { .. } => Status::Diverged,
             ExecuteError::Corrupt { .. } => Status::Corrupt,
             ExecuteError::Forked(_) => Status::Forked,
+            ExecuteError::Lost => Status::Died,
             _ => Status::System,
         };
         Self::new(status, error.to_string())
@@ -231,6 +232,7 @@ impl From<ReadError> for Failure {
             ReadError::Expelled(_) => Status::Expelled,
             ReadError::Poisoned { .. } => Status::Poisoned,
             ReadError::Forked(_) => Status::Forked,
+            ReadError::Lost => Status::Died,
             _ => Status::System,
         };
         Self::new(status, error.to_string())

@@ -17,6 +17,7 @@ use std::marker::PhantomData;
 
 use corecast_base::{CpuId, CpuSet, small_file};
 use rustix::io::Errno;
+use rustix::process::{Pid, getpid};
 use rustix::thread::{self, CpuSet as Mask};
 
 /// Why a thread could not be bound to a CPU.
@@ -96,6 +97,17 @@ pub fn affinity() -> Result<CpuSet, PinError> {
     Ok((0..Mask::MAX_CPU as u32).filter(|&cpu| mask.is_set(cpu as usize)).map(CpuId::new).collect())
 }
 
+/// The CPUs that this process may run on: those of its first thread and of the calling one, which may be bound to a CPU.
+///
+/// # Errors
+///
+/// [`PinError::Unreadable`] where the system refuses to tell.
+pub fn process_affinity() -> Result<CpuSet, PinError> {
+    let (mine, first) = (mask()?, mask_of(Some(getpid()))?);
+    let is_set = |cpu: usize| mine.is_set(cpu) || first.is_set(cpu);
+    Ok((0..Mask::MAX_CPU as u32).filter(|&cpu| is_set(cpu as usize)).map(CpuId::new).collect())
+}
+
 /// Binds the calling thread to `cpu`, until the guard is dropped.
 ///
 /// # Errors
@@ -114,7 +126,11 @@ pub fn pin(cpu: CpuId) -> Result<Pinned, PinError> {
 }
 
 fn mask() -> Result<Mask, PinError> {
-    thread::sched_getaffinity(None).map_err(|errno| PinError::Unreadable { reason: errno.to_string() })
+    mask_of(None)
+}
+
+fn mask_of(thread: Option<Pid>) -> Result<Mask, PinError> {
+    thread::sched_getaffinity(thread).map_err(|errno| PinError::Unreadable { reason: errno.to_string() })
 }
 
 /// The kernel says `EINVAL` for all of absent, offline and not allowed: its lists tell which.

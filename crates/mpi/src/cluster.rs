@@ -4,6 +4,7 @@ use std::fmt;
 use std::hash::{DefaultHasher, Hasher};
 use std::os::linux::fs::MetadataExt;
 use std::sync::Arc;
+use std::time::Duration;
 
 use corecast_base::rendezvous::SocketDir;
 use corecast_base::small_file;
@@ -15,7 +16,7 @@ use crate::error::OpenError;
 use crate::launcher::Launcher;
 use crate::library_info::LibraryInfo;
 use crate::session::Session;
-use crate::set_up::SetUp;
+use crate::set_up::{Limit, SetUp};
 
 /// The nodes of this program: see the [crate](crate).
 #[derive(Debug)]
@@ -34,11 +35,24 @@ impl Cluster {
     /// # Errors
     /// An [`OpenError`] that names the trouble; it is returned within `CORECAST_MPI_TIMEOUT` seconds, 60 by default.
     pub fn from_env() -> Result<Self, OpenError> {
+        Self::open(Limit::from_env())
+    }
+
+    /// As [`from_env`](Self::from_env), within this time, whatever the environment says.
+    ///
+    /// # Errors
+    /// An [`OpenError`].
+    pub fn from_env_timeout(limit: Duration) -> Result<Self, OpenError> {
+        Self::open(Limit::of(limit))
+    }
+
+    fn open(limit: Limit) -> Result<Self, OpenError> {
         if is_follower() {
             return Ok(Self { engine: None, launcher: None, library: None });
         }
         let launcher = Launcher::from_env();
-        let set_up = SetUp::of(launcher, home())?;
+        // Every rank is a node, wherever it runs.
+        let set_up = SetUp::of(launcher, limit, 0)?;
         let library = LibraryInfo::of(&set_up.session.library);
         let every_rank: Vec<usize> = (0..set_up.facts.len()).collect();
         let comms = set_up.communicators(&every_rank, 1)?.expect("every rank is a leader");
@@ -116,13 +130,13 @@ fn is_follower() -> bool {
     std::env::var(RANK_VARIABLE).is_ok_and(|rank| rank.trim().parse::<usize>().is_ok_and(|rank| rank > 0))
 }
 
-/// A number for the running system and the place where its processes meet. Namespaces differ rank by rank in containers, so they
-/// are no part of it.
-pub(crate) fn home() -> u64 {
+/// A number for the running system and the folder where its processes meet, which has to be there: without it, containers with
+/// folders of their own would pass for one node. Namespaces differ rank by rank in containers, so they are no part of it.
+pub(crate) fn home(dir: &SocketDir) -> u64 {
     let mut hasher = DefaultHasher::new();
     let boot = small_file::read("/proc/sys/kernel/random/boot_id".as_ref(), 100).unwrap_or_default();
     hasher.write(boot.as_bytes());
-    if let Ok(place) = std::fs::metadata(SocketDir::of_user().path()) {
+    if let Ok(place) = std::fs::metadata(dir.path()) {
         hasher.write_u64(place.st_dev());
         hasher.write_u64(place.st_ino());
     }

@@ -5,6 +5,7 @@
 
 use std::collections::VecDeque;
 use std::ffi::c_int;
+use std::ptr::NonNull;
 
 use corecast_collective::nodes::{FaultWord, NodeSet};
 
@@ -16,8 +17,35 @@ const TAG: c_int = 2;
 /// A word, and the node that told it.
 const MESSAGE_BYTES: usize = FaultWord::BYTES + 4;
 
-/// One message, in memory that stays where it is while the library uses it.
-type Message = Box<[u8; MESSAGE_BYTES]>;
+/// One message, in memory that the library uses. It stays there for good unless it is [taken](Message::take) back.
+struct Message(NonNull<[u8; MESSAGE_BYTES]>);
+
+// SAFETY: the message owns its memory.
+unsafe impl Send for Message {}
+
+impl Message {
+    fn new(bytes: [u8; MESSAGE_BYTES]) -> Self {
+        Self(NonNull::from(Box::leak(Box::new(bytes))))
+    }
+
+    /// The memory, for a request of the library.
+    ///
+    /// # Safety
+    /// - No other reference to it is in use.
+    unsafe fn lend<'m>(&self) -> &'m mut [u8] {
+        // SAFETY: allocated in `new`, and the caller keeps other references away.
+        unsafe { &mut *self.0.as_ptr() }
+    }
+
+    /// Takes the memory back, with what it holds.
+    ///
+    /// # Safety
+    /// - The library has finished the request.
+    unsafe fn take(self) -> [u8; MESSAGE_BYTES] {
+        // SAFETY: allocated as a box in `new`, and nobody uses it any more.
+        *unsafe { Box::from_raw(self.0.as_ptr()) }
+    }
+}
 
 /// The end of a node at the control communicator.
 pub(crate) struct Control {
@@ -55,9 +83,11 @@ impl Control {
     }
 
     fn post(&mut self, library: &Library) -> Result<(), MpiError> {
-        let mut message: Message = Box::new([0; MESSAGE_BYTES]);
-        // SAFETY: the message is kept beside its request, and forgotten rather than freed while that is not done.
-        let request = unsafe { library.receive(&mut message[..], None, TAG, self.comm) }?;
+        let message = Message::new([0; MESSAGE_BYTES]);
+        // SAFETY: nobody else has seen it.
+        let memory = unsafe { message.lend() };
+        // SAFETY: the message is taken back only when its request is done.
+        let request = unsafe { library.receive(memory, None, TAG, self.comm) }?;
         self.incoming = Some((request, message));
         Ok(())
     }
@@ -75,6 +105,14 @@ impl Control {
         Ok(place.and_then(|place| self.words.remove(place)))
     }
 
+    /// True if a node has told a word of the next epoch already. Lets the library proceed.
+    pub(crate) fn is_told_of_next(&mut self, library: &Library) -> bool {
+        // An error is found by those who wait for more than words.
+        let _ = self.receive(library);
+        self.forget_sent(library);
+        self.words.iter().any(|word| word.epoch > self.epoch)
+    }
+
     /// Goes on to the next epoch.
     pub(crate) fn next_epoch(&mut self) {
         self.epoch += 1;
@@ -86,6 +124,8 @@ impl Control {
             return Ok(());
         }
         let (_, message) = self.incoming.take().expect("it was there above");
+        // SAFETY: the test has said so.
+        let message = unsafe { message.take() };
         self.post(library)?;
         let (word, origin) = message.split_at(FaultWord::BYTES);
         let word = FaultWord::from_bytes(word.try_into().expect("it was split there"));
@@ -110,11 +150,14 @@ impl Control {
 
     fn pass_on(&mut self, library: &Library, word: FaultWord, origin: usize) {
         for child in children(self.node, origin, self.nodes, &self.lost) {
-            let mut message: Message = Box::new([0; MESSAGE_BYTES]);
-            message[..FaultWord::BYTES].copy_from_slice(&word.to_bytes());
-            message[FaultWord::BYTES..].copy_from_slice(&(origin as u32).to_le_bytes());
-            // SAFETY: the message is kept beside its request, and forgotten rather than freed while that is not done.
-            let sent = unsafe { library.send(&message[..], child, TAG, self.comm) };
+            let mut bytes = [0; MESSAGE_BYTES];
+            bytes[..FaultWord::BYTES].copy_from_slice(&word.to_bytes());
+            bytes[FaultWord::BYTES..].copy_from_slice(&(origin as u32).to_le_bytes());
+            let message = Message::new(bytes);
+            // SAFETY: nobody else has seen it.
+            let memory = unsafe { message.lend() };
+            // SAFETY: the message is taken back only when its request is done.
+            let sent = unsafe { library.send(memory, child, TAG, self.comm) };
             // A word that cannot be sent is for a node that is lost.
             if let Ok(request) = sent {
                 self.outgoing.push((request, message));
@@ -124,7 +167,12 @@ impl Control {
 
     fn forget_sent(&mut self, library: &Library) {
         // A request with an error is done as well.
-        self.outgoing.retain_mut(|(request, _)| matches!(library.test(request), Ok(None)));
+        let is_done = |(request, _): &mut (Request, Message)| !matches!(library.test(request), Ok(None));
+        while let Some(place) = self.outgoing.iter_mut().position(is_done) {
+            let (_, message) = self.outgoing.swap_remove(place);
+            // SAFETY: the test has said so.
+            unsafe { message.take() };
+        }
     }
 
     /// True if every word that was to be sent has left.
@@ -135,21 +183,9 @@ impl Control {
 
     /// Takes the receive back. Words that have not left stay with the library.
     pub(crate) fn close(&mut self, library: &Library) {
-        if let Some((request, message)) = self.incoming.take() {
+        if let Some((request, _)) = self.incoming.take() {
             library.cancel(request);
-            std::mem::forget(message);
         }
-    }
-}
-
-impl Drop for Control {
-    fn drop(&mut self) {
-        // The library may still use them.
-        self.incoming
-            .take()
-            .into_iter()
-            .chain(self.outgoing.drain(..))
-            .for_each(|(_, message)| std::mem::forget(message));
     }
 }
 

@@ -27,9 +27,6 @@ const LAST_WORDS: Duration = Duration::from_millis(500);
 
 /// The longest time for which a word is awaited that explains a revoked communicator.
 const REASON: Duration = Duration::from_secs(1);
-/// The longest time for which the other nodes are awaited while an engine is remade.
-const REMAKE: Duration = Duration::from_secs(10);
-
 /// The communicators of the leaders.
 #[derive(Debug)]
 pub(crate) struct Communicators {
@@ -77,17 +74,16 @@ impl MpiEngine {
         })
     }
 
-    /// # Panics
-    /// On a thread other than the one that the library was initialised for.
+    /// True if this thread may call the library.
     #[inline]
-    fn check_thread(&self) {
-        if let Some(only) = self.only_thread {
-            let is_it = only == thread::current().id();
-            assert!(
-                is_it,
-                "MPI was initialised for one thread: the leader has to stay on the thread that opened the cluster"
-            );
-        }
+    fn may_call(&self) -> bool {
+        self.only_thread.is_none_or(|only| only == thread::current().id()) && !self.session.library.has_left_call()
+    }
+
+    /// An error on a thread that may not call the library.
+    #[inline]
+    fn check_thread(&self) -> Result<(), Fault> {
+        if self.may_call() { Ok(()) } else { Err(wrong_thread(self.session.library.has_left_call())) }
     }
 
     #[cold]
@@ -154,11 +150,13 @@ impl MpiEngine {
     }
 
     /// Goes on with the spare communicator, and makes a further one of it.
-    fn take_spare(&mut self) -> Result<(), MpiError> {
-        let library = &self.session.library;
-        let deadline = Instant::now() + REMAKE;
+    fn take_spare(&mut self, deadline: Option<Instant>) -> Result<(), MpiError> {
+        let (library, control) = (&self.session.library, &mut self.control);
         let lanes = self.operations.len();
-        let mut made = (0..lanes).map(|_| duplicate(library, self.spare, deadline)).collect::<Result<Vec<_>, _>>()?;
+        // A node that has given up, at its own limit or for another reason, has told a word of the epoch to come.
+        let mut is_over = || is_past(deadline) || control.is_told_of_next(library);
+        let made = (0..lanes).map(|_| duplicate(library, self.spare, &mut is_over)).collect::<Result<Vec<_>, _>>();
+        let mut made = made?;
         let next = made.pop().expect("there is a lane");
         // The one that is abandoned may have requests that never end, so it is not freed.
         self.operations = [std::mem::replace(&mut self.spare, next)].into_iter().chain(made).collect();
@@ -167,13 +165,20 @@ impl MpiEngine {
     }
 
     /// Goes on without the nodes that are lost, and returns the others in the old numbers.
-    fn shrink(&mut self) -> Result<NodeSet, MpiError> {
+    fn shrink(&mut self, deadline: Option<Instant>) -> Result<NodeSet, MpiError> {
         let session = Arc::clone(&self.session);
         let library = &session.library;
         // Nodes that have not heard of the fault may wait in an operation.
         self.operations.iter().for_each(|&comm| library.revoke(comm));
-        let (comm, kept) = library.shrink(self.spare)?;
-        let comms = Communicators::of(library, comm, self.operations.len(), Instant::now() + REMAKE)?;
+        let spare = self.spare;
+        let made = match deadline.filter(|_| self.only_thread.is_none()) {
+            Some(deadline) => library.call_apart(deadline, move |library| library.shrink(spare))?,
+            None => Some(library.shrink(spare)),
+        };
+        let (comm, kept) = made.ok_or_else(|| MpiError::late("MPIX_Comm_shrink"))??;
+        let comms = Communicators::of(library, comm, self.operations.len(), &mut || is_past(deadline));
+        // Nodes that still wait for this one are told by the library that it has given up.
+        let comms = comms.inspect_err(|_| library.revoke(comm))?;
         let node = kept.iter().position(|&node| node == self.facts.node).expect("this node lives");
         self.control = Control::open(library, comms.control, node, kept.len(), self.epoch + 1)?;
         (self.operations, self.spare) = (comms.operations, comms.spare);
@@ -195,18 +200,27 @@ impl MpiEngine {
 }
 
 impl Communicators {
-    /// Duplicates of a communicator. All of its processes have to call it before the deadline.
-    pub(crate) fn of(library: &Library, comm: Handle, lanes: usize, deadline: Instant) -> Result<Self, MpiError> {
-        let mut made =
-            (0..lanes + 2).map(|_| duplicate(library, comm, deadline)).collect::<Result<Vec<_>, _>>()?.into_iter();
+    /// Duplicates of a communicator. All of its processes have to call it before `is_over` says that the time is.
+    pub(crate) fn of(
+        library: &Library,
+        comm: Handle,
+        lanes: usize,
+        is_over: &mut dyn FnMut() -> bool,
+    ) -> Result<Self, MpiError> {
+        let made = (0..lanes + 2).map(|_| duplicate(library, comm, is_over)).collect::<Result<Vec<_>, _>>();
+        let mut made = made?.into_iter();
         let mut next = || made.next().expect("two more than lanes were made");
         let (control, spare) = (next(), next());
         Ok(Self { operations: made.collect(), control, spare })
     }
 }
 
-fn duplicate(library: &Library, comm: Handle, deadline: Instant) -> Result<Handle, MpiError> {
-    library.duplicate(comm, deadline)?.ok_or_else(|| MpiError::late("MPI_Comm_idup"))
+fn is_past(deadline: Option<Instant>) -> bool {
+    deadline.is_some_and(|deadline| Instant::now() > deadline)
+}
+
+fn duplicate(library: &Library, comm: Handle, is_over: &mut dyn FnMut() -> bool) -> Result<Handle, MpiError> {
+    library.duplicate_unless(comm, is_over)?.ok_or_else(|| MpiError::late("MPI_Comm_idup"))
 }
 
 impl Engine for MpiEngine {
@@ -219,7 +233,7 @@ impl Engine for MpiEngine {
     }
 
     fn start(&mut self, step: Step) -> Result<Ticket, Fault> {
-        self.check_thread();
+        self.check_thread()?;
         assert!(!self.has_failed, "no step can be started before the engine is remade");
         let lane = lane_of(&step);
         let comm = *self.operations.get(lane).unwrap_or_else(|| panic!("lane {lane} of {}", self.operations.len()));
@@ -229,7 +243,7 @@ impl Engine for MpiEngine {
     }
 
     fn poll(&mut self, ticket: Ticket) -> Result<bool, Fault> {
-        self.check_thread();
+        self.check_thread()?;
         let polled = self.steps.poll(&self.session.library, &mut self.slots, ticket);
         if polled.map_err(|error| self.fail(error))? {
             return Ok(true);
@@ -244,33 +258,34 @@ impl Engine for MpiEngine {
         Ok(false)
     }
 
-    fn listen(&mut self) -> Option<FaultWord> {
-        self.check_thread();
-        match self.look() {
-            Ok(word) => word,
-            Err(Fault::NodeLost { node }) => {
-                Some(FaultWord { epoch: self.epoch, node: node as u32, kind: FaultKind::Node })
-            }
-            Err(_) => None,
-        }
+    fn listen(&mut self) -> Result<Option<FaultWord>, Fault> {
+        self.check_thread()?;
+        self.look()
     }
 
     fn tell(&mut self, word: FaultWord) {
-        self.check_thread();
+        if !self.may_call() {
+            return;
+        }
         if word.kind == FaultKind::Node {
             self.note_lost(word.node);
         }
         self.control.tell(&self.session.library, word);
     }
 
-    fn remake(&mut self, living: &NodeSet) -> Result<NodeSet, Fault> {
-        self.check_thread();
+    fn remake(&mut self, living: &NodeSet, limit: Option<Duration>) -> Result<NodeSet, Fault> {
+        // A limit beyond the range of times is none.
+        let deadline = limit.and_then(|limit| Instant::now().checked_add(limit));
+        self.check_thread()?;
         self.abandon();
         let nodes = if self.facts.survival == Survival::Nodes {
             // Another node may know of a loss that this one has not heard of, and all have to do the same.
-            self.shrink().map_err(|error| self.fail(error))?
+            self.shrink(deadline).map_err(|error| match self.may_call() {
+                true => self.fail(error),
+                false => Fault::Engine { class: error.class, text: error.to_string() },
+            })?
         } else if living.len() == self.facts.nodes() {
-            self.take_spare().map_err(|error| self.fail(error))?;
+            self.take_spare(deadline).map_err(|error| self.fail(error))?;
             living.clone()
         } else {
             let why = self.session.library.survives_deaths().err().unwrap_or("a node is lost");
@@ -282,7 +297,10 @@ impl Engine for MpiEngine {
     }
 
     fn close(mut self: Box<Self>, is_clean: bool) {
-        self.check_thread();
+        if !self.may_call() {
+            // Its buffers and its receive stay with the library, which the program ends, or nobody.
+            return;
+        }
         self.send_last_words();
         self.control.close(&self.session.library);
         let is_clean = is_clean && !self.has_failed && self.steps.is_empty();
@@ -306,6 +324,15 @@ impl fmt::Debug for MpiEngine {
             .field("epoch", epoch)
             .finish_non_exhaustive()
     }
+}
+
+#[cold]
+fn wrong_thread(has_left_call: bool) -> Fault {
+    let text = match has_left_call {
+        true => "a thread is in a call of MPI that was not finished in time",
+        false => "MPI was initialised for one thread: the leader has to stay on the thread that opened the cluster",
+    };
+    Fault::Engine { class: 0, text: text.to_owned() }
 }
 
 /// The lane of a step, which is that of its slots.

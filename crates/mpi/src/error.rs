@@ -25,14 +25,16 @@ pub struct MpiError {
 impl MpiError {
     /// An operation of all nodes that some of them did not come to.
     pub(crate) fn late(call: &'static str) -> Self {
-        Self {
-            call,
-            class: 0,
-            text: "not all nodes have called it in time".to_owned(),
-            is_failure: false,
-            is_revoked: false,
-            is_late: true,
-        }
+        Self::of_no_class(call, "not all nodes have called it in time".to_owned())
+    }
+
+    /// The system has refused the thread that a call needs.
+    pub(crate) fn no_thread(error: &std::io::Error) -> Self {
+        Self::of_no_class("a thread for a call of MPI", error.to_string())
+    }
+
+    fn of_no_class(call: &'static str, text: String) -> Self {
+        Self { call, class: 0, text, is_failure: false, is_revoked: false, is_late: true }
     }
 }
 

@@ -63,6 +63,7 @@ mpi_functions! {
     error_string c"MPI_Error_string" (c_int, *mut c_char, *mut c_int);
     isend c"MPI_Isend" (*const c_void, c_int, Handle, c_int, c_int, Handle, *mut Handle);
     irecv c"MPI_Irecv" (*mut c_void, c_int, Handle, c_int, c_int, Handle, *mut Handle);
+    iprobe c"MPI_Iprobe" (c_int, c_int, Handle, *mut c_int, *mut Status);
     test c"MPI_Test" (*mut Handle, *mut c_int, *mut Status);
     cancel c"MPI_Cancel" (*mut Handle);
     request_free c"MPI_Request_free" (*mut Handle);

@@ -6,8 +6,11 @@
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::fmt;
 use std::ptr;
+use std::sync::{Arc, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
+
+use corecast_base::sync::{AtomicBool, Ordering};
 
 use crate::abi::{Abi, Constants, Handle, SUCCESS};
 use crate::error::{MpiError, OpenError};
@@ -31,6 +34,8 @@ pub(crate) struct Library {
     pub(crate) loaded: Loaded,
     pub(crate) constants: Constants,
     pub(crate) functions: Functions,
+    /// True once a call was left behind on a thread of its own; written and read by those that call the library.
+    left_call: AtomicBool,
 }
 
 /// An operation under way.
@@ -46,7 +51,33 @@ impl Library {
         };
         let functions = Functions::find(&loaded).map_err(incomplete)?;
         let constants = Constants::of(&loaded).ok_or_else(|| incomplete(c"a predefined handle"))?;
-        Ok(Self { loaded, constants, functions })
+        Ok(Self { loaded, constants, functions, left_call: AtomicBool::new(false) })
+    }
+
+    /// Makes a call that nothing ends early on a thread of its own, and waits for it until the deadline; `None` if it was left
+    /// behind then. No other thread may call the library after that: see [`has_left_call`](Self::has_left_call).
+    pub(crate) fn call_apart<R: Send + 'static>(
+        self: &Arc<Self>,
+        deadline: Instant,
+        call: impl FnOnce(&Self) -> R + Send + 'static,
+    ) -> Result<Option<R>, MpiError> {
+        let (sender, receiver) = mpsc::channel();
+        let library = Arc::clone(self);
+        let work = move || drop(sender.send(call(&library)));
+        let spawned = thread::Builder::new().name("corecast-mpi-call".to_owned()).spawn(work);
+        spawned.map_err(|error| MpiError::no_thread(&error))?;
+        let found = receiver.recv_timeout(deadline.saturating_duration_since(Instant::now())).ok();
+        if found.is_none() {
+            // ORDERING: Relaxed, one thread at a time calls the library, and hands it over by other means
+            self.left_call.store(true, Ordering::Relaxed);
+        }
+        Ok(found)
+    }
+
+    /// True if a thread is in a call that was left behind.
+    pub(crate) fn has_left_call(&self) -> bool {
+        // ORDERING: Relaxed, one thread at a time calls the library, and hands it over by other means
+        self.left_call.load(Ordering::Relaxed)
     }
 
     /// The error behind a code.
@@ -141,6 +172,15 @@ impl Library {
     /// A communicator of the same processes, whose errors are returned. All of them have to call it; `None` if some have not
     /// before the deadline.
     pub(crate) fn duplicate(&self, comm: Handle, deadline: Instant) -> Result<Option<Handle>, MpiError> {
+        self.duplicate_unless(comm, &mut || Instant::now() > deadline)
+    }
+
+    /// The same; `None` if `is_over` says that they are waited for no longer.
+    pub(crate) fn duplicate_unless(
+        &self,
+        comm: Handle,
+        is_over: &mut dyn FnMut() -> bool,
+    ) -> Result<Option<Handle>, MpiError> {
         // The library may write it as late as when the request is done, and it may never be.
         let made: &mut Handle = Box::leak(Box::new(0));
         let place = ptr::from_mut(made);
@@ -148,7 +188,7 @@ impl Library {
             // SAFETY: a communicator of this library, and a place for the answer, which stays.
             unsafe { (self.functions.comm_idup)(comm, place, request) }
         })?;
-        if !self.finish(begun, deadline)? {
+        if !self.finish_unless(begun, is_over)? {
             return Ok(None);
         }
         // SAFETY: leaked above, and nothing uses it any more.
@@ -158,15 +198,18 @@ impl Library {
     }
 
     /// Waits until an operation is done; false if it is not before the deadline. Then its request stays with the library.
-    pub(crate) fn finish(&self, mut request: Request, deadline: Instant) -> Result<bool, MpiError> {
+    pub(crate) fn finish(&self, request: Request, deadline: Instant) -> Result<bool, MpiError> {
+        self.finish_unless(request, &mut || Instant::now() > deadline)
+    }
+
+    fn finish_unless(&self, mut request: Request, is_over: &mut dyn FnMut() -> bool) -> Result<bool, MpiError> {
         let begin = Instant::now();
         while self.test(&mut request)?.is_none() {
-            let now = Instant::now();
-            if now > deadline {
+            if is_over() {
                 return Ok(false);
             }
-            // Only set-up waits here: after the usual time it leaves the CPU to others.
-            if now.duration_since(begin) < BUSY { thread::yield_now() } else { thread::sleep(NAP) }
+            // Only set-up and remaking wait here: after the usual time they leave the CPU to others.
+            if begin.elapsed() < BUSY { thread::yield_now() } else { thread::sleep(NAP) }
         }
         Ok(true)
     }
@@ -205,6 +248,17 @@ impl Library {
         let code = unsafe { (self.functions.test)(&mut request.0, &mut flag, &mut status) };
         self.check("MPI_Test", code)?;
         Ok((flag != 0).then(|| status[self.constants.status_source].max(0) as usize))
+    }
+
+    /// Lets the library proceed with messages of any kind, unless it was finalized.
+    pub(crate) fn proceed(&self) {
+        if self.is_finalized() || self.has_left_call() {
+            return;
+        }
+        let (mut flag, mut status): (c_int, Status) = (0, [0; 16]);
+        let Constants { any_source, any_tag, comm_self, .. } = self.constants;
+        // SAFETY: a communicator of this library, and places for the answers. An error is found by operations.
+        let _ = unsafe { (self.functions.iprobe)(any_source, any_tag, comm_self, &mut flag, &mut status) };
     }
 
     /// Takes a receive back that no message has come for.

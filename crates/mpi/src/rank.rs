@@ -9,9 +9,17 @@
 //! `MPI_Comm_split_type` is not asked: MPICH 5 over UCX makes every rank a node of its own (mpich#7814), as Open MPI did with
 //! some versions of PMIx (ompi#11585). Every rank then opens the memory of its node before any of them joins it.
 //!
+//! MPI promises that a message goes on while its sender is in any call of MPI. An operation of a group is none, so each member lets
+//! MPI proceed now and then while it waits for others of its node: a long message of the program may be on its way to the very
+//! rank that is missing. Members of groups that were split off or shrunk do not, and neither do members that have moved to another
+//! thread where the program has initialised MPI for one.
+//!
 //! **Progress:** blocking, with a limit of time.
 
 use std::fmt;
+use std::sync::Arc;
+use std::thread::{self, ThreadId};
+use std::time::Duration;
 
 use corecast_base::rendezvous::SocketDir;
 use corecast_collective::Builder;
@@ -21,13 +29,22 @@ use corecast_collective::processes::Invitation;
 use crate::cluster::{engine_of, home};
 use crate::error::OpenError;
 use crate::launcher::Launcher;
+use crate::library::Library;
 use crate::library_info::LibraryInfo;
-use crate::set_up::SetUp;
+use crate::set_up::{Limit, SetUp};
+
+/// The time between two turns of the library in a wait: some hundred polls, so that a turn costs a few percent of it.
+const BETWEEN: Duration = Duration::from_micros(10);
+/// The longest sleep between two turns.
+const NAP: Duration = Duration::from_millis(1);
 
 /// This rank's way into a group over all ranks.
 pub struct Rank {
     invitation: Invitation,
     engine: Option<Box<dyn Engine>>,
+    library: Arc<Library>,
+    /// The only thread that may call the library, if there is one.
+    only_thread: Option<ThreadId>,
     world_rank: usize,
     node: usize,
     /// The ranks of each node, in the order of the group.
@@ -41,7 +58,10 @@ impl Rank {
     /// # Errors
     /// An [`OpenError`]; [`OpenError::Mixed`] names a rank that cannot open the memory of its node.
     pub fn from_env<'m>(builder: impl FnOnce(usize) -> Builder<'m>) -> Result<Self, OpenError> {
-        let set_up = SetUp::of(Launcher::from_env(), home())?;
+        let dir = SocketDir::of_user();
+        // Ranks compare the folder in which they meet, so each makes it first.
+        let is_made = dir.make();
+        let set_up = SetUp::of(Launcher::from_env(), Limit::from_env(), home(&dir))?;
         let homes: Vec<u64> = set_up.facts.iter().map(|facts| facts.home).collect();
         let nodes = nodes_of(&homes);
         let is_here = |ranks: &Vec<usize>| ranks.contains(&set_up.rank);
@@ -49,7 +69,9 @@ impl Rank {
         let place = nodes[node].iter().position(|&rank| rank == set_up.rank).expect("it is there");
         let name = format!("mpi-{:016x}-{node}", set_up.facts[0].token);
         let founder = builder(nodes[node].len());
-        let met = Invitation::by_name(&SocketDir::of_user(), &name, &founder);
+        let met = is_made
+            .map_err(|error| error.to_string())
+            .and_then(|()| Invitation::by_name(&dir, &name, &founder).map_err(|error| error.to_string()));
         let trouble = set_up.first_failed(met.is_err())?;
         let invitation = match (met, trouble) {
             (Ok(invitation), None) => invitation.rank(place),
@@ -57,7 +79,7 @@ impl Rank {
                 let rank = trouble.unwrap_or(set_up.rank);
                 let host = set_up.facts[rank].host.clone();
                 let reason = match met.err().filter(|_| rank == set_up.rank) {
-                    Some(error) => error.to_string(),
+                    Some(reason) => reason,
                     None => "it cannot open the memory that they share".to_owned(),
                 };
                 return Err(OpenError::Mixed { rank, host, reason });
@@ -67,14 +89,15 @@ impl Rank {
         let comms = set_up.communicators(&leaders, 1)?;
         let info = LibraryInfo::of(&set_up.session.library);
         let hosts = leaders.iter().map(|&rank| set_up.facts[rank].host.clone()).collect();
-        let world_rank = set_up.rank;
+        let (world_rank, library) = (set_up.rank, Arc::clone(&set_up.session.library));
+        let only_thread = set_up.session.is_for_one_thread().then(|| thread::current().id());
         // Ranks that do not lead have nothing to close, and all ranks finalize together.
         set_up.session.end_at_exit();
         let engine = match comms {
             Some(comms) => Some(Box::new(engine_of(set_up.session, &info, node, hosts, comms)?) as Box<dyn Engine>),
             None => None,
         };
-        Ok(Self { invitation, engine, world_rank, node, nodes })
+        Ok(Self { invitation, engine, library, only_thread, world_rank, node, nodes })
     }
 
     /// This process's rank in `MPI_COMM_WORLD`, which the group need not keep: in it, the ranks of a node follow each other.
@@ -94,20 +117,33 @@ impl Rank {
     /// # Errors
     /// As for [`Invitation::join`](corecast_collective::nodes::Invitation::join).
     pub fn join(self) -> Result<Member, SetupError> {
-        self.invitation.over(self.engine).join()
+        let Self { invitation, engine, library, only_thread, .. } = self;
+        let mut member = invitation.over(engine).join()?;
+        let mut last = Duration::ZERO;
+        member.near().call_while_waiting(move |waited| {
+            if waited < last {
+                last = Duration::ZERO;
+            }
+            if waited - last >= BETWEEN && only_thread.is_none_or(|only| only == thread::current().id()) {
+                last = waited;
+                library.proceed();
+            }
+            NAP
+        });
+        Ok(member)
     }
 }
 
 impl fmt::Debug for Rank {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { invitation, engine, world_rank, node, nodes } = self;
+        let Self { invitation, engine, world_rank, node, nodes, .. } = self;
         f.debug_struct("Rank")
             .field("invitation", invitation)
             .field("is_leader", &engine.is_some())
             .field("world_rank", world_rank)
             .field("node", node)
             .field("nodes", &nodes.len())
-            .finish()
+            .finish_non_exhaustive()
     }
 }
 

@@ -1,23 +1,29 @@
 //! The library for as long as the process uses it: initialised by a thread of its own, which finalizes it as well.
 //!
 //! `MPI_Init` and `MPI_Finalize` wait for all processes, and nothing ends them early. On a thread of their own they can be waited
-//! for with a limit; a process that was not initialised in time reports it, and one that is not finalized in time goes on.
+//! for with a limit; a process that was not initialised in time reports it. A process that ends well waits for the others to end,
+//! however long they compute or write after their last operation: launchers end all processes when one leaves without a finished
+//! `MPI_Finalize`. One that has found a fault waits for a short time, as the others may never come.
 
+use std::ffi::{c_int, c_void};
 use std::fmt;
+use std::io::{self, Write};
+use std::ptr;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::sync::{Arc, Mutex, Once, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use corecast_base::sync::{AtomicBool, Ordering};
+
 use crate::error::{MpiError, OpenError};
 use crate::launcher::Launcher;
 use crate::library::Library;
 
-/// The time for `MPI_Finalize` after all operations were completed, and after a fault.
-const FINALIZE: Duration = Duration::from_secs(30);
+/// The variable with the limit of `MPI_Finalize` after all operations were completed, in seconds; there is none without it.
+pub const END_TIMEOUT_VARIABLE: &str = "CORECAST_MPI_END_TIMEOUT";
+/// The time for it after a fault, and in a process that ends with an exit code other than 0.
 const FINALIZE_AFTER_FAULT: Duration = Duration::from_secs(2);
-/// The time for it when the process ends, whether or not something has failed.
-const FINALIZE_AT_EXIT: Duration = Duration::from_secs(5);
 
 /// The library, and who ends it.
 pub(crate) struct Session {
@@ -66,7 +72,17 @@ impl Session {
     /// Finalizes the library, if this crate has initialised it and has not ended it before.
     pub(crate) fn end(&self, is_clean: bool) {
         let keeper = self.take_keeper();
-        keeper.into_iter().for_each(|keeper| keeper.end(if is_clean { FINALIZE } else { FINALIZE_AFTER_FAULT }));
+        if !is_clean && keeper.is_none() {
+            // ORDERING: Relaxed, the end of the process, which reads it, is behind this in its own order
+            HAS_FAILED.store(true, Ordering::Relaxed);
+        }
+        self.finish(keeper, is_clean);
+    }
+
+    fn finish(&self, keeper: Option<Keeper>, is_clean: bool) {
+        // No thread may call the library while another one is in a call that was left behind.
+        let keeper = keeper.filter(|_| !self.library.has_left_call());
+        keeper.into_iter().for_each(|keeper| keeper.end(is_clean));
     }
 
     /// Leaves it to the end of the process to finalize the library, if this crate has initialised it.
@@ -74,10 +90,7 @@ impl Session {
         static HOOK: Once = Once::new();
         let Some(keeper) = self.take_keeper() else { return };
         AT_EXIT.lock().unwrap_or_else(PoisonError::into_inner).push(keeper);
-        HOOK.call_once(|| {
-            // SAFETY: the function stays, as code of this program; if it is not taken, the library is not finalized.
-            let _ = unsafe { libc::atexit(end_all) };
-        });
+        HOOK.call_once(call_at_exit);
     }
 
     fn take_keeper(&self) -> Option<Keeper> {
@@ -88,18 +101,65 @@ impl Session {
 /// Keepers that wait for the end of the process.
 static AT_EXIT: Mutex<Vec<Keeper>> = Mutex::new(Vec::new());
 
-/// Called by the C library when the process ends.
-extern "C" fn end_all() {
+/// True once a fault was found after keepers had begun to wait for the end of the process.
+static HAS_FAILED: AtomicBool = AtomicBool::new(false);
+
+#[cfg(target_env = "gnu")]
+unsafe extern "C" {
+    /// As `atexit`, with the exit code.
+    fn on_exit(function: extern "C" fn(c_int, *mut c_void), argument: *mut c_void) -> c_int;
+}
+
+#[cfg(target_env = "gnu")]
+fn call_at_exit() {
+    // SAFETY: the function stays, as code of this program; if it is not taken, the library is not finalized.
+    let _ = unsafe { on_exit(end_all, ptr::null_mut()) };
+}
+
+/// Other C libraries do not tell the exit code: it counts as 0.
+#[cfg(not(target_env = "gnu"))]
+fn call_at_exit() {
+    extern "C" fn end_well() {
+        end_all(0, ptr::null_mut());
+    }
+    // SAFETY: the function stays, as code of this program; if it is not taken, the library is not finalized.
+    let _ = unsafe { libc::atexit(end_well) };
+}
+
+/// Called by the C library when the process ends with this exit code.
+extern "C" fn end_all(code: c_int, _argument: *mut c_void) {
+    // ORDERING: Relaxed, stored by this process before it came to its end
+    let is_clean = code == 0 && !HAS_FAILED.load(Ordering::Relaxed);
     let keepers = std::mem::take(&mut *AT_EXIT.lock().unwrap_or_else(PoisonError::into_inner));
-    keepers.into_iter().for_each(|keeper| keeper.end(FINALIZE_AT_EXIT));
+    keepers.into_iter().for_each(|keeper| keeper.end(is_clean));
+}
+
+/// The limit that the environment sets for the end.
+fn end_timeout() -> Option<Duration> {
+    let seconds = std::env::var(END_TIMEOUT_VARIABLE).ok()?.trim().parse::<f64>().ok()?;
+    Duration::try_from_secs_f64(seconds).ok()
 }
 
 impl Keeper {
-    /// Finalizes the library, and waits for that for a limited time.
-    fn end(self, limit: Duration) {
-        if self.end.send(()).is_ok() {
+    /// Finalizes the library, and waits for that: after a clean end as long as it takes, unless the environment sets a limit.
+    fn end(self, is_clean: bool) {
+        if self.end.send(()).is_err() {
+            return;
+        }
+        let limit = if is_clean { end_timeout() } else { Some(FINALIZE_AFTER_FAULT) };
+        let Some(limit) = limit else {
             // There is nobody to tell an error of finalizing, and nothing to do about one.
-            let _ = self.ended.recv_timeout(limit);
+            let _ = self.ended.recv();
+            return;
+        };
+        if matches!(self.ended.recv_timeout(limit), Err(RecvTimeoutError::Timeout)) && is_clean {
+            let seconds = limit.as_secs_f64();
+            let told = format!(
+                "corecast: MPI_Finalize was not finished within {seconds} s ({END_TIMEOUT_VARIABLE}), as other processes have \
+                 not come: this one ends without it\n"
+            );
+            // A process that ends has nobody to tell that its standard error is closed.
+            let _ = io::stderr().write_all(told.as_bytes());
         }
     }
 
@@ -142,6 +202,7 @@ impl fmt::Debug for Session {
 
 impl Drop for Session {
     fn drop(&mut self) {
-        self.end(false);
+        let keeper = self.take_keeper();
+        self.finish(keeper, false);
     }
 }

@@ -39,7 +39,11 @@ impl Limit {
     pub(crate) fn from_env() -> Self {
         let told = std::env::var(TIMEOUT_VARIABLE).ok();
         let seconds = told.and_then(|text| text.trim().parse::<f64>().ok()).filter(|&seconds| seconds > 0.0);
-        let limit = seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok()).unwrap_or(TIMEOUT);
+        Self::of(seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok()).unwrap_or(TIMEOUT))
+    }
+
+    /// From now on, at most for a day.
+    pub(crate) fn of(limit: Duration) -> Self {
         let limit = limit.min(Duration::from_secs(24 * 3600));
         Self { limit, deadline: Instant::now() + limit }
     }
@@ -72,8 +76,7 @@ pub(crate) struct SetUp {
 
 impl SetUp {
     /// Does it to the third step. All processes have to call it.
-    pub(crate) fn of(launcher: Option<Launcher>, home: u64) -> Result<Self, OpenError> {
-        let limit = Limit::from_env();
+    pub(crate) fn of(launcher: Option<Launcher>, limit: Limit, home: u64) -> Result<Self, OpenError> {
         let told = launcher.map_or(1, |launcher| launcher.size);
         let session = Session::open(launcher, limit.deadline)?;
         let session = session.ok_or_else(|| {
@@ -133,12 +136,17 @@ impl SetUp {
         let mut comm = self.comm;
         if leaders.len() < self.facts.len() {
             // All ranks are here, as they have told their facts: nothing but a death between keeps this from returning.
-            comm = library.split(comm, usize::from(place.is_some()), place.unwrap_or(self.rank))?;
+            let (color, key) = (usize::from(place.is_some()), place.unwrap_or(self.rank));
+            let made = match self.session.is_for_one_thread() {
+                true => Some(library.split(comm, color, key)),
+                false => library.call_apart(self.limit.deadline, move |library| library.split(comm, color, key))?,
+            };
+            comm = made.ok_or_else(|| self.late(MpiError::late("MPI_Comm_split"), Stage::Communicators))??;
         }
         if place.is_none() {
             return Ok(None);
         }
-        let made = Communicators::of(library, comm, lanes, self.limit.deadline);
+        let made = Communicators::of(library, comm, lanes, &mut || Instant::now() > self.limit.deadline);
         made.map(Some).map_err(|error| self.late(error, Stage::Communicators))
     }
 

@@ -128,6 +128,10 @@ pub enum ExecuteError {
     /// The write-ahead log cannot be written.
     #[error("the write-ahead log cannot be written: {0}")]
     Files(String),
+    /// This node had been put out as too slow when the last member died. What the others did last is gone with them, but for
+    /// files of a durable group.
+    #[error("all members of the group are gone, and this node lacks what they did last")]
+    Lost,
     /// A forked child of the process that joined.
     #[error("{0}")]
     Forked(#[from] ForkedNode),
@@ -170,6 +174,9 @@ pub enum ReadError {
         /// The index of the command.
         index: Index,
     },
+    /// This node had been put out as too slow when the last member died. A `Local` read still works.
+    #[error("all members of the group are gone, and this node lacks what they did last")]
+    Lost,
     /// A forked child of the process that joined.
     #[error("{0}")]
     Forked(#[from] ForkedNode),

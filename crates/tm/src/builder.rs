@@ -13,6 +13,7 @@ use crate::client_set::MAX_PARTICIPANTS;
 use crate::config::{Config, Form, Values, Writes};
 use crate::conflicts::Manager;
 use crate::error::OpenError;
+use crate::placement::SERVERS_EVERY;
 use crate::plan::plan;
 use crate::prediction::Prediction;
 use crate::race::race;
@@ -218,7 +219,7 @@ impl<'a> Builder<'a> {
         if !(least..=MAX_PARTICIPANTS).contains(&participants) {
             return Err(OpenError::Participants(participants));
         }
-        let every = self.every.unwrap_or(3.min(participants.max(2)));
+        let every = self.every.unwrap_or(SERVERS_EVERY.min(participants.max(2)));
         if !is_shared && !(2..=participants).contains(&every) {
             return Err(OpenError::ServersEvery { every, participants });
         }

@@ -35,15 +35,14 @@ pub struct Contention {
     pace: u64,
     /// Attempts that need no clock, from now on.
     untimed: u32,
-    /// The state of the random numbers, never 0.
-    random: u64,
+    random: fastrand::Rng,
 }
 
 impl Contention {
     /// Of a participant that has not run a transaction.
     #[must_use]
     pub fn new(manager: Manager, client: ClientId) -> Self {
-        let random = (u64::from(client.0) + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let random = fastrand::Rng::with_seed(client.0.into());
         Self { manager, commits: 0, effective: 0, first_start: 0, start: 0, pace: 0, untimed: 0, random }
     }
 
@@ -117,7 +116,7 @@ impl Contention {
             return STEP_NS * (u64::from(retries) % STEPS);
         }
         let bound = FIRST_BACK_OFF_NS << (retries.clamp(1, LAST_DOUBLING) - 1);
-        self.next_random() % bound
+        self.random.u64(..bound)
     }
 
     /// Transactions that committed.
@@ -130,14 +129,6 @@ impl Contention {
     #[must_use]
     pub fn effective(&self) -> u64 {
         self.effective
-    }
-
-    /// Marsaglia, Xorshift RNGs, 2003.
-    fn next_random(&mut self) -> u64 {
-        self.random ^= self.random << 13;
-        self.random ^= self.random >> 7;
-        self.random ^= self.random << 17;
-        self.random
     }
 }
 

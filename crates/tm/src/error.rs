@@ -88,7 +88,8 @@ pub enum OpenError {
     Forked(#[from] Forked),
 }
 
-/// Why a transaction has no result, for ever: it is not tried again. Its writes were not done.
+/// Why a transaction has no result, for ever: it is not tried again. Its writes were not done; of
+/// [`Participant::fetch_add`](crate::Participant::fetch_add) and [`swap`](crate::Participant::swap) that is not always known.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RunError {

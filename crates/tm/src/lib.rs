@@ -43,7 +43,7 @@
 //! expresses. **When not:** one counter, one map, one queue: an atomic, a [lock](corecast_lock), a channel is faster.
 //!
 //! **Guarantees.** Opacity: no closure ever sees a state in which another transaction is half done, not even one that will be
-//! aborted. Writes of a transaction that returned are visible to every later one. Who wins a conflict is the manager's choice.
+//! aborted. Writes of a transaction that returned are visible to every later one. The manager chooses which of two wins a conflict.
 //! A participant that is killed loses its locks; what it was storing is completed by another one from a log, or, where that
 //! is not possible, all others are told [`RunError::Poisoned`].
 //!

@@ -68,12 +68,19 @@ impl LockTable {
 
     /// LOAD_RELEASE: the client's read lock of the variable ends before its transaction does.
     pub fn release(&mut self, client: ClientId, epoch: u64, var: u32) {
-        self.give_back(client, epoch, var, |slot| slot[word_of(client)] &= !bit_of(client));
-    }
-
-    /// STORE_FINISH: the client's write lock of the variable ends before its transaction does.
-    pub fn finish(&mut self, client: ClientId, epoch: u64, var: u32) {
-        self.give_back(client, epoch, var, |slot| clear_writer(slot, client));
+        let Ok(at) = self.find(var) else { return };
+        if self.clients[client.index()].epoch != epoch || !holds(self.slot(at), client) {
+            return;
+        }
+        self.slot_mut(at)[word_of(client)] &= !bit_of(client);
+        if holds(self.slot(at), client) {
+            return;
+        }
+        let held = &mut self.clients[client.index()].held;
+        // Transactions that release early hold few variables.
+        if let Some(place) = held.iter().rposition(|other| *other as usize == at) {
+            held.swap_remove(place);
+        }
     }
 
     /// RELEASE_ALL: the transaction has ended.
@@ -174,22 +181,6 @@ impl LockTable {
             let mut holders = ClientSet::from_words(&slot[1..]);
             writer_of(slot[0]).into_iter().for_each(|writer| holders.insert(writer));
             holders.iter().for_each(|holder| self.clients[holder.index()].held.push(at as u32));
-        }
-    }
-
-    fn give_back(&mut self, client: ClientId, epoch: u64, var: u32, change: impl FnOnce(&mut [u64])) {
-        let Ok(at) = self.find(var) else { return };
-        if self.clients[client.index()].epoch != epoch || !holds(self.slot(at), client) {
-            return;
-        }
-        change(self.slot_mut(at));
-        if holds(self.slot(at), client) {
-            return;
-        }
-        let held = &mut self.clients[client.index()].held;
-        // Transactions that release early hold few variables.
-        if let Some(place) = held.iter().rposition(|other| *other as usize == at) {
-            held.swap_remove(place);
         }
     }
 

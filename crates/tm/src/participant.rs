@@ -108,7 +108,8 @@ impl Participant {
     /// messages.
     ///
     /// # Errors
-    /// [`RunError`]; nothing was written then.
+    /// [`RunError`]. Of [`RunError::Stopped`] and [`RunError::Poisoned`] by messages it is not known whether the variable was
+    /// changed: the server stores before it replies. Of the others nothing was written.
     ///
     /// # Panics
     /// Inside a transaction, as [`run`](Self::run).
@@ -127,7 +128,7 @@ impl Participant {
     /// Stores one variable, and returns its old value; else as [`fetch_add`](Self::fetch_add).
     ///
     /// # Errors
-    /// [`RunError`]; nothing was written then.
+    /// [`RunError`], as [`fetch_add`](Self::fetch_add).
     ///
     /// # Panics
     /// Inside a transaction, as [`run`](Self::run).

@@ -37,6 +37,9 @@ pub struct ServerSeat {
     pub why: String,
 }
 
+/// One of this number of participants is a server unless another number is asked for: the best share in the paper.
+pub const SERVERS_EVERY: usize = 3;
+
 /// See the [module](self).
 #[derive(Debug, Clone)]
 pub struct Placement {
@@ -256,6 +259,7 @@ impl<'a> Chooser<'a> {
         let company = match beside.iter().filter(|&&other| !is_server(other)).count() {
             _ if beside.is_empty() => "nobody else on its core".to_owned(),
             0 => "only servers on its core".to_owned(),
+            1 => "an application on its core, as every core is taken".to_owned(),
             applications => format!("{applications} applications on its core, as every core is taken"),
         };
         format!("{near}; {company}")

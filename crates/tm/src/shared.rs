@@ -160,7 +160,7 @@ impl SharedClient {
     #[inline]
     pub(crate) fn release(&self, lock: u32, is_written: bool) {
         match self.slot(lock) {
-            Some(slot) if is_written => slot.give_up_write(),
+            Some(slot) if is_written => slot.give_up(),
             Some(slot) => slot.leave(),
             None => self.wide(lock).release(is_written),
         }

@@ -17,6 +17,9 @@
 //! late abort meets no later attempt here either. The requester writes the outcome down by an exchange that fails if the mark is
 //! gone: then a writer has left, the word may belong to others already, and the answer is to ask again.
 //!
+//! The bits of a participant that was killed are cleared before another process may take its place: that one goes on with the
+//! same bit, and would take what it finds for its own lock.
+//!
 //! A process that is killed while it decides leaves the mark. The next requester that sees it takes the bucket's lock, which
 //! says that nobody decides any more, and goes on from there.
 //!
@@ -89,7 +92,7 @@ impl<'a> Slot<'a> {
 
     #[inline]
     fn exchange(self, from: u64, to: u64) -> Result<u64, u64> {
-        // ORDERING: AcqRel, pairs with the Release in leave, give_up_write, leave_written and write_down: the values of the last
+        // ORDERING: AcqRel, pairs with the Release in leave, give_up, leave_written and write_down: the values of the last
         // ORDERING: AcqRel writer are visible, and reads of others come before what is written next; and with the Acquire in
         // ORDERING: AcqRel decide: one that sees this bit sees the status of the attempt that set it, or a later one;
         // ORDERING: Relaxed where it fails, nothing was taken [packed-lock]
@@ -103,14 +106,16 @@ impl<'a> Slot<'a> {
         self.word.fetch_and(!self.mine, Ordering::Release);
     }
 
-    /// Gives the write lock back, also with the read lock, if it was not taken away.
-    pub fn give_up_write(self) {
-        // ORDERING: Relaxed, a first guess
+    /// Gives all locks back, if they were not taken away: for their owner, and for the one that has ended the attempt of a dead
+    /// owner.
+    pub fn give_up(self) {
+        // ORDERING: Relaxed, a first guess; the kernel's evidence of an owner's death comes after all that the owner has written
         let mut seen = self.word.load(Ordering::Relaxed);
         while seen & self.mine != 0 {
+            let left = if seen & WRITTEN == 0 { seen & !self.mine } else { seen & DECIDING };
             // ORDERING: Release, pairs with the Acquire in exchange and decide: what was read comes before what is written next;
             // ORDERING: Relaxed where it fails, it is tried anew [packed-lock]
-            match self.word.compare_exchange(seen, seen & DECIDING, Ordering::Release, Ordering::Relaxed) {
+            match self.word.compare_exchange(seen, left, Ordering::Release, Ordering::Relaxed) {
                 Ok(_) => return,
                 Err(now) => seen = now,
             }
@@ -138,7 +143,7 @@ impl<'a> Slot<'a> {
         // ORDERING: Acquire holder with an older one would be taken for one that has ended [packed-lock]
         let first = self.word.fetch_or(DECIDING, Ordering::Acquire);
         met.look(entry_of(first), claim);
-        // ORDERING: Acquire, pairs with the Release in leave, give_up_write, leave_written and write_down, as in
+        // ORDERING: Acquire, pairs with the Release in leave, give_up, leave_written and write_down, as in
         // ORDERING: Acquire of exchange [packed-lock]
         let seen = self.word.load(Ordering::Acquire);
         if seen & DECIDING == 0 {
@@ -215,12 +220,30 @@ mod tests {
         assert!(a.try_write() && a.try_write() && a.try_read());
         assert!(!b.try_read() && !b.try_write());
         b.leave();
-        b.give_up_write();
+        b.give_up();
         assert!(!b.try_read(), "nobody gives back the lock of another one");
-        a.give_up_write();
+        a.give_up();
         assert!(b.try_write());
         b.leave_written();
         assert!(a.try_write());
+    }
+
+    #[test]
+    fn either_lock_is_given_up_and_those_of_others_stay() {
+        let word = AtomicU64::new(0);
+        let (a, b) = (Slot::of(&word, A), Slot::of(&word, B));
+        assert!(a.try_read() && b.try_read());
+        a.give_up();
+        a.give_up();
+        assert_eq!(entry_of(plain(&word)), Entry { writer: None, readers: ClientSet::from_words(&[1 << 61]) });
+        assert!(b.try_write());
+        a.give_up();
+        assert_eq!(entry_of(plain(&word)).writer, Some(B));
+    }
+
+    fn plain(word: &AtomicU64) -> u64 {
+        // ORDERING: Relaxed, there is one thread
+        word.load(Ordering::Relaxed)
     }
 
     #[test]

@@ -239,10 +239,10 @@ impl Tm {
     ///
     /// # Errors
     /// [`RunError::Foreign`], [`RunError::Beyond`], and [`RunError::AtServers`] where values are with the servers: there a
-    /// participant can [load](Participant::load) them.
+    /// participant can [load](Participant::load) them. [`RunError::Poisoned`]: it may be of a commit that is half done.
     pub fn load<T: Value>(&self, var: TVar<T>) -> Result<T, RunError> {
         let memory = &self.inner.memory;
-        memory.region.check_fork()?;
+        memory.check_usable()?;
         memory.check(var.index(), var.instance(), 1)?;
         if memory.config.values == Values::AtServers {
             return Err(RunError::AtServers);
@@ -256,27 +256,29 @@ impl Tm {
         self.inner.memory.poisoned()
     }
 
-    /// Lets the servers end; transactions return [`RunError::Stopped`] from then on, in the form of messages.
+    /// Lets the servers end, also where they are never without requests; transactions return [`RunError::Stopped`] from then on,
+    /// in the form of messages.
     pub fn stop(&self) {
         self.inner.memory.stop();
         self.inner.links.close();
     }
 
     /// Runs all participants that are still free as threads of this process: servers serve, and `work` is called with each
-    /// application. Returns their results in the order of their numbers, once all have ended.
+    /// application. Returns their results in the order of their numbers, once all have ended: servers do when all applications
+    /// have left, those that were taken elsewhere among them. Participants that are taken are left out.
     ///
     /// # Errors
-    /// [`OpenError`] if a participant cannot be had.
+    /// [`OpenError`] if a free participant cannot be had.
     ///
     /// # Panics
     /// With the panic of `work`, after all others have ended.
     pub fn run_threads<R: Send>(&self, work: impl Fn(Participant) -> R + Sync) -> Result<Vec<R>, OpenError> {
-        let roles: Vec<Role> = (0..self.participants()).map(|id| self.participant(id)).collect::<Result<_, _>>()?;
+        let roles = self.free_roles()?;
         let work = &work;
         let results = thread::scope(|scope| {
-            let starts = roles.into_iter().zip(&self.inner.cpus).map(|(role, &cpu)| {
+            let starts = roles.into_iter().map(|(id, role)| {
                 scope.spawn(move || {
-                    pin(cpu);
+                    pin(self.cpu(id));
                     match role {
                         Role::Application(participant) => Some(work(participant)),
                         Role::Server(server) => {
@@ -292,6 +294,19 @@ impl Tm {
         });
         let results = results.into_iter().map(|result| result.unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
         Ok(results.flatten().collect())
+    }
+
+    /// The participants that are still free, with their numbers.
+    fn free_roles(&self) -> Result<Vec<(usize, Role)>, OpenError> {
+        let mut roles = Vec::new();
+        for id in 0..self.participants() {
+            match self.participant(id) {
+                Ok(role) => roles.push((id, role)),
+                Err(OpenError::Taken(_)) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(roles)
     }
 }
 

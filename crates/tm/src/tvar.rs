@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::marker::PhantomData;
+use std::num::NonZeroU32;
 
 use crate::value::Value;
 
@@ -13,13 +14,21 @@ pub const MAX_BLOCK_WORDS: usize = 7;
 /// A copy is the same variable. As a [`Value`] it is a link; `Option<TVar>` is one that may lead nowhere.
 pub struct TVar<T> {
     index: u32,
-    instance: u32,
+    instance: NonZeroU32,
     values: PhantomData<fn(T) -> T>,
 }
 
+/// The mark of no instance, as theirs are odd: of a link that was read from the word of another type.
+const NO_INSTANCE: NonZeroU32 = NonZeroU32::MIN.saturating_add(1);
+
 impl<T> TVar<T> {
+    /// Stops the compiler at values that do not fit into a word.
+    const FITS: () = assert!(size_of::<T>() <= 8, "a Value has at most 8 bytes");
+
+    #[inline]
     pub(crate) fn new(index: u32, instance: u32) -> Self {
-        Self { index, instance, values: PhantomData }
+        let () = Self::FITS;
+        Self { index, instance: NonZeroU32::new(instance).unwrap_or(NO_INSTANCE), values: PhantomData }
     }
 
     /// Its place in the memory, from 0.
@@ -33,7 +42,7 @@ impl<T> TVar<T> {
     #[inline]
     #[cfg_attr(loom, allow(dead_code, reason = "the models have no instance"))]
     pub(crate) fn instance(self) -> u32 {
-        self.instance
+        self.instance.get()
     }
 }
 
@@ -62,7 +71,7 @@ impl<T> fmt::Debug for TVar<T> {
 impl<T: 'static> Value for TVar<T> {
     #[inline]
     fn to_word(self) -> u64 {
-        u64::from(self.instance) << 32 | u64::from(self.index)
+        u64::from(self.instance.get()) << 32 | u64::from(self.index)
     }
 
     #[inline]
@@ -80,8 +89,7 @@ impl<T: 'static> Value for Option<TVar<T>> {
 
     #[inline]
     fn from_word(word: u64) -> Self {
-        let var = TVar::from_word(word);
-        (var.instance != 0).then_some(var)
+        (word >> 32 != 0).then(|| TVar::from_word(word))
     }
 }
 
@@ -177,6 +185,7 @@ mod tests {
         assert_eq!(TVar::from_word(var.to_word()), var);
         assert_eq!(Option::from_word(Some(var).to_word()), Some(var));
         assert_eq!(Option::<TVar<i32>>::from_word(None::<TVar<i32>>.to_word()), None);
+        assert_eq!(TVar::<i32>::from_word(7).instance() % 2, 0, "no instance has the mark");
         let block = TBlock::<u64, 7>::new(TVar::new(8, 9));
         assert_eq!(Option::from_word(Some(block).to_word()), Some(block));
     }

@@ -160,6 +160,12 @@ impl<'a> Tx<'a> {
         self.release(block.first())
     }
 
+    /// Whether this attempt has a lock of a block.
+    #[inline]
+    pub(crate) fn has_lock<T, const N: usize>(&self, block: TBlock<T, N>) -> bool {
+        self.attempt.has_lock(block.index())
+    }
+
     /// One word of a block without a lock; else as [`read_unlocked`](Self::read_unlocked).
     ///
     /// # Errors

@@ -18,6 +18,30 @@
 /// fn is_value<T: corecast_tm::Value>() {}
 /// is_value::<[u32; 3]>(); // 12 bytes
 /// ```
+///
+/// Nor do variables of larger types with an implementation of their own:
+///
+/// ```compile_fail
+/// # use corecast_tm::{Abort, TVar, Tx, Value};
+/// #[derive(Clone, Copy)]
+/// struct Large([u8; 9]); // 9 bytes
+///
+/// impl Value for Large {
+///     fn to_word(self) -> u64 {
+///         self.0[0].into()
+///     }
+///
+///     fn from_word(word: u64) -> Self {
+///         Self([word as u8; 9])
+///     }
+/// }
+///
+/// fn write(tx: &mut Tx<'_>) -> Result<TVar<Large>, Abort> {
+///     tx.new_var(Large([0; 9]))
+/// }
+/// let used: fn(&mut Tx<'_>) -> Result<TVar<Large>, Abort> = write;
+/// std::hint::black_box(used);
+/// ```
 pub trait Value: Copy + Send + 'static {
     /// The value as a word.
     fn to_word(self) -> u64;

@@ -81,6 +81,19 @@ impl<'a> WideSlot<'a> {
         }
     }
 
+    /// Gives all locks of this participant back, if it has any, for the one that has ended the attempt of a dead owner. Words
+    /// without a lock of it are not written.
+    pub fn give_up(&self) {
+        // ORDERING: Relaxed, the kernel's evidence of the owner's death comes after all that the owner has written
+        let readers = self.readers[word_of(self.me)].load(Ordering::Relaxed);
+        // ORDERING: Relaxed, as above
+        let writer = self.writer.load(Ordering::Relaxed);
+        let is_written = writer == writer_word(self.me);
+        if is_written || readers & bit_of(self.me) != 0 {
+            self.release(is_written);
+        }
+    }
+
     /// Applies the rule where others have locks, and writes back what it changed. With the bucket's lock. `claim` tells the
     /// attempt of a participant, `None` for a number that a stranger wrote.
     #[cold]

@@ -1,17 +1,14 @@
 //! Mistakes of users, and the answers of an instance.
 #![cfg(not(loom))]
 
+mod two_cpus;
+
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::thread;
 
-use corecast_base::CpuId;
-use corecast_machine::{Cpu, Machine, Topology};
-use corecast_tm::{Builder, Form, OpenError, Participant, Role, RunError, Tm, Values};
-
-fn machine() -> Machine {
-    let cpus = [0, 1].map(|id| Cpu::flat(CpuId::new(id))).to_vec();
-    Machine::from_topology(&Topology { cpus, ..Topology::default() })
-}
+use corecast_base::sync::{AtomicU32, Ordering};
+use corecast_tm::{Builder, Form, Manager, OpenError, Participant, Role, RunError, Tm, Values};
+use two_cpus::machine;
 
 fn application(tm: &Tm, id: usize) -> Participant {
     match tm.participant(id).expect("it is free") {
@@ -118,6 +115,52 @@ fn a_closure_that_panics_gives_all_back() {
     });
 }
 
+/// Waits until the flag is up.
+fn wait_for(flag: &AtomicU32) {
+    // ORDERING: Relaxed, the flag publishes nothing but itself
+    while flag.load(Ordering::Relaxed) == 0 {
+        thread::yield_now();
+    }
+}
+
+fn raise(flag: &AtomicU32) {
+    // ORDERING: Relaxed, the flag publishes nothing but itself
+    flag.store(1, Ordering::Relaxed);
+}
+
+#[test]
+fn a_closure_that_does_not_return_loses_its_locks_to_one_that_beats_it() {
+    both_forms(|builder| {
+        let tm = builder.manager(Manager::Wholly).build().expect("memory");
+        let var = tm.new_var(0u32).expect("room");
+        let add = |participant: &mut Participant, amount, amid: &(dyn Fn() + Sync)| {
+            participant.run(|tx| {
+                let value = tx.read_for_update(var)?;
+                amid();
+                tx.write(var, value + amount)
+            })
+        };
+        with_two(&tm, |mut first, mut second| {
+            // The one with fewer transactions wins.
+            assert_eq!(add(&mut first, 1, &|| ()), Ok(()));
+            let (is_held, has_lost) = (AtomicU32::new(0), AtomicU32::new(0));
+            thread::scope(|scope| {
+                scope.spawn(|| {
+                    let stays = || {
+                        raise(&is_held);
+                        wait_for(&has_lost);
+                    };
+                    assert_eq!(add(&mut first, 10, &stays), Ok(()));
+                });
+                wait_for(&is_held);
+                assert_eq!(add(&mut second, 100, &|| ()), Ok(()), "nobody waits for a closure");
+                raise(&has_lost);
+            });
+            assert_eq!((tm.load(var), first.counts().aborts()), (Ok(111), 1));
+        });
+    });
+}
+
 #[test]
 fn a_full_memory_ends_the_run_and_nothing_else() {
     both_forms(|builder| {
@@ -175,6 +218,69 @@ fn impossible_choices_are_named() {
     assert!(matches!(refused(builder().variables(0)), OpenError::Variables(0)));
     let error = refused(builder().form(Form::Shared).values(Values::AtServers));
     assert!(matches!(error, OpenError::Options(_)), "{error}");
+}
+
+/// Far more than are needed to be told that the servers end.
+const MANY_ROUNDS: usize = 1_000_000;
+
+#[test]
+fn servers_stop_though_requests_go_on() {
+    both_values(|tm| {
+        let var = tm.new_var(1u32).expect("room");
+        let mut participant = application(tm, 1);
+        let Ok(Role::Server(server)) = tm.participant(0) else { panic!("0 is a server") };
+        let is_busy = AtomicU32::new(0);
+        thread::scope(|scope| {
+            let serving = scope.spawn(|| server.serve());
+            let asking = scope.spawn(|| {
+                (0..MANY_ROUNDS).find_map(|_| {
+                    let error = participant.ping(0).and_then(|()| participant.run(|tx| tx.read(var))).err();
+                    raise(&is_busy);
+                    error
+                })
+            });
+            wait_for(&is_busy);
+            tm.stop();
+            assert_eq!(asking.join().expect("no panic"), Some(RunError::Stopped));
+            serving.join().expect("no panic").expect("no forked child");
+        });
+    });
+    // A server whose client never looks.
+    both_values(|tm| {
+        let mut participant = application(tm, 1);
+        let Ok(Role::Server(server)) = tm.participant(0) else { panic!("0 is a server") };
+        tm.stop();
+        thread::scope(|scope| {
+            scope.spawn(|| server.serve());
+            let error = (0..MANY_ROUNDS).find_map(|_| participant.ping(0).err());
+            assert_eq!(error, Some(RunError::Stopped));
+        });
+    });
+}
+
+/// An instance of one server and one application, with values here and there.
+fn both_values(check: impl Fn(&Tm)) {
+    let machine = machine();
+    for values in [Values::InMemory, Values::AtServers] {
+        let builder = Tm::builder(&machine).participants(2).form(Form::Messages).values(values);
+        check(&builder.build().expect("memory"));
+    }
+}
+
+#[test]
+fn a_reply_that_comes_late_answers_no_other_request() {
+    let machine = machine();
+    let builder = Tm::builder(&machine).participants(2).form(Form::Messages).values(Values::AtServers);
+    let tm = builder.build().expect("memory");
+    let vars = [1u32, 2].map(|value| tm.new_var(value).expect("room"));
+    let mut participant = application(&tm, 1);
+    let Ok(Role::Server(server)) = tm.participant(0) else { panic!("0 is a server") };
+    tm.stop();
+    assert_eq!(participant.load(vars[0]), Err(RunError::Stopped), "nobody serves");
+    thread::scope(|scope| {
+        scope.spawn(|| server.serve());
+        assert_eq!(participant.load(vars[1]), Err(RunError::Stopped));
+    });
 }
 
 #[test]

@@ -1,16 +1,17 @@
 //! Every option of an instance, by transactions whose results do not depend on it.
 #![cfg(not(loom))]
 
+mod two_cpus;
+
+use std::thread;
+
 use corecast_base::CpuId;
 use corecast_base::wait::Wait;
 use corecast_lock::Algorithm;
-use corecast_machine::{Cpu, Machine, Topology};
+use corecast_machine::{Cpu, Machine, Topology, pin};
+use corecast_testing::skipped;
 use corecast_tm::{Builder, Form, Participant, TBlock, TVar, Tm, Values, Writes};
-
-fn machine() -> Machine {
-    let cpus = [0, 1].map(|id| Cpu::flat(CpuId::new(id))).to_vec();
-    Machine::from_topology(&Topology { cpus, ..Topology::default() })
-}
+use two_cpus::machine;
 
 const ROUNDS: u64 = 100;
 const VARS: usize = 80;
@@ -159,6 +160,33 @@ fn participants_have_cpus_where_there_are_as_many() {
     assert!((0..2).all(|id| tm.cpu(id).is_some()) && tm.cpu(2).is_none());
     let many = Tm::builder(&machine).participants(5).build().expect("memory");
     assert!((0..5).all(|id| many.cpu(id).is_none()));
+}
+
+/// The thread that makes the instance is bound, and the machine has CPUs which this process may not use.
+#[test]
+fn participants_do_not_share_a_cpu_that_they_are_bound_to() {
+    let here = pin::affinity().expect("a mask");
+    let [first, second, ..] = *here.as_slice() else {
+        return skipped("participants on CPUs of their own", "this process may use one CPU only");
+    };
+    let cpus = |tm: &Tm| (0..tm.participants()).map(|id| tm.cpu(id)).collect::<Vec<_>>();
+    let machine = |cpus: &[CpuId]| {
+        let cpus = cpus.iter().map(|&cpu| Cpu::flat(cpu)).collect();
+        Machine::from_topology(&Topology { cpus, ..Topology::default() })
+    };
+    let make = |machine: &Machine, participants| {
+        Tm::builder(machine).participants(participants).form(Form::Shared).build().expect("memory")
+    };
+    thread::spawn(move || {
+        pin::pin(first).expect("it may run here").forever();
+        let mut both = cpus(&make(&machine(&[first, second]), 2));
+        both.sort();
+        assert_eq!(both, [Some(first), Some(second)]);
+    })
+    .join()
+    .expect("no panic");
+    let absent = CpuId::new(1000);
+    assert_eq!(cpus(&make(&machine(&[first, second, absent]), 3)), [None; 3]);
 }
 
 #[test]

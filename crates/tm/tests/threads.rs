@@ -1,14 +1,12 @@
 //! Transactions among threads, in both forms, under every manager.
 #![cfg(not(loom))]
 
-use corecast_base::CpuId;
-use corecast_machine::{Cpu, Machine, Topology};
-use corecast_tm::{Abort, Builder, Form, Manager, Participant, TVar, Tm, Tx};
+mod two_cpus;
 
-fn machine() -> Machine {
-    let cpus = [0, 1].map(|id| Cpu::flat(CpuId::new(id))).to_vec();
-    Machine::from_topology(&Topology { cpus, ..Topology::default() })
-}
+use std::sync::Mutex;
+
+use corecast_tm::{Abort, Builder, Form, Manager, Participant, Role, TVar, Tm, Tx};
+use two_cpus::machine;
 
 const ACCOUNTS: usize = 16;
 const FIRST: i64 = 100;
@@ -47,6 +45,34 @@ fn check(builder: Builder<'_>) {
     assert!(commits.expect("threads").iter().all(|&commits| commits == 300 + 19));
     let total: i64 = accounts.iter().map(|&account| tm.load(account).expect("in memory")).sum();
     assert_eq!(total, FIRST * ACCOUNTS as i64);
+}
+
+#[test]
+fn participants_that_are_taken_are_left_out() {
+    let machine = machine();
+    for form in [Form::Messages, Form::Shared] {
+        let tm = Tm::builder(&machine).participants(5).form(form).build().expect("memory");
+        let sum = tm.new_var(0u32).expect("room");
+        let add = |participant: &mut Participant| {
+            participant.run(|tx| {
+                let now = tx.read_for_update(sum)?;
+                tx.write(sum, now + 1)
+            })
+        };
+        let Ok(Role::Application(mine)) = tm.participant(2) else { panic!("2 is an application") };
+        let mine = Mutex::new(Some(mine));
+        let results = tm.run_threads(|mut participant| {
+            // Servers serve the one that was taken before, too.
+            let mine = mine.lock().expect("no panic").take();
+            mine.map(|mut mine| add(&mut mine)).transpose().and_then(|_| add(&mut participant))
+        });
+        let results = results.expect("the others are free");
+        assert!(results.iter().all(Result::is_ok), "{results:?}");
+        assert_eq!(results.len(), 4 - tm.servers());
+        assert_eq!(tm.load(sum), Ok(5 - tm.servers() as u32));
+        let again = tm.run_threads(|_| ()).expect("those that are free");
+        assert_eq!(again.len(), if form == Form::Shared { 5 } else { 0 });
+    }
 }
 
 #[test]

@@ -47,6 +47,8 @@ pub(super) struct Node {
     pub(super) slot: Option<u16>,
     /// Whether it may kill itself at any time.
     pub(super) is_armed: bool,
+    /// The place at which it does, if it was given one.
+    pub(super) place: Option<String>,
     /// The time at which it is to be continued, while it is stopped.
     pub(super) stopped_until: Option<Instant>,
     pub(super) started: Instant,
@@ -58,7 +60,7 @@ impl Node {
         let mut command = Command::new(&wanted.program);
         command.args(&wanted.arguments).args(plan.words()).stdin(Stdio::piped()).stdout(Stdio::piped());
         let is_armed = crash_at.is_some();
-        if let Some(place) = crash_at {
+        if let Some(place) = &crash_at {
             command.env(CRASH_AT, place);
         }
         let started = command.spawn();
@@ -69,7 +71,7 @@ impl Node {
         // Ends with the process: a stopped one must not keep the parent from its work.
         thread::spawn(move || output.lines().map_while(Result::ok).try_for_each(|line| to.send(line)));
         let (news, started) = (VecDeque::new(), Instant::now());
-        Ok(Self { process, orders, lines, news, slot: None, is_armed, stopped_until: None, started })
+        Ok(Self { process, orders, lines, news, slot: None, is_armed, place: crash_at, stopped_until: None, started })
     }
 
     /// Whether it can be asked: it has joined and runs.

@@ -21,6 +21,10 @@ const STUCK: Duration = Duration::from_secs(10);
 const ASKING: Duration = Duration::from_millis(250);
 /// How long it waits for the clients to finish.
 const FINISHING: Duration = Duration::from_secs(20);
+/// How a client says that its node was put out as too slow, and that the last member died then.
+const GONE: &str = "all members of the group are gone";
+/// The longest time from the death of the last member until another node says that it was that.
+const JUST_NOW: Duration = Duration::from_secs(2);
 /// The longest pause between two events.
 const PAUSE_MS: u64 = 160;
 
@@ -52,6 +56,10 @@ struct Episode<'a> {
     remarks: Vec<String>,
     /// The size of all histories, and when it last grew.
     written: (u64, Instant),
+    /// True once a node says that no member is left.
+    is_gone: bool,
+    /// When a node last killed itself.
+    own_death: Option<Instant>,
 }
 
 /// Runs an episode in an empty folder.
@@ -86,11 +94,14 @@ pub(super) fn run(
         faults: Vec::new(),
         remarks: Vec::new(),
         written: (0, Instant::now()),
+        is_gone: false,
+        own_death: None,
     };
     episode.rage(options, most)?;
-    if episode.faults.is_empty() {
+    if episode.faults.is_empty() && !episode.is_gone {
         episode.end()?;
     }
+    episode.judge_end_of_group();
     let Episode { counts, happened, faults, remarks, nodes, .. } = episode;
     // Nobody may write any more.
     drop(nodes);
@@ -102,7 +113,7 @@ impl Episode<'_> {
     fn rage(&mut self, options: &Options, most: Option<u64>) -> Result<(), Failure> {
         let end = Instant::now() + LENGTH;
         let mut next = Instant::now() + Duration::from_millis(300);
-        while Instant::now() < end && self.faults.is_empty() {
+        while Instant::now() < end && self.faults.is_empty() && !self.is_gone {
             options.go_on().map_err(|_| Failure::Aborted)?;
             if most.is_some_and(|most| self.counts.kills + self.counts.stops >= most) {
                 return Ok(());
@@ -125,6 +136,7 @@ impl Episode<'_> {
                 self.remarks.push(format!("{} slot {:?}: {news:?}\n", now_ns(), node.slot));
                 match news {
                     News::NotJoined(_) => self.counts.not_joined += 1,
+                    News::Ended(why) if why.contains(GONE) => self.is_gone = true,
                     News::Ended(why) if why.contains("expired") => self.counts.expired += 1,
                     News::Ended(why) if why.contains("no longer a member") => self.counts.put_out += 1,
                     News::Ended(why) => self.faults.push(format!("a client ended: {why}\n")),
@@ -147,12 +159,28 @@ impl Episode<'_> {
         self.see_progress(now)
     }
 
+    /// A group may go if its last member kills itself while the one that the parent spares is put out as too slow, and not else.
+    fn judge_end_of_group(&mut self) {
+        if !self.is_gone {
+            return;
+        }
+        self.bury();
+        self.counts.gone += 1;
+        if self.own_death.is_none_or(|death| death.elapsed() > JUST_NOW) {
+            self.faults.push("all members are gone, and none has killed itself just now\n".to_owned());
+        }
+    }
+
     /// Takes nodes out that have ended.
     fn bury(&mut self) {
-        let counts = &mut self.counts;
+        let (counts, remarks, own_death) = (&mut self.counts, &mut self.remarks, &mut self.own_death);
         self.nodes.retain_mut(|node| {
             let has_ended = node.has_ended();
-            counts.crash_points += u64::from(has_ended && node.is_armed);
+            if has_ended && node.is_armed {
+                counts.crash_points += 1;
+                *own_death = node.slot.map(|_| Instant::now()).or(*own_death);
+                remarks.push(format!("{} slot {:?} ended at {:?}\n", now_ns(), node.slot, node.place));
+            }
             !has_ended
         });
     }
@@ -227,6 +255,9 @@ impl Episode<'_> {
         let until = Instant::now() + STUCK * 2;
         while self.nodes.iter().any(|node| node.slot.is_none()) {
             self.look_around()?;
+            if self.is_gone {
+                return Ok(());
+            }
             if Instant::now() > until || !self.faults.is_empty() {
                 self.stuck("a node does not join");
                 return Ok(());

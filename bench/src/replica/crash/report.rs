@@ -78,6 +78,9 @@ pub struct CrashEpisode {
     pub diverged: u64,
     /// Groups in which nothing was answered for ten seconds, although a member was running.
     pub stuck: u64,
+    /// Groups whose last member killed itself, at a place in the code, after the process that is spared had been put out as too
+    /// slow. What was answered last is gone with them.
+    pub gone: u64,
 }
 
 /// The pauses after one kind of event.
@@ -115,9 +118,9 @@ impl CrashEpisode {
     }
 
     /// All counts, in one order.
-    fn all_mut(&mut self) -> [&mut u64; 16] {
+    fn all_mut(&mut self) -> [&mut u64; 17] {
         let Self { kills, stops, crash_points, respawns, put_out, not_joined, expired, writes, .. } = self;
-        let Self { reads, lost, twice, histories, not_linearizable, undecided, diverged, stuck, .. } = self;
+        let Self { reads, lost, twice, histories, not_linearizable, undecided, diverged, stuck, gone, .. } = self;
         [
             kills,
             stops,
@@ -135,6 +138,7 @@ impl CrashEpisode {
             undecided,
             diverged,
             stuck,
+            gone,
         ]
     }
 }

@@ -1,4 +1,4 @@
-//! A lock, corecast's `auto`, for each account or bucket. Who needs several takes them in their order, so that nobody waits in a
+//! A lock, corecast's `auto`, for each account or bucket. A client that needs several takes them in their order, so that nobody waits in a
 //! circle: the program that one writes who knows beforehand which objects a transaction will touch.
 
 use corecast::lock::{Auto, Mutex, MutexGuard, Setup};

@@ -1,11 +1,14 @@
 //! All data behind one lock, corecast's `auto`: the program that a transactional memory takes the place of.
 
+use std::collections::VecDeque;
+
 use corecast::lock::{Auto, Mutex, Setup};
 
-use super::sequential::{Accounts, Buckets, Shared};
+use super::sequential::{Accounts, Buckets, Ordered, Shared};
 use crate::tm::bank::{Bank, Banker};
 use crate::tm::histogram::{Counter, Counts, Histogram};
 use crate::tm::host::{Session, Setting, check_readers, seats};
+use crate::tm::queue::{Passer, Queue};
 use crate::tm::set::{Set, Worker};
 use crate::tm::steps::{Step, Stepper, VARIABLES, WRITTEN};
 use crate::tm::workload::Work;
@@ -23,6 +26,14 @@ pub(in crate::tm) fn with(setting: &Setting<'_>, session: Session<'_>) -> Result
         Work::Table(work) | Work::List(work) => {
             let set = behind(Buckets::new(work, setting.seed), clients);
             session(seats(setting, clients, |rank| Worker::new(OneLock(&set), work, setting, rank)))
+        }
+        Work::Map(work) => {
+            let set = behind(Ordered::new(work, setting.seed), clients);
+            session(seats(setting, clients, |rank| Worker::new(OneLock(&set), work, setting, rank)))
+        }
+        Work::Queue => {
+            let queue = behind(VecDeque::<u64>::new(), clients);
+            session(seats(setting, clients, |rank| Passer::new(OneLock(&queue), setting, rank)))
         }
         Work::MapReduce => {
             let shared = behind(Shared::default(), clients);
@@ -73,6 +84,18 @@ impl<T: Set> Set for OneLock<'_, T> {
     #[inline]
     fn remove(&mut self, key: u64) -> Result<bool, Failure> {
         self.0.with(|set| set.remove(key))
+    }
+}
+
+impl<T: Queue> Queue for OneLock<'_, T> {
+    #[inline]
+    fn push(&mut self, value: u64) -> Result<(), Failure> {
+        self.0.with(|queue| queue.push(value))
+    }
+
+    #[inline]
+    fn pop(&mut self) -> Result<Option<u64>, Failure> {
+        self.0.with(Queue::pop)
     }
 }
 

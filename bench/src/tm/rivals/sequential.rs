@@ -1,9 +1,12 @@
 //! Sorted lists as one thread at a time uses them: without any synchronisation for one client, and the data that the locks of the
 //! other rivals guard.
 
+use std::collections::{BTreeSet, VecDeque};
+
 use crate::tm::bank::{ACCOUNTS, Account, Bank, Banker, accounts};
 use crate::tm::histogram::{COUNTERS, Counter, Counts, Histogram};
 use crate::tm::host::{Session, Setting, check_readers, seats};
+use crate::tm::queue::{Passer, Queue};
 use crate::tm::set::{Set, Worker, initial_keys};
 use crate::tm::steps::{Step, Stepper, VARIABLES, WRITTEN};
 use crate::tm::workload::{SetWork, Work};
@@ -19,6 +22,10 @@ pub(in crate::tm) fn with(setting: &Setting<'_>, session: Session<'_>) -> Result
         Work::Table(work) | Work::List(work) => {
             session(seats(setting, 1, |rank| Worker::new(Buckets::new(work, setting.seed), work, setting, rank)))
         }
+        Work::Map(work) => {
+            session(seats(setting, 1, |rank| Worker::new(Ordered::new(work, setting.seed), work, setting, rank)))
+        }
+        Work::Queue => session(seats(setting, 1, |rank| Passer::new(VecDeque::<u64>::new(), setting, rank))),
         Work::MapReduce => session(seats(setting, 1, |_| Counter::new(Shared::default(), setting))),
         Work::Writes => session(seats(setting, 1, |rank| Stepper::new(vec![0u64; VARIABLES], setting, rank))),
         Work::Mp => Err(Failure::Refused("it has no servers".to_owned())),
@@ -50,6 +57,46 @@ impl Bank for Accounts {
     fn total(&mut self) -> Result<i64, Failure> {
         debug_assert_eq!(self.0.len(), ACCOUNTS);
         Ok(self.0.iter().map(|account| i64::from(account[1])).sum())
+    }
+}
+
+/// Sorted keys as the standard library keeps them.
+pub(super) struct Ordered(BTreeSet<u64>);
+
+impl Ordered {
+    /// With the keys of the start.
+    pub(super) fn new(work: SetWork, seed: u64) -> Self {
+        Self(initial_keys(work, seed).into_iter().collect())
+    }
+}
+
+impl Set for Ordered {
+    #[inline]
+    fn contains(&mut self, key: u64) -> Result<bool, Failure> {
+        Ok(self.0.contains(&key))
+    }
+
+    #[inline]
+    fn insert(&mut self, key: u64) -> Result<bool, Failure> {
+        Ok(self.0.insert(key))
+    }
+
+    #[inline]
+    fn remove(&mut self, key: u64) -> Result<bool, Failure> {
+        Ok(self.0.remove(&key))
+    }
+}
+
+impl Queue for VecDeque<u64> {
+    #[inline]
+    fn push(&mut self, value: u64) -> Result<(), Failure> {
+        self.push_back(value);
+        Ok(())
+    }
+
+    #[inline]
+    fn pop(&mut self) -> Result<Option<u64>, Failure> {
+        Ok(self.pop_front())
     }
 }
 
@@ -212,8 +259,6 @@ impl Set for Buckets {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeSet;
-
     use super::*;
 
     #[test]

@@ -100,6 +100,7 @@ pub(in crate::tm) fn with<M: Stm>(setting: &Setting<'_>, session: Session<'_>) -
             let words: Vec<M::Var<u64>> = (0..VARIABLES).map(|_| M::var(0)).collect();
             session(seats(setting, clients, |rank| Stepper::new(Attempts::<M, _>::new(&words), setting, rank)))
         }
+        Work::Map(_) | Work::Queue => Err(Failure::Refused("this crate has no such structure".to_owned())),
         Work::Mp => Err(Failure::Refused("it has no servers".to_owned())),
     }
 }

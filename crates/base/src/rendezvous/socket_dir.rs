@@ -55,6 +55,15 @@ impl SocketDir {
         self.0.path()
     }
 
+    /// Creates the directory, as hosting the first name does, if it does not exist, and checks it.
+    ///
+    /// # Errors
+    /// [`RendezvousError`] if it cannot be made, or is not this user's alone.
+    pub fn make(&self) -> Result<(), RendezvousError> {
+        self.0.make_and_open()?;
+        Ok(())
+    }
+
     /// A name in the directory, which is created if it does not exist.
     pub(super) fn make_socket_name(&self, name: &str) -> Result<SocketName, RendezvousError> {
         let socket = self.0.make_and_open().map(|handle| self.socket(name, handle))?;

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use clap::ValueEnum;
 use corecast_bench::{
-    MAX_NODE_MEMBERS, MAX_NODES, NodesCheckRow, NodesDeathRow, NodesOptions, NodesPrograms, NodesReport, NodesRow,
-    NodesShape, NodesSkipped, NodesVictim, NodesWork, nodes, nodes_member,
+    MAX_NODE_MEMBERS, MAX_NODES, NodesCheckRow, NodesDeathRow, NodesLine, NodesOptions, NodesPrograms, NodesReport,
+    NodesRow, NodesShape, NodesSkipped, NodesVictim, NodesWork, nodes, nodes_member, run_on_nodes,
 };
 
 use super::{Shared, count as number};
@@ -48,6 +48,10 @@ pub(crate) struct Arguments {
     /// Kill a member, a leader or a host in each launch instead of timing operations.
     #[arg(long, value_enum, value_name = "WHAT")]
     kill: Option<Killed>,
+    /// Run this shell line beside the hosts instead. It finds their names in CORECAST_HOSTS, a program that takes a host and a
+    /// line for it in CORECAST_AGENT, and a launcher with one process on each host in CORECAST_MPIRUN.
+    #[arg(long, value_name = "LINE", conflicts_with_all = ["check", "kill", "members", "shape", "runs", "quick", "seed"])]
+    run: Option<String>,
     /// Launches of each kind, or deaths [default: 10, and 50 with --kill; 2 and 5 with --quick].
     #[arg(long, value_name = "N", value_parser = number(100_000))]
     runs: Option<usize>,
@@ -66,6 +70,8 @@ enum Shape {
     Threads,
     /// Processes that `corecast run` starts beside the one that speaks MPI.
     Nested,
+    /// An MPI process for each member.
+    Ranks,
 }
 
 /// The values of `--kill`.
@@ -87,6 +93,9 @@ pub(crate) struct MemberArguments {
 
 impl Arguments {
     pub(super) fn run(&self, output: &Output) -> Result<(), Failure> {
+        if let Some(line) = &self.run {
+            return self.run_line(line);
+        }
         let (model, options) = Shared::of_machine(&self.machine).prepare(output)?;
         let options = Options { quick: self.quick, seed: self.seed, ..options };
         let member = own_program::path()?;
@@ -100,6 +109,7 @@ impl Arguments {
             shape: match self.shape {
                 Shape::Threads => NodesShape::Threads,
                 Shape::Nested => NodesShape::Nested,
+                Shape::Ranks => NodesShape::Ranks,
             },
             runs: self.runs,
             work: self.work(),
@@ -107,6 +117,24 @@ impl Arguments {
         };
         let report = nodes(&model.machine, &settings, &options, &mut Meter::start(output))?;
         tell(output, &report, describe)
+    }
+
+    fn run_line(&self, line: &str) -> Result<(), Failure> {
+        let settings = NodesLine {
+            hosts: self.hosts,
+            homes: self.mpi_home.clone(),
+            library: self.libraries.first().cloned(),
+            line: line.to_owned(),
+        };
+        let status = run_on_nodes(&settings).map_err(Failure::environment)?;
+        match status.code() {
+            Some(0) => Ok(()),
+            Some(code) => Err(Failure::Ended {
+                words: format!("the line ended with exit code {code}"),
+                code: u8::try_from(code).unwrap_or(1),
+            }),
+            None => Err(Failure::Ended { words: format!("the line ended with {status}"), code: 1 }),
+        }
     }
 
     fn members(&self) -> Vec<usize> {

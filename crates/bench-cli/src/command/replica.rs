@@ -95,7 +95,7 @@ fn describe(report: &CrashReport) -> String {
     let faults: String = report.faults.iter().map(|fault| format!("{}: {}\n", fault.seed, fault.what)).collect();
     format!(
         "{} groups in {:.0} s, seed {}: {} kills, {} stops, {} crash points, {} joined again, {} put out, {} not joined\n\
-         {} writes, {} reads, {} histories: {} lost, {} twice, {} not linearizable, {} undecided, {} diverged, {} stuck, \
+         {} writes, {} reads, {} histories: {} lost, {} twice, {} not linearizable, {} undecided, {} diverged, {} stuck, {} gone, \
          {} sessions expired\n\
          from the signal until a write is answered that was asked for after it\n{}\n{faults}",
         report.episodes,
@@ -116,6 +116,7 @@ fn describe(report: &CrashReport) -> String {
         counts.undecided,
         counts.diverged,
         counts.stuck,
+        counts.gone,
         counts.expired,
         columns::plain(ROWS, &report.rows),
     )

@@ -1,5 +1,6 @@
 //! Participants that run transactions, and the accesses of a transaction.
 
+use std::cell::{RefCell, RefMut};
 use std::ffi::{c_int, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
@@ -14,7 +15,8 @@ use crate::status::Status;
 #[derive(Debug)]
 pub struct TmParticipant {
     tm: Tm,
-    participant: Participant,
+    /// Borrowed while a transaction runs: its body may have C call with the same participant.
+    participant: RefCell<Participant>,
 }
 
 /// One attempt of a transaction: for the body that got it, until that returns.
@@ -37,17 +39,24 @@ impl TmParticipant {
     fn open(tm: &TmInstance, id: u32) -> Result<Self, Failure> {
         tm.check_role(id, false)?;
         match tm.0.participant(id as usize)? {
-            Role::Application(participant) => Ok(Self { tm: tm.0.clone(), participant }),
+            Role::Application(participant) => Ok(Self { tm: tm.0.clone(), participant: RefCell::new(participant) }),
             role => unreachable!("{role:?} is no application"),
         }
+    }
+
+    /// The participant, unless a transaction of it is under way.
+    fn idle(&self) -> Result<RefMut<'_, Participant>, Failure> {
+        let is_inside =
+            |_| Failure::new(Status::Panic, "transactions do not nest: one of this participant is under way");
+        self.participant.try_borrow_mut().map_err(is_inside)
     }
 
     /// Runs a transaction, and returns what its body returned in the attempt that counts.
     ///
     /// # Safety
     /// - `body` may be called with `context`, as often as it takes.
-    unsafe fn run(&mut self, body: TmBody, context: *mut c_void) -> Result<c_int, Failure> {
-        let (body, tm) = (required(body, "body")?, &self.tm);
+    unsafe fn run(&self, body: TmBody, context: *mut c_void) -> Result<c_int, Failure> {
+        let (body, tm, mut participant) = (required(body, "body")?, &self.tm, self.idle()?);
         let attempt = |tx: &mut Tx<'_>| {
             let mut transaction = Transaction { tm, tx, abort: None };
             // SAFETY: the caller's promise; the attempt is C's until the body returns.
@@ -58,7 +67,7 @@ impl TmParticipant {
                 None => resume_unwind(Box::new(GivenUp(outcome))),
             }
         };
-        match catch_unwind(AssertUnwindSafe(|| self.participant.run(attempt))) {
+        match catch_unwind(AssertUnwindSafe(|| participant.run(attempt))) {
             Ok(result) => Ok(result.map(|()| 0)?),
             Err(panic) => match panic.downcast::<GivenUp>() {
                 Ok(given_up) => Ok(given_up.0),
@@ -93,14 +102,15 @@ c_functions! {
         TmParticipant::open(tm, id)?
     }
 
-    /// Leaves the instance; NULL is none.
+    /// Leaves the instance, while no transaction of this participant runs; NULL is none.
     closing fn corecast_tm_participant_close(participant: TmParticipant);
 
     /// Runs a transaction: calls `body` until an attempt commits, or gives up. `outcome` is what the body returned then, 0 if it
-    /// was committed. Transactions do not nest: CORECAST_PANIC. CORECAST_POISONED if a participant was killed in the middle of
-    /// its work, CORECAST_CLOSED if the servers have ended, CORECAST_FULL if the body made more words than there are.
+    /// was committed. Transactions do not nest: a call by the body is CORECAST_PANIC, and runs nothing. CORECAST_POISONED if a
+    /// participant was killed in the middle of its work, CORECAST_CLOSED if the servers have ended, CORECAST_FULL if the body made
+    /// more words than there are.
     unsafe fn corecast_tm_run(
-        participant: &mut TmParticipant,
+        participant: &TmParticipant,
         body: TmBody,
         context: *mut c_void
     ) -> (outcome: c_int) {
@@ -108,9 +118,10 @@ c_functions! {
         unsafe { participant.run(body, context) }?
     }
 
-    /// The number of transactions that the participant has committed, and of attempts that were aborted.
+    /// The number of transactions that the participant has committed, and of attempts that were aborted. CORECAST_PANIC in the
+    /// body of a transaction of it.
     safe fn corecast_tm_participant_counts(participant: &TmParticipant) -> (commits: u64, aborts: u64) {
-        let counts = participant.participant.counts();
+        let counts = participant.idle()?.counts();
         (counts.commits, counts.aborts())
     }
 

@@ -69,7 +69,7 @@ unsafe extern "C" fn move_one(tx: *mut Transaction<'_, '_>, context: *mut c_void
     moved.map_or_else(|status| status as c_int, |()| sum.returns)
 }
 
-fn run(participant: &mut TmParticipant, sum: &mut Sum) -> c_int {
+fn run(participant: &TmParticipant, sum: &mut Sum) -> c_int {
     let context = std::ptr::from_mut(sum).cast();
     // SAFETY: a body and what it expects.
     output(|outcome| unsafe { corecast_tm_run(Some(participant), Some(move_one), context, outcome) })
@@ -94,6 +94,44 @@ fn a_body_commits_or_gives_up() {
     assert_eq!(run(participant, &mut sum), Status::InvalidArgument as c_int);
     assert!(words().contains("999"), "{}", words());
     assert_eq!(load(tm, from), 9);
+    corecast_tm_participant_close(owned(participant));
+    corecast_tm_close(owned(tm));
+}
+
+/// A participant, and the words of the calls inside its transaction.
+struct Nested {
+    participant: *mut TmParticipant,
+    told: Vec<String>,
+}
+
+/// Calls with the participant whose transaction it is.
+unsafe extern "C" fn nest(tx: *mut Transaction<'_, '_>, context: *mut c_void) -> c_int {
+    // SAFETY: the test passes a participant that lives.
+    let nested = unsafe { &mut *context.cast::<Nested>() };
+    // SAFETY: as above; the library uses it by shared references only.
+    let participant = unsafe { nested.participant.as_ref() };
+    // SAFETY: a body that is not called.
+    let inner = status(|outcome| unsafe { corecast_tm_run(participant, Some(nest), context, outcome) });
+    nested.told.push(words());
+    let mut aborts = MaybeUninit::uninit();
+    let counts = status(|commits| corecast_tm_participant_counts(participant, commits, Some(&mut aborts)));
+    assert_eq!([inner, counts], [Status::Panic; 2]);
+    write(tx, 0, 5).map_or_else(|status| status as c_int, |()| 0)
+}
+
+#[test]
+fn a_body_calls_with_its_own_participant_in_vain() {
+    let tm = create(&config(1, TmForm::Shared));
+    let word = output(|word| corecast_tm_new_word(Some(tm), 0, word));
+    let participant = output(|participant| corecast_tm_participant_open(Some(tm), 0, participant));
+    let mut nested = Nested { participant, told: Vec::new() };
+    let context = std::ptr::from_mut(&mut nested).cast();
+    // SAFETY: a participant that lives.
+    let shared = unsafe { participant.as_ref() };
+    // SAFETY: a body and what it expects.
+    assert_eq!(output(|outcome| unsafe { corecast_tm_run(shared, Some(nest), context, outcome) }), 0);
+    assert_eq!(nested.told, ["transactions do not nest: one of this participant is under way"]);
+    assert_eq!(load(tm, word), 5, "the outer one goes on");
     corecast_tm_participant_close(owned(participant));
     corecast_tm_close(owned(tm));
 }

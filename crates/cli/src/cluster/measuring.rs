@@ -8,14 +8,15 @@ use corecast::Machine;
 use corecast::collective::nodes::network_costs::{self, NetworkCosts, Settings};
 use corecast::collective::nodes::{Engine, Fault};
 use corecast::machine::{measure, model_file, pin};
-use corecast::mpi::Cluster;
+use corecast::mpi::{Cluster, Launcher};
 use corecast::plan::cluster::{self, ClusterModel, MachineKind, MachineSource, NodeRun, Tier};
 
+use super::opening::open_failure;
 use crate::failure::Failure;
 use crate::machine_args::MachineArgs;
 use crate::output::Output;
 use crate::report::number::time;
-use crate::{printable, table};
+use crate::{printable, table, target_folder};
 
 /// The variable in which Slurm tells the place of a node in its network.
 const PLACE_VARIABLE: &str = "SLURM_TOPOLOGY_ADDR";
@@ -30,7 +31,8 @@ pub(crate) fn measure(
     out: Option<&Path>,
     output: &Output,
 ) -> Result<(), Failure> {
-    let cluster = Cluster::from_env().map_err(Failure::environment)?;
+    check_out(out, output)?;
+    let cluster = Cluster::from_env().map_err(open_failure)?;
     let Some(mut engine) = cluster.into_engine() else {
         return Ok(());
     };
@@ -52,6 +54,20 @@ pub(crate) fn measure(
     }
     let written = out.map_or(String::new(), |path| format!("model written to {}\n", path.display()));
     output.text(&format!("{}{written}", describe(&model, &costs)))
+}
+
+/// That the result can be written: the model names the file of the machine, which is written beside it. The process that would write
+/// it looks at the folder before it meets the others; its launcher ends them if there is none.
+fn check_out(out: Option<&Path>, output: &Output) -> Result<(), Failure> {
+    match out {
+        None if output.is_json() => {
+            Err(Failure::input("--cluster with --json needs --out FILE: the model names the machine's file beside it"))
+        }
+        Some(path) if Launcher::from_env().is_none_or(|launcher| launcher.rank == 0) => {
+            Ok(target_folder::check("the model", path)?)
+        }
+        _ => Ok(()),
+    }
 }
 
 fn alone() -> Failure {
@@ -95,7 +111,7 @@ fn model(
     let file = file.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
     let run = NodeRun { kind: KIND.to_owned(), count: costs.nodes as u64, place: None, other: Default::default() };
     let model = ClusterModel {
-        name: format!("{} nodes of {}, the first {}", hosts.len(), machine.name, hosts[0]),
+        name: format!("{} of {}, the first {}", table::many(hosts.len(), "node"), machine.name, hosts[0]),
         machines: [(KIND.to_owned(), MachineKind::of(MachineSource::File(file)))].into(),
         nodes: vec![run],
         tiers: costs.tiers(&source),

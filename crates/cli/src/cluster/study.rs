@@ -100,8 +100,19 @@ impl Question<'_> {
     /// The command that asks it again.
     fn command(&self) -> String {
         let path = self.arguments.cluster.as_deref().unwrap_or(Path::new("")).display().to_string();
-        let nodes = self.arguments.nodes.map_or(String::new(), |nodes| format!(" --nodes {nodes}"));
-        format!("corecast plan --cluster {path}{nodes} --op {} --bytes {} --explain", self.operation, self.bytes)
+        let ClusterArgs { nodes, root_node, node, punctual, .. } = self.arguments;
+        let option =
+            |name: &str, value: &Option<u64>| value.map_or(String::new(), |value| format!(" --{name} {value}"));
+        let (nodes, root, node) = (option("nodes", nodes), option("root-node", root_node), option("node", node));
+        let punctual = if *punctual { " --punctual" } else { "" };
+        let effort = match self.effort {
+            effort if effort == Effort::default() => String::new(),
+            effort => format!(" --effort {effort}"),
+        };
+        let Self { operation, bytes, .. } = self;
+        format!(
+            "corecast plan --cluster {path}{nodes} --op {operation} --bytes {bytes}{root}{node}{punctual}{effort} --explain"
+        )
     }
 }
 
@@ -117,7 +128,9 @@ fn growth(
 }
 
 fn grown(model: &ClusterModel, near: &NearCosts, question: &Question<'_>) -> Result<Growth, cluster::ClusterPlanError> {
-    let plan = ClusterRequest::new(question.operation).bytes(question.bytes).plan(model, near)?;
+    // A cluster without the root is asked about its last node.
+    let root = question.arguments.root_node.unwrap_or(0).min(model.len() - 1);
+    let plan = ClusterRequest::new(question.operation).bytes(question.bytes).root(root).plan(model, near)?;
     let of = |scheme| plan.best_of(scheme).map(|candidate| candidate.expected_ns());
     Ok(Growth {
         nodes: plan.nodes,
@@ -127,4 +140,33 @@ fn grown(model: &ClusterModel, near: &NearCosts, question: &Question<'_>) -> Res
         expected_ns: plan.best().expected_ns(),
         by_scheme: [FarScheme::Tree, FarScheme::Doubling, FarScheme::Halving].map(|scheme| (scheme, of(scheme))),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_command_of_a_page_asks_the_same_question() {
+        let cluster = Some("a.json".into());
+        let arguments = ClusterArgs {
+            cluster,
+            nodes: Some(9),
+            root_node: Some(3),
+            node: Some(2),
+            punctual: true,
+            ..ClusterArgs::default()
+        };
+        let of = |arguments, effort| {
+            let operation = Operation::Reduce;
+            Question { arguments, operation, bytes: 8, effort, is_explained: false }.command()
+        };
+        assert_eq!(
+            of(&arguments, Effort::Exact),
+            "corecast plan --cluster a.json --nodes 9 --op reduce --bytes 8 --root-node 3 --node 2 --punctual --effort exact \
+             --explain"
+        );
+        let plain = ClusterArgs { cluster: Some("a.json".into()), ..ClusterArgs::default() };
+        assert_eq!(of(&plain, Effort::default()), "corecast plan --cluster a.json --op reduce --bytes 8 --explain");
+    }
 }

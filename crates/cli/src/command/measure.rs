@@ -54,11 +54,11 @@ enum What {
 }
 
 pub(super) fn run(arguments: &Arguments, output: &Output) -> Result<(), Failure> {
+    if arguments.cluster {
+        return cluster::measure(&arguments.machine, arguments.quick, arguments.out.as_deref(), output);
+    }
     arguments.out.iter().try_for_each(|path| target_folder::check("the model", path))?;
     match arguments.what {
-        _ if arguments.cluster => {
-            cluster::measure(&arguments.machine, arguments.quick, arguments.out.as_deref(), output)
-        }
         What::Messages => measure_messages(arguments, output),
         What::Locks => measure_locks(arguments, output),
     }

@@ -4,9 +4,10 @@
 //! cluster, with all the checks that a program makes, and rank 0 tells the outcome.
 
 use corecast::collective::nodes::Survival;
-use corecast::mpi::{Cluster, Launcher, LibraryInfo, OpenError};
+use corecast::mpi::{Cluster, Launcher, LibraryInfo};
 use serde::Serialize;
 
+use crate::cluster::open_failure;
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::printable;
@@ -37,14 +38,14 @@ struct Outcome {
 
 pub(super) fn run(arguments: &Arguments, output: &Output) -> Result<(), Failure> {
     if arguments.launch_flags {
-        let info = LibraryInfo::find().map_err(refused)?;
+        let info = LibraryInfo::find().map_err(open_failure)?;
         return output.text(&format!("{}\n", info.launch_flags()));
     }
     let Some(launcher) = Launcher::from_env() else {
-        let info = LibraryInfo::find().map_err(refused)?;
+        let info = LibraryInfo::find().map_err(open_failure)?;
         return tell(&Outcome::of(&info, None, None), output);
     };
-    let cluster = Cluster::from_env().map_err(refused)?;
+    let cluster = Cluster::from_env().map_err(open_failure)?;
     let outcome = cluster.library().zip(cluster.facts()).map(|(info, facts)| {
         let survives_nodes = facts.survival == Survival::Nodes;
         (facts.node, Outcome::of(info, Some(launcher), Some((facts.hosts.clone(), survives_nodes))))
@@ -59,14 +60,6 @@ pub(super) fn run(arguments: &Arguments, output: &Output) -> Result<(), Failure>
 
 fn tell(outcome: &Outcome, output: &Output) -> Result<(), Failure> {
     if output.is_json() { output.json(outcome) } else { output.text(&describe(outcome)) }
-}
-
-/// The user named the wrong library or launcher, except where the library or the network is at fault.
-fn refused(error: OpenError) -> Failure {
-    match error {
-        OpenError::Mpi(_) | OpenError::System { .. } => Failure::environment(error),
-        _ => Failure::input(error),
-    }
 }
 
 impl Outcome {

@@ -28,7 +28,8 @@ pub(crate) struct ClusterPage<'a> {
 /// The page as an HTML document in UTF-8, which loads and runs nothing.
 pub(crate) fn render(page: &ClusterPage<'_>) -> String {
     let ClusterPlan { operation, bytes, nodes, cluster, .. } = page.plan;
-    let heading = format!("{operation} of {bytes} bytes on {nodes} nodes, simulated");
+    let plural = if *nodes == 1 { "" } else { "s" };
+    let heading = format!("{operation} of {bytes} bytes on {nodes} node{plural}, simulated");
     let frame = Frame {
         kind: "corecast plan --cluster",
         heading: &heading,

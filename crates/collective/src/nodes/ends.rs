@@ -4,8 +4,9 @@ use corecast_base::sync::Arc;
 
 use super::engine::Engine;
 use super::error::{Error, Late};
+use super::far_plan::FarPlan;
 use super::forms::Forms;
-use super::leader::Leader;
+use super::leader::{Leader, Polled};
 use super::news::News;
 use super::numbering::Numbering;
 use super::stop::Stop;
@@ -34,6 +35,8 @@ pub(super) struct Ends {
     pub(super) deadline: u64,
     /// The ways of values between nodes.
     pub(super) forms: Forms,
+    /// The trees between nodes, if they are planned.
+    pub(super) far_plan: Option<FarPlan>,
     /// The members of the first group, and of each member of this one its rank there: by these, groups that have shrunk name
     /// members to each other, as not all need have shrunk as often.
     pub(super) first: Arc<Numbering>,
@@ -45,7 +48,21 @@ impl Ends {
         let forms = Forms::of_nodes(numbering.most_members(), numbering.nodes());
         let (first, first_ranks) = (Arc::clone(&numbering), Arc::new((0..numbering.members()).collect()));
         let (operation, completed, is_pending, deadline) = (0, 0, false, NEVER);
-        Self { near, numbering, news, leader, operation, completed, is_pending, deadline, forms, first, first_ranks }
+        let far_plan = None;
+        Self {
+            near,
+            numbering,
+            news,
+            leader,
+            operation,
+            completed,
+            is_pending,
+            deadline,
+            forms,
+            far_plan,
+            first,
+            first_ranks,
+        }
     }
 
     pub(super) fn rank(&self) -> usize {
@@ -96,15 +113,11 @@ impl Ends {
         Ok(result)
     }
 
-    /// Waits at the engine until `poll` says that its work is done; for leaders only. `awaited` is the node that it waits for.
-    pub(super) fn far(
-        &mut self,
-        awaited: Option<usize>,
-        poll: impl FnMut(&mut dyn Engine) -> Result<bool, Stop>,
-    ) -> Result<(), Error> {
+    /// Waits at the engine until `poll` says that its work is done; for leaders only.
+    pub(super) fn far(&mut self, poll: impl FnMut(&mut dyn Engine) -> Result<Polled, Stop>) -> Result<(), Error> {
         let Self { near, news, leader, deadline, .. } = self;
         let leader = leader.as_mut().expect("a leader waits at its engine");
-        let done = leader.wait(near, news, *deadline, awaited, poll);
+        let done = leader.wait(near, news, *deadline, poll);
         done.map_err(|stop| self.stopped(stop))
     }
 

@@ -16,6 +16,7 @@
 
 use std::any::TypeId;
 use std::fmt;
+use std::time::Duration;
 
 use super::{Fault, FaultWord, NodeSet};
 use crate::op::PredefinedOp;
@@ -45,11 +46,14 @@ pub trait Engine: Send {
     fn poll(&mut self, ticket: Ticket) -> Result<bool, Fault>;
 
     /// The next word that another node has told, if there is one that neither this nor [`poll`](Self::poll) has returned. Lets
-    /// all steps proceed.
-    fn listen(&mut self) -> Option<FaultWord>;
+    /// all steps proceed. May be called after a fault as well, which it then need not return again.
+    ///
+    /// # Errors
+    /// A [`Fault`] that it finds, after which all steps are abandoned.
+    fn listen(&mut self) -> Result<Option<FaultWord>, Fault>;
 
-    /// Sends a word to all other nodes, as far as they live, and returns before they have received it; a node that receives a
-    /// word passes it on as the engine's way of telling asks for, from within its own calls. [`FaultWord::epoch`] is the number
+    /// Sends a word to all other nodes, as far as they live, and returns before they have received it; it does not panic, as
+    /// members that panic tell that, and an engine that can send nothing drops the word. A node that receives a word passes it on as the engine's way of telling asks for, from within its own calls. [`FaultWord::epoch`] is the number
     /// of times that the sender was [remade](Self::remake). A receiver drops a word of an earlier epoch than its own, and keeps
     /// one of a later epoch until it has been remade as often.
     fn tell(&mut self, word: FaultWord);
@@ -58,11 +62,13 @@ pub trait Engine: Send {
     /// go on, the same set at all of them. All living nodes call it. `living` are the nodes of which the caller has not heard
     /// that they are lost: the engine may know of others that are. Nodes keep their order and are numbered anew from 0;
     /// [`facts`](Self::facts) and the nodes of later steps and words are in the new numbers. All slots are free again and may
-    /// hold anything.
+    /// hold anything. The others are waited for at most for about `limit`, if there is one.
     ///
     /// # Errors
-    /// A [`Fault`] if the engine cannot go on, such as one that cannot survive the loss of a node.
-    fn remake(&mut self, living: &NodeSet) -> Result<NodeSet, Fault>;
+    /// A [`Fault`] if the engine cannot go on, such as one that cannot survive the loss of a node, or if the time is over. The
+    /// engine then ends: nothing but [`tell`](Self::tell) and [`close`](Self::close) may be called. A node that waits in this
+    /// call for one that has told a word of the epoch to come ends it with an error as well.
+    fn remake(&mut self, living: &NodeSet, limit: Option<Duration>) -> Result<NodeSet, Fault>;
 
     /// Ends this node's part. `is_clean` says that all operations were completed; otherwise the engine must not wait for
     /// nodes that may never come.
@@ -81,16 +87,13 @@ pub struct Facts {
     pub engine: String,
     /// Whether operations can go on after the loss of a member or a node.
     pub survival: Survival,
-    /// Whether [`Step::Allreduce`] combines values of all [kinds](ValueKind).
-    pub has_allreduce: bool,
 }
 
 impl Facts {
-    /// Those of the node of this number among nodes on these hosts, with a library of this name; it survives nothing, and has an
-    /// allreduce.
+    /// Those of the node of this number among nodes on these hosts, with a library of this name; it survives nothing.
     #[must_use]
     pub fn new(node: usize, hosts: Vec<String>, engine: impl Into<String>) -> Self {
-        Self { node, hosts, engine: engine.into(), survival: Survival::Nothing, has_allreduce: true }
+        Self { node, hosts, engine: engine.into(), survival: Survival::Nothing }
     }
 
     /// The number of nodes.
@@ -163,7 +166,7 @@ pub enum Step {
         /// The most bytes that the message may have.
         bytes: usize,
     },
-    /// Combines the values of all nodes for all of them.
+    /// Combines the values of all nodes for all of them. Every engine combines values of all kinds.
     Allreduce {
         /// Their kind.
         kind: ValueKind,

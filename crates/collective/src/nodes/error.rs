@@ -7,8 +7,8 @@ use crate::error::{BuildError, Error as NearError, Loss, RunError};
 use crate::processes::JoinError as NearJoinError;
 
 /// Why an operation of a group over several nodes failed. Ranks count over all nodes. After any error but
-/// [`BadRank`](Error::BadRank), [`Timeout`](Error::Timeout), [`Pending`](Error::Pending) and [`NotFailed`](Error::NotFailed)
-/// every later operation of the group fails.
+/// [`BadRank`](Error::BadRank), [`Timeout`](Error::Timeout), [`Pending`](Error::Pending), [`NoPlan`](Error::NoPlan) and
+/// [`NotFailed`](Error::NotFailed) every later operation of the group fails.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -83,6 +83,12 @@ pub enum Error {
     /// This member has begun an operation and not finished it.
     #[error("an operation that this member has begun is not finished")]
     Pending,
+    /// There is no plan between the nodes.
+    #[error("no plan between the nodes: {reason}")]
+    NoPlan {
+        /// Why.
+        reason: String,
+    },
     /// Another error of the group within this node.
     #[error(transparent)]
     Near(#[from] NearError),
@@ -94,7 +100,8 @@ pub enum Error {
 pub struct Late {
     /// Members of this member's node that have not begun the operation, the first eight of them, by rank.
     pub members: Vec<usize>,
-    /// The node from which this node's leader waits for a message, if it is known.
+    /// The neighbour from which this node's leader waits for a message, if it is known. It may itself wait for another node:
+    /// the node that is late is the one that names none.
     pub nodes: Vec<usize>,
 }
 

@@ -172,7 +172,7 @@ impl Exchange {
                 self.is_filled = false;
                 Ok(true)
             }
-            Action::Combine { from } => self.combine(engine, from, header, values, theirs, each),
+            Action::Combine { from } => self.combine(engine, (from, false), header, values, theirs, each),
             Action::Exchange { with, is_left } => {
                 // Before the send, so that the message finds its place.
                 self.expect(engine, with, size_of_val(values))?;
@@ -180,24 +180,16 @@ impl Exchange {
                     return Ok(false);
                 }
                 self.has_sent = true;
-                if !is_left {
-                    return self.combine(engine, with, header, values, theirs, each);
-                }
-                let is_done =
-                    self.combine(engine, with, header, values, theirs, &mut |own: &mut [T], their: &[T]| {
-                        let mut left = their.to_vec();
-                        each(&mut left, own);
-                        own.copy_from_slice(&left);
-                    })?;
-                Ok(is_done)
+                self.combine(engine, (with, is_left), header, values, theirs, each)
             }
         }
     }
 
+    /// Combines with the values of a node, which may be the left operand.
     fn combine<T: Plain>(
         &mut self,
         engine: &mut dyn Engine,
-        from: usize,
+        (from, is_left): (usize, bool),
         header: Header,
         values: &mut [T],
         theirs: &mut Vec<T>,
@@ -208,7 +200,12 @@ impl Exchange {
         }
         theirs.resize(values.len(), zeroed());
         take(engine, theirs);
-        each(values, theirs);
+        if is_left {
+            each(theirs, values);
+            values.copy_from_slice(theirs);
+        } else {
+            each(values, theirs);
+        }
         self.is_filled = false;
         Ok(true)
     }

@@ -48,6 +48,9 @@ impl FromStr for FarForm {
 /// The most bytes of each size class.
 pub(super) const CLASSES: [usize; 4] = [64, 4 << 10, CHUNK_BYTES, usize::MAX];
 
+/// The bytes that stand for each class.
+pub(super) const BYTES: [usize; CLASSES.len()] = [8, 1 << 10, 32 << 10, 1 << 20];
+
 /// The size class of this number of bytes.
 pub(super) fn class(bytes: usize) -> usize {
     CLASSES.iter().position(|&most| bytes <= most).expect("the last class has no end")

@@ -8,9 +8,9 @@ use corecast_channel::ump::any::signature;
 use corecast_channel::zeroed;
 
 use super::ends::Ends;
-use super::engine::Engine;
 use super::error::Error;
 use super::exchange::{CHUNK_BYTES, Exchange, Header, Way};
+use super::leader::Polled;
 use super::message::OwnValue;
 use super::schedule::Action;
 use crate::call::{Call, CallKind};
@@ -166,8 +166,10 @@ impl<T: Plain> Gather<T> {
         let (node, _) = ends.numbering.place(self.root);
         let way = Way::Messages(vec![Action::Send { to: node }]);
         let (chunk, mut none) = (&mut self.bytes[*from..end], Vec::new());
-        let poll = |engine: &mut dyn Engine| exchange.go_on(engine, &way, header, chunk, &mut none, &mut |_, _| {});
-        ends.far(Some(node), poll)?;
+        ends.far(|engine| match exchange.go_on(engine, &way, header, chunk, &mut none, &mut |_, _| {})? {
+            true => Ok(Polled::Done),
+            false => Ok(Polled::Awaits(Some(node))),
+        })?;
         let is_last = end == self.bytes.len();
         Ok(if is_last { Stage::Done } else { Stage::Sending { from: end, exchange: Exchange::default() } })
     }
@@ -184,8 +186,10 @@ impl<T: Plain> Gather<T> {
         let header = Header { chunk: *chunk, ..self.header };
         let way = Way::Messages(vec![Action::Replace { from: node }]);
         let mut none = Vec::new();
-        let poll = |engine: &mut dyn Engine| exchange.go_on(engine, &way, header, buffer, &mut none, &mut |_, _| {});
-        ends.far(Some(node), poll)?;
+        ends.far(|engine| match exchange.go_on(engine, &way, header, buffer, &mut none, &mut |_, _| {})? {
+            true => Ok(Polled::Done),
+            false => Ok(Polled::Awaits(Some(node))),
+        })?;
         let (body, left) = match *missing {
             Some(left) => (&buffer[..], left),
             None => {

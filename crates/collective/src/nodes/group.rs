@@ -122,7 +122,8 @@ impl Group {
         let leader = if local == 0 { seat.leader.take() } else { None };
         let ends = Ends::new(near, Arc::clone(&self.numbering), self.news.clone(), leader);
         let forms = seat.forms.unwrap_or(ends.forms);
-        let ends = Ends { operation: seat.operation, completed: seat.completed, forms, ..ends };
+        let far_plan = seat.far_plan.clone();
+        let ends = Ends { operation: seat.operation, completed: seat.completed, forms, far_plan, ..ends };
         Ok(Member::new(ends, Home::Threads(Arc::clone(&self.seat))))
     }
 
@@ -156,7 +157,10 @@ impl Drop for Group {
 
 impl fmt::Debug for Group {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Group({} members on {} nodes, {:?} on this one)", self.size(), self.nodes(), self.near)
+        let ending = |count: usize| if count == 1 { "" } else { "s" };
+        let (size, nodes) = (self.size(), self.nodes());
+        let (members, ending) = (ending(size), ending(nodes));
+        write!(f, "Group({size} member{members} on {nodes} node{ending}, {:?} on this one)", self.near)
     }
 }
 

@@ -14,12 +14,20 @@ use super::engine::Engine;
 use super::news::News;
 use super::stop::Stop;
 use super::{Fault, FaultWord};
-use crate::core::nap_until;
+use crate::core::{NOW, nap_until};
 use crate::member::Member as NearMember;
 use crate::missing::Missing;
 
 /// The time between two yields.
 const BURST: Duration = Duration::from_micros(30);
+
+/// The outcome of a poll of an operation between nodes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Polled {
+    Done,
+    /// It waits for a message of this node, if it is one node that it waits for.
+    Awaits(Option<usize>),
+}
 
 /// One node's end of the engine, with its member that leads.
 pub(super) struct Leader {
@@ -37,7 +45,7 @@ impl Leader {
 
     /// Fails if another node has told that the group has failed.
     pub(super) fn listen(&mut self) -> Result<(), Stop> {
-        match self.engine.listen() {
+        match self.engine.listen()? {
             Some(word) => Err(Fault::Told(word).into()),
             None => Ok(()),
         }
@@ -51,39 +59,42 @@ impl Leader {
     }
 
     /// Polls until `poll` says that its work is done, this node's group fails, or the time is over. Members whose time is over
-    /// learn that the leader waits for the node `awaited`.
+    /// learn which node the leader waits for; so does the leader itself, until it waits again.
     pub(super) fn wait(
         &mut self,
         near: &mut NearMember,
         news: &News,
         deadline: u64,
-        awaited: Option<usize>,
-        mut poll: impl FnMut(&mut dyn Engine) -> Result<bool, Stop>,
+        mut poll: impl FnMut(&mut dyn Engine) -> Result<Polled, Stop>,
     ) -> Result<(), Stop> {
-        if poll(&mut *self.engine)? {
-            return Ok(());
-        }
         let clock = Clock::get();
         let burst = clock.ticks_in(BURST);
-        let mut is_noted = false;
+        // Left there by a wait whose time was over.
+        let mut noted = news.awaited();
+        // A call that may not wait polls once.
+        let mut end = if deadline == NOW { 0 } else { clock.ticks() + burst };
         loop {
-            let end = clock.ticks() + burst;
-            while clock.ticks() < end {
-                if poll(&mut *self.engine)? {
-                    if is_noted {
+            let awaited = match poll(&mut *self.engine) {
+                Ok(Polled::Awaits(node)) => node,
+                done => {
+                    if noted.is_some() {
                         news.await_node(None);
                     }
-                    return Ok(());
+                    return done.map(drop);
                 }
+            };
+            if clock.ticks() < end {
                 spin_hint();
+                continue;
+            }
+            if noted != awaited {
+                news.await_node(awaited);
+                noted = awaited;
             }
             nap_until(deadline, Missing::default)?;
             near.ends_mut().core.look_around()?;
-            if !is_noted {
-                news.await_node(awaited);
-                is_noted = true;
-            }
             yield_now();
+            end = clock.ticks() + burst;
         }
     }
 }

@@ -8,9 +8,11 @@ use corecast_channel::Plain;
 use super::ends::Ends;
 use super::engine::ValueKind;
 use super::error::Error;
+use super::far_plan::FarPlan;
 use super::forms::Forms;
 use super::leader::Leader;
 use super::prepared::{self, Steps};
+use super::shrink::Attempt;
 use crate::error::Loss;
 use crate::member::Member as NearMember;
 use crate::op::Op;
@@ -35,6 +37,8 @@ use crate::operation::Order;
 pub struct Member {
     ends: Ends,
     home: Home,
+    /// The attempt to shrink the group that the member's limit has interrupted.
+    pub(super) attempt: Option<Box<Attempt>>,
 }
 
 /// The place to which a leader goes when its member leaves.
@@ -53,15 +57,16 @@ pub(super) struct Seat {
     /// Operations begun, and those completed.
     pub(super) operation: u64,
     pub(super) completed: u64,
-    /// The result of a race.
+    /// The result of a race, and the plan between the nodes.
     pub(super) forms: Option<Forms>,
+    pub(super) far_plan: Option<FarPlan>,
 }
 
 pub(super) const HELD_BRIEFLY: &str = "no thread panics while it holds a leader";
 
 impl Member {
     pub(super) fn new(ends: Ends, home: Home) -> Self {
-        Self { ends, home }
+        Self { ends, home, attempt: None }
     }
 
     pub(super) fn ends_mut(&mut self) -> &mut Ends {
@@ -318,8 +323,9 @@ impl Drop for Member {
         match &self.home {
             Home::Threads(seat) => {
                 let Ends { operation, completed, forms, .. } = self.ends;
+                let far_plan = self.ends.far_plan.take();
                 let mut seat = seat.lock().expect(HELD_BRIEFLY);
-                *seat = Seat { leader: Some(leader), operation, completed, forms: Some(forms) };
+                *seat = Seat { leader: Some(leader), operation, completed, forms: Some(forms), far_plan };
             }
             Home::Own => leader.engine.close(is_clean),
         }

@@ -11,6 +11,7 @@
 //! - [`Member`]: one participant, with the operations; [`Start`], [`Started`]: operations with a limit;
 //! - [`Shrunk`]: a group of those that are left after a member or a node was lost;
 //! - [`FarForm`]: the ways of values between nodes; [`FarRaces`]: the results of a race between them;
+//!   [`Member::plan_between_nodes`]: trees from a model of the cluster;
 //! - [`Engine`]: the operations between nodes that a library such as an MPI offers, each started and then polled; [`Facts`]: its
 //!   description of the nodes; [`Slot`] and [`Step`]: buffers and messages; [`Fault`]: why a step ends early;
 //! - [`FaultWord`]: the message that tells all nodes why the group has failed; [`NodeSet`]: some of the nodes;
@@ -46,6 +47,7 @@ mod ends;
 mod engine;
 mod error;
 mod exchange;
+mod far_plan;
 mod fault;
 mod forms;
 mod gather;

@@ -7,6 +7,7 @@
 use super::ends::Ends;
 use super::error::Error;
 use super::exchange::{Exchange, Header, Way};
+use super::leader::Polled;
 use crate::call::{Call, CallKind};
 use crate::operation::{Message, Order, Progress, Reduction, broadcast, reduce};
 
@@ -42,12 +43,14 @@ impl Course {
             if self.goes_up {
                 steps.push(Step::Up(chunk));
             }
-            steps.extend(self.begins_at.map(|root| Step::Down(chunk, root)));
-            if is_leader && chunk > 0 {
-                steps.push(Step::Finish(chunk - 1));
+            // A leader that is the root has the values already, and other nodes are further away than its own members.
+            let is_early = is_leader && self.begins_at == Some(0);
+            if is_early {
+                steps.extend(far(chunk));
             }
-            if is_leader {
-                steps.push(Step::Start(chunk));
+            steps.extend(self.begins_at.map(|root| Step::Down(chunk, root)));
+            if is_leader && !is_early {
+                steps.extend(far(chunk));
             }
             if self.goes_down && chunk > 0 {
                 steps.push(Step::Down(chunk - 1, 0));
@@ -61,6 +64,12 @@ impl Course {
         }
         steps
     }
+}
+
+/// The steps of a leader when it has a chunk's values.
+fn far(chunk: usize) -> impl Iterator<Item = Step> {
+    let before = chunk.checked_sub(1).map(Step::Finish);
+    before.into_iter().chain([Step::Start(chunk)])
 }
 
 /// A part of the values that travels on its own.
@@ -170,13 +179,27 @@ impl<M: Message, F: FnMut(&mut [M::Item], &[M::Item])> Operation<M, F> {
     fn finish(&mut self, ends: &mut Ends, chunk: usize) -> Result<(), Error> {
         let Self { exchange, way, header, chunks, theirs, each, .. } = self;
         let values = chunks[chunk].message.values();
-        ends.far(exchange.awaited(way), |engine| exchange.go_on(engine, way, *header, values, theirs, each))
+        ends.far(|engine| match exchange.go_on(engine, way, *header, values, theirs, each)? {
+            true => Ok(Polled::Done),
+            false => Ok(Polled::Awaits(exchange.awaited(way))),
+        })
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_leader_that_is_the_root_serves_other_nodes_first() {
+        let course = |root| Course { goes_up: false, begins_at: Some(root), goes_down: false };
+        let steps = |root, is_leader| course(root).steps(2, is_leader);
+        let first =
+            [Step::Start(0), Step::Down(0, 0), Step::Finish(0), Step::Start(1), Step::Down(1, 0), Step::Finish(1)];
+        assert_eq!(steps(0, true), first);
+        assert_eq!(steps(0, false), [Step::Down(0, 0), Step::Down(1, 0)]);
+        assert_eq!(steps(1, true)[..2], [Step::Down(0, 1), Step::Start(0)]);
+    }
 
     #[test]
     fn three_chunks_are_under_way_at_once() {

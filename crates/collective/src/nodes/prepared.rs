@@ -87,7 +87,7 @@ fn reduce_terms<T>(ends: &mut Ends, kind: CallKind, order: Order, root: usize, l
         kind,
         root: Some(root),
         order,
-        way: ends.reduce_way(order, node),
+        way: ends.reduce_way(len * size_of::<T>(), order, node),
         // The members of the root's node all get the result, unless the root is its leader.
         course: Course { goes_down: node == ends.numbering.node && local > 0, ..UP_AND_DOWN },
         len,

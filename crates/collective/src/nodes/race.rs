@@ -18,7 +18,7 @@ use corecast_machine::{read_bounded, write_atomically};
 use serde::{Deserialize, Serialize};
 
 use super::error::Error;
-use super::forms::{CLASSES, FarForm, Forms};
+use super::forms::{BYTES, CLASSES, FarForm, Forms};
 use super::member::Member;
 use crate::op::Sum;
 
@@ -26,8 +26,6 @@ const SCHEMA: &str = "corecast-far-race/1";
 const MAX_LEN_BYTES: u64 = 64 << 10;
 /// The rounds of each class, which all members count alike.
 const ROUNDS: [usize; CLASSES.len()] = [31, 31, 15, 9];
-/// The bytes raced in each class.
-const BYTES: [usize; CLASSES.len()] = [8, 1 << 10, 32 << 10, 1 << 20];
 /// The share of the control's median that a winner has at most, and the share of rounds in which it was faster.
 const CLEARLY: f64 = 0.95;
 const MOSTLY: f64 = 0.9;

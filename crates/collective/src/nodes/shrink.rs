@@ -11,6 +11,7 @@
 
 use std::time::Duration;
 
+use corecast_base::Clock;
 use corecast_base::sync::Arc;
 
 use super::ends::Ends;
@@ -18,7 +19,7 @@ use super::engine::Survival;
 use super::error::Error;
 use super::forms::Forms;
 use super::invitation::share;
-use super::leader::Leader;
+use super::leader::{Leader, Polled};
 use super::member::{HELD_BRIEFLY, Home, Member};
 use super::news::News;
 use super::numbering::Numbering;
@@ -58,6 +59,15 @@ struct Survivors {
     completed: u64,
 }
 
+/// An attempt to make a group of the survivors, which a member keeps when its time is over before that.
+pub(super) struct Attempt {
+    survivors: Survivors,
+    /// The node's part of the group that was made last and has failed as well; `None` if that is the member's own group.
+    near: Option<NearMember>,
+    /// The node with whose loss that group has failed.
+    lost: Option<usize>,
+}
+
 /// The new group, as the leaders tell it each other and then their nodes.
 struct Agreed {
     numbering: Numbering,
@@ -90,37 +100,68 @@ impl Member {
     fn shrink_until(&mut self, deadline: u64) -> Result<Shrunk, Error> {
         let old_rank = self.rank();
         let home = self.home().clone();
-        let ends = self.ends_mut();
+        let kept = self.attempt.take();
+        let ends = self.ends();
         if ends.near.ends().core.check_fault().is_ok() {
             return Err(Error::NotFailed);
         }
-        let old = Arc::clone(&ends.numbering);
-        if old.survival == Survival::Nothing {
-            return Err(Error::CannotShrink { engine: old.engine.clone(), lost: "a member or a node" });
+        let numbering = &ends.numbering;
+        if numbering.survival == Survival::Nothing {
+            return Err(Error::CannotShrink { engine: numbering.engine.clone(), lost: "a member or a node" });
         }
-        let mut survivors = Survivors::of(ends);
-        let mut lost = lost_node(ends);
-        let mut near = survivors.shrink(&mut ends.near, deadline).map_err(|error| ends.failed(error))?;
-        let mut leader = ends.leader.take();
+        let mut attempt = kept.unwrap_or_else(|| Box::new(Attempt::of(ends)));
         loop {
-            if near.rank() == 0 {
-                leader = leader.or_else(|| taken_over(&home));
-            }
-            let news = News::lay_out(&mut near).map_err(Error::Near)?;
-            let mut new = Ends::new(near, Arc::clone(&old), news, leader);
+            let ends = self.ends_mut();
+            let near = match attempt.leave_lost_members(ends, deadline) {
+                Ok(near) => near,
+                Err(error) => {
+                    let error = ends.failed(error);
+                    self.attempt = Some(attempt);
+                    return Err(error);
+                }
+            };
+            let Some(mut new) = attempt.lay_out(ends, near, &home)? else { continue };
             new.deadline = deadline;
-            let error = match survivors.agree(&mut new, lost) {
-                Ok(agreed) => return Ok(survivors.shrunk(new, home, old_rank, agreed)),
+            let error = match attempt.survivors.agree(&mut new, attempt.lost) {
+                Ok(agreed) => return Ok(attempt.survivors.shrunk(new, home, old_rank, agreed)),
                 Err(error) => error,
             };
             if !is_lost_again(&new) {
                 new.leader.take().into_iter().for_each(|leader| leader.engine.close(false));
                 return Err(error);
             }
-            lost = lost_node(&new);
-            near = survivors.shrink(&mut new.near, deadline).map_err(|error| new.failed(error))?;
-            leader = new.leader.take();
+            attempt.lost = lost_node(&new);
+            let Ends { near, leader, .. } = new;
+            // The leader stays with the member, which may have to come again.
+            (attempt.near, self.ends_mut().leader) = (Some(near), leader);
         }
+    }
+}
+
+impl Attempt {
+    fn of(ends: &Ends) -> Self {
+        Self { survivors: Survivors::of(ends), near: None, lost: lost_node(ends) }
+    }
+
+    /// Leaves the lost members of this node behind.
+    fn leave_lost_members(&mut self, ends: &mut Ends, deadline: u64) -> Result<NearMember, NearError> {
+        let failed = self.near.as_mut().unwrap_or(&mut ends.near);
+        self.survivors.shrink(failed, deadline)
+    }
+
+    /// The new group before it is agreed on; `None` if a member of this node was lost again.
+    fn lay_out(&mut self, ends: &mut Ends, mut near: NearMember, home: &Home) -> Result<Option<Ends>, Error> {
+        let news = match News::lay_out(&mut near) {
+            Ok(news) => news,
+            Err(_) if near.ends().core.check_fault().is_err() => {
+                self.near = Some(near);
+                return Ok(None);
+            }
+            Err(error) => return Err(Error::Near(error)),
+        };
+        let own = ends.leader.take();
+        let leader = if near.rank() == 0 { own.or_else(|| taken_over(home)) } else { own };
+        Ok(Some(Ends::new(near, Arc::clone(&ends.numbering), news, leader)))
     }
 }
 
@@ -154,8 +195,23 @@ fn taken_over(home: &Home) -> Option<Leader> {
     }
 }
 
+/// The other nodes are told that this one is lost to the new group, as they would wait for it without end.
+fn tell_that_it_stays_out(new: &mut Ends) {
+    if let Some(leader) = &mut new.leader {
+        let node = leader.engine.facts().node as u32;
+        leader.tell(FaultWord { epoch: leader.epoch, node, kind: FaultKind::Node });
+    }
+}
+
+/// The time until a deadline in ticks; `None` without one.
+fn left(deadline: u64) -> Option<Duration> {
+    let clock = Clock::get();
+    (deadline != NEVER).then(|| clock.duration(deadline.saturating_sub(clock.ticks())))
+}
+
 /// The engine cannot be remade: the members of this node are told so, and keep out of other groups.
 fn cannot_go_on(new: &mut Ends, fault: Fault) -> Error {
+    tell_that_it_stays_out(new);
     let (class, text) = match fault {
         Fault::Engine { class, text } => (class, text),
         other => (0, format!("{other:?}")),
@@ -218,7 +274,8 @@ impl Survivors {
         lost.iter().for_each(|&node| living.remove(node));
         let leader = new.leader.as_mut().expect("a leader meets the others");
         (leader.epoch, leader.has_told) = (leader.epoch + 1, false);
-        let stay = leader.engine.remake(&living).map_err(|fault| cannot_go_on(new, fault))?;
+        let limit = left(new.deadline);
+        let stay = leader.engine.remake(&living, limit).map_err(|fault| cannot_go_on(new, fault))?;
         self.nodes = stay.iter().map(|node| self.nodes[node]).collect();
         let words = self.words(highest);
         let leader = new.leader.as_mut().expect("as before");
@@ -226,8 +283,9 @@ impl Survivors {
         new.numbering = Arc::new(Numbering::new(&facts, &vec![1; facts.nodes()]));
         let ticket = start_gather(&mut *leader.engine, facts.nodes(), &words).map_err(Stop::from);
         let ticket = ticket.map_err(|stop| new.stopped(stop))?;
-        let met = new.far(None, |engine| Ok(engine.poll(ticket)?));
+        let met = new.far(|engine| Ok(if engine.poll(ticket)? { Polled::Done } else { Polled::Awaits(None) }));
         if let Err(Error::Timeout { .. }) = met {
+            tell_that_it_stays_out(new);
             let late = FaultWord { epoch: OWN_NODE, node: facts.node as u32, kind: FaultKind::Engine { class: 0 } };
             return Err(new.publish(late));
         }

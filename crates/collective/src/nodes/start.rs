@@ -6,7 +6,7 @@
 //! A start takes no step. A member acts only inside [`try_finish`](Started::try_finish) or one of the other calls, and no step is
 //! repeated, so a limit may pass any number of times. A member that drops an unfinished operation makes the group fail.
 //!
-//! **Progress:** `try_finish` does not wait; the others block.
+//! **Progress:** `try_finish` does not wait: a leader polls its engine once for each message that is due; the others block.
 
 use std::fmt;
 use std::time::Duration;

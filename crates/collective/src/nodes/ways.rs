@@ -3,10 +3,12 @@
 //! All nodes have to take the same way, so it follows from what is the same at all of them: the numbers of members, the size of
 //! the values, their type, the operation and its order, and the result of a race that all have taken part in.
 
+use corecast_plan::Operation;
+
 use super::ends::Ends;
 use super::exchange::Way;
 use super::forms::{FarForm, Forms, Known, class};
-use super::schedule::Place;
+use super::schedule::{Action, Place};
 use crate::operation::Order;
 
 impl Ends {
@@ -15,30 +17,45 @@ impl Ends {
     }
 
     /// The way of an allreduction of this many bytes.
-    pub(super) fn allreduce_way(&self, bytes: usize, known: Option<Known>) -> Way {
+    pub(super) fn allreduce_way(&mut self, bytes: usize, known: Option<Known>) -> Way {
         let Forms { known: of_known, allreduce, .. } = &self.forms;
         let class = class(bytes);
         match (known, of_known[class], allreduce[class]) {
             (Some((kind, op)), FarForm::Engine, _) => Way::Allreduce(kind, op),
-            (Some(_), FarForm::Tree, _) | (None, _, FarForm::Tree) => Way::Messages(self.place().allreduce_by_tree()),
+            (Some(_), FarForm::Tree, _) | (None, _, FarForm::Tree) => {
+                let planned = self.planned(Operation::Allreduce, class, 0);
+                Way::Messages(planned.unwrap_or_else(|| self.place().allreduce_by_tree()))
+            }
             _ => Way::Messages(self.place().allreduce_by_doubling()),
         }
     }
 
-    /// The way of a reduction to a node.
-    pub(super) fn reduce_way(&self, order: Order, root: usize) -> Way {
+    /// The way of a reduction of this many bytes to a node.
+    pub(super) fn reduce_way(&mut self, bytes: usize, order: Order, root: usize) -> Way {
         Way::Messages(match order {
             Order::Rank => self.place().reduce_by_rank(root),
-            Order::Plan | Order::Arrival => self.place().reduce(root),
+            Order::Plan | Order::Arrival => {
+                let planned = self.planned(Operation::Reduce, class(bytes), root);
+                planned.unwrap_or_else(|| self.place().reduce(root))
+            }
         })
     }
 
     /// The way of a broadcast of this many bytes from a node.
-    pub(super) fn broadcast_way(&self, bytes: usize, root: usize) -> Way {
+    pub(super) fn broadcast_way(&mut self, bytes: usize, root: usize) -> Way {
         match self.forms.broadcast[class(bytes)] {
             FarForm::Engine => Way::Broadcast(root),
-            _ => Way::Messages(self.place().broadcast(root)),
+            _ => {
+                let planned = self.planned(Operation::Broadcast, class(bytes), root);
+                Way::Messages(planned.unwrap_or_else(|| self.place().broadcast(root)))
+            }
         }
+    }
+
+    /// The messages along a planned tree, at a leader of a group that has a plan.
+    fn planned(&mut self, operation: Operation, class: usize, root: usize) -> Option<Vec<Action>> {
+        let plan = self.far_plan.as_mut().filter(|_| self.leader.is_some())?;
+        Some(plan.actions(operation, class, root))
     }
 
     /// True if the engine takes a slice as a whole, as no node has to combine it first.

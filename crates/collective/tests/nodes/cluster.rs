@@ -21,6 +21,15 @@ pub(crate) fn run<R: Send>(
     members: &[usize],
     body: impl Fn(&mut Member) -> R + Sync,
 ) -> Vec<Result<Vec<R>, RunError>> {
+    run_over(network.engines(), members, body)
+}
+
+/// The same over engines of any kind.
+pub(crate) fn run_over<R: Send>(
+    engines: Vec<Box<dyn Engine>>,
+    members: &[usize],
+    body: impl Fn(&mut Member) -> R + Sync,
+) -> Vec<Result<Vec<R>, RunError>> {
     let (body, have_met) = (&body, &Barrier::new(members.len()));
     let one = |engine: Box<dyn Engine>, members: usize| {
         let machine = machine(members);
@@ -31,7 +40,7 @@ pub(crate) fn run<R: Send>(
         group.run(body)
     };
     thread::scope(|scope| {
-        let nodes: Vec<_> = network.engines().into_iter().zip(members).collect();
+        let nodes: Vec<_> = engines.into_iter().zip(members).collect();
         let threads: Vec<_> =
             nodes.into_iter().map(|(engine, &members)| scope.spawn(move || one(engine, members))).collect();
         threads.into_iter().map(|thread| thread.join().expect("no node panics")).collect()

@@ -4,6 +4,7 @@ use corecast_collective::nodes::local::Network;
 use corecast_collective::nodes::{Error, Member};
 use corecast_collective::op::{self, Max, Min, Sum, Xor};
 use corecast_collective::{Group, Order};
+use corecast_plan::cluster::{ClusterModel, MachineKind, MachineSource, NodeRun, Tier};
 
 use crate::cluster::{CELLS, all, machine, run};
 
@@ -173,4 +174,36 @@ fn forms_race_and_the_result_is_kept() {
     assert!(first.iter().all(|outcome| *outcome == (false, first[0].1.clone())), "{first:?}");
     let second: Vec<_> = raced().into_iter().map(|outcome| outcome.expect("all is well")).collect();
     assert!(second.iter().all(|outcome| *outcome == (true, first[0].1.clone())), "{second:?}");
+}
+
+/// A cluster of this number of nodes, two behind each switch.
+fn model(nodes: usize) -> ClusterModel {
+    let tier = |name, size, latency_ns| Tier::assumed(name, size, latency_ns, 200.0, 0.1);
+    let run = NodeRun { kind: "node".to_owned(), count: nodes as u64, place: None, other: Default::default() };
+    let kind = MachineKind::of(MachineSource::Synthetic("core:1 pu:1".to_owned()));
+    ClusterModel {
+        name: "planned".to_owned(),
+        machines: [("node".to_owned(), kind)].into(),
+        nodes: vec![run],
+        tiers: vec![tier("switch", Some(2), 1000.0), tier("system", None, 9000.0)],
+        nic: None,
+        arrival: None,
+        other: Default::default(),
+    }
+}
+
+#[test]
+fn planned_trees_carry_the_same_values() {
+    for members in [&[1, 3, 2, 1][..], &[1; 5]] {
+        let bits = all(run(Network::of(members.len()).delays(5), members, |me| {
+            let other = model(members.len() + 1);
+            assert!(matches!(me.plan_between_nodes(Some(&other)), Err(Error::NoPlan { .. })));
+            let model = (me.rank() == 0).then(|| model(members.len()));
+            me.plan_between_nodes(model.as_ref())?;
+            let mut bits = Bits::new();
+            check_values(me, &mut bits)?;
+            check_slices(me, &mut bits).map(|()| bits)
+        }));
+        assert!(bits[0].is_ok() && bits.iter().all(|other| *other == bits[0]), "{members:?}");
+    }
 }

@@ -36,6 +36,31 @@ fn a_late_node_is_named_and_the_operation_goes_on() {
 }
 
 #[test]
+fn the_neighbour_waited_for_is_named_and_forgotten_afterwards() {
+    let has_waited = Barrier::new(2);
+    let outcomes = all(run(Network::of(4), &[1; 4], |me| {
+        me.barrier()?;
+        if me.node() == 3 {
+            has_waited.wait();
+            return me.allreduce(1, |a, b| a + b);
+        }
+        let mut sum = me.start().allreduce(1, |a, b| a + b)?;
+        if me.node() > 0 {
+            return sum.finish();
+        }
+        // Node 1 has delivered its value; node 2 waits for node 3.
+        let is_named = (0..100).any(|_| match sum.finish_timeout(Duration::from_millis(30)) {
+            Err(Error::Timeout { late }) => late.nodes == [2],
+            other => panic!("node 3 has not come: {other:?}"),
+        });
+        assert!(is_named, "node 2 is waited for");
+        has_waited.wait();
+        sum.finish_timeout(PATIENCE)
+    }));
+    assert_eq!(outcomes, vec![Ok(4); 4]);
+}
+
+#[test]
 fn started_operations_are_finished_by_polling() {
     let outcomes = all(run(Network::of(3).delays(30), &[2, 1, 2], |me| {
         let (rank, size) = (me.rank(), me.size());

@@ -207,6 +207,26 @@ fn a_member_that_panics_is_named_to_all_nodes() {
 }
 
 #[test]
+fn shrinking_may_be_called_again_after_its_limit_when_the_next_group_is_lost_too() {
+    // A member panics, and the engine fails in its next step, with which the leader meets the others: itself, on one node.
+    let seen = Mutex::new(Vec::new());
+    run(Network::of(1).error(0, 2), &[4], |me| {
+        if me.rank() == 3 {
+            resume_unwind(Box::new("as the test says"));
+        }
+        while me.barrier().is_ok() {}
+        let sum = loop {
+            match me.shrink_timeout(Duration::ZERO) {
+                Err(Error::Timeout { .. }) => std::thread::yield_now(),
+                shrunk => break shrunk.and_then(|mut shrunk| shrunk.me.allreduce(1, |a, b| a + b)),
+            }
+        };
+        seen.lock().expect("no member panics here").push(sum);
+    });
+    assert_eq!(seen.into_inner().expect("as before"), vec![Ok(3); 3]);
+}
+
+#[test]
 fn a_lost_node_is_named_with_its_host() {
     let outcomes = all(run(Network::of(3).death(1, 4).delays(20), &[2, 1, 2], |me| phase(me, |_| {})));
     let lost = Error::NodeLost { node: 1, host: "host1".to_owned() };

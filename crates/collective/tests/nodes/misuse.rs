@@ -1,10 +1,14 @@
 //! Members that do not call the same get an error that names node and rank, at all nodes.
 
+use std::time::Duration;
+
 use corecast_collective::nodes::local::Network;
-use corecast_collective::nodes::{Error, Member};
+use corecast_collective::nodes::{
+    Engine, Error, Facts, Fault, FaultWord, Member, NodeSet, Slot, Step, Survival, Ticket,
+};
 use corecast_collective::{Call, CallKind, Loss};
 
-use crate::cluster::{all, run};
+use crate::cluster::{all, run, run_over};
 
 /// The errors of all members, where those of node 1 call something else.
 fn errors(of_node_1: impl Fn(&mut Member) -> Result<(), Error> + Sync) -> Vec<Error> {
@@ -64,6 +68,71 @@ fn a_difference_within_a_node_is_known_to_all() {
     let is_named = |outcome: &Result<(), Error>| matches!(outcome, Err(Error::Mismatched { node: 0, .. }));
     assert!(outcomes.iter().all(is_named), "{outcomes:?}");
     assert!(matches!(outcomes[0], Err(Error::Mismatched { rank: 2, .. })), "{outcomes:?}");
+}
+
+/// An engine that reports an error when it is asked for words the third time, and then keeps the rule that it is remade first.
+struct Failing {
+    engine: Box<dyn Engine>,
+    listens: u32,
+    has_failed: bool,
+}
+
+impl Engine for Failing {
+    fn facts(&self) -> &Facts {
+        self.engine.facts()
+    }
+
+    fn room(&mut self, slot: Slot, bytes: usize) -> &mut [u8] {
+        self.engine.room(slot, bytes)
+    }
+
+    fn start(&mut self, step: Step) -> Result<Ticket, Fault> {
+        assert!(!self.has_failed, "no step after a fault");
+        self.engine.start(step)
+    }
+
+    fn poll(&mut self, ticket: Ticket) -> Result<bool, Fault> {
+        assert!(!self.has_failed, "no poll after a fault");
+        self.engine.poll(ticket)
+    }
+
+    fn listen(&mut self) -> Result<Option<FaultWord>, Fault> {
+        self.listens += 1;
+        if self.listens == 3 {
+            self.has_failed = true;
+            return Err(Fault::Engine { class: 5, text: "as the test says".to_owned() });
+        }
+        self.engine.listen()
+    }
+
+    fn tell(&mut self, word: FaultWord) {
+        self.engine.tell(word);
+    }
+
+    fn remake(&mut self, living: &NodeSet, limit: Option<Duration>) -> Result<NodeSet, Fault> {
+        self.has_failed = false;
+        self.engine.remake(living, limit)
+    }
+
+    fn close(self: Box<Self>, is_clean: bool) {
+        self.engine.close(is_clean);
+    }
+}
+
+#[test]
+fn an_error_that_is_found_before_an_operation_ends_it_at_all_nodes() {
+    let mut engines = Network::of(2).survival(Survival::Members).engines();
+    let engine = engines.pop().expect("two nodes");
+    engines.push(Box::new(Failing { engine, listens: 0, has_failed: false }));
+    let outcomes = all(run_over(engines, &[2, 2], |me| {
+        let failed = (0..5).find_map(|_| me.barrier().err());
+        let shrunk = me.shrink().map(|shrunk| shrunk.me).map_err(|error| error.to_string());
+        (failed, shrunk.and_then(|mut me| me.allreduce(1, |a, b| a + b).map_err(|error| error.to_string())))
+    }));
+    for (failed, sum) in outcomes {
+        assert!(matches!(failed, Some(Error::Engine { node: 1, class: 5, .. })), "{failed:?}");
+        assert_eq!(sum, Ok(4));
+    }
 }
 
 #[test]

@@ -47,6 +47,38 @@ fn words_reach_all_nodes_and_the_engine_goes_on() {
 }
 
 #[test]
+fn a_process_that_does_not_wait_for_the_end_of_others_says_so() {
+    for mpi in installed("the end of MPI") {
+        for role in ["open late", "rank late"] {
+            let told = run(&mpi, role, 2, &[("CORECAST_MPI_END_TIMEOUT", "0.05")]);
+            let said = "MPI_Finalize was not finished within 0.05 s";
+            assert!(told.is_success.is_some() && told.output.contains(said), "{mpi}, {role}: {told:?}");
+        }
+    }
+}
+
+#[test]
+fn a_node_that_gives_up_remaking_is_not_waited_for() {
+    for mpi in installed("giving up") {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().to_str().expect("a name that is text");
+        let told = run(&mpi, "late", 3, &[("CORECAST_TEST_FOLDER", path)]);
+        // A process that ends after a fault does not wait for the end of MPI, which some launchers report.
+        assert!(told.is_success.is_some() && told.count("ok") >= 1, "{mpi}: {told:?}");
+        assert!(!told.output.contains("panicked"), "{mpi}: {told:?}");
+    }
+}
+
+#[test]
+fn a_leader_on_another_thread_gets_an_error_where_mpi_is_for_one() {
+    for mpi in installed("MPI for one thread") {
+        let library = mpi.library.to_str().expect("a name that is text");
+        let told = run(&mpi, "funneled", 2, &[("CORECAST_MPI", library)]);
+        assert!(told.is_success == Some(true) && told.count("ok") == 2, "{mpi}: {told:?}");
+    }
+}
+
+#[test]
 fn a_cluster_says_what_was_found() {
     for mpi in installed("words about the cluster") {
         let told = run(&mpi, "open", 2, &[]);

@@ -1,5 +1,8 @@
 //! The roles of ranks.
 
+use std::ffi::{CStr, CString, c_int, c_void};
+use std::path::PathBuf;
+use std::ptr;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -51,6 +54,21 @@ pub(crate) fn play(role: &Role) {
         "steps" => steps(ranks),
         "words" => words(ranks),
         "ranks" => members(ranks),
+        "open late" => {
+            let cluster = Cluster::from_env().expect("a cluster");
+            let node = cluster.facts().expect("every rank leads a node").node;
+            end_late(node, || cluster.close(true));
+        }
+        "rank late" => {
+            let topology = Topology { cpus: vec![Cpu::flat(CpuId::new(0))], ..Topology::default() };
+            let machine = Machine::from_topology(&topology);
+            let rank = Rank::from_env(|members| Group::builder(&machine).members(members).pin(false)).expect("a rank");
+            let place = rank.world_rank();
+            let me = rank.join().expect("a group");
+            end_late(place, || drop(me));
+        }
+        "funneled" => funneled(ranks),
+        "late" => late(ranks),
         "open" => match Cluster::from_env() {
             Ok(cluster) => {
                 say(&format!("opened {cluster}"));
@@ -165,7 +183,7 @@ fn words(ranks: usize) {
             // The last node was faster.
             assert_eq!(first, Err(Fault::Told(word)));
         }
-        assert_eq!(engine.remake(&NodeSet::all(ranks)), Ok(NodeSet::all(ranks)));
+        assert_eq!(engine.remake(&NodeSet::all(ranks), Some(PATIENCE)), Ok(NodeSet::all(ranks)));
         assert_eq!(sum(&mut *engine, 2), Ok(2 * ranks as u64));
     }
     say("ok");
@@ -190,6 +208,84 @@ fn members(ranks: usize) {
     me.barrier().expect("a barrier");
     assert_eq!(me.allreduce(1_u64, |a, b| a + b), Ok(ranks as u64));
     say("ok");
+}
+
+/// Process 0 ends at once, and the others have other work first.
+fn end_late(place: usize, end: impl FnOnce()) {
+    if place > 0 {
+        thread::sleep(Duration::from_millis(400));
+    }
+    end();
+    say("ended");
+}
+
+/// Node 0 gives up before the last node remakes its engine; the others do not wait for it then.
+fn late(ranks: usize) {
+    let gave_up = PathBuf::from(std::env::var_os("CORECAST_TEST_FOLDER").expect("a folder")).join("gave up");
+    let mut engine = open(ranks);
+    assert_eq!(sum(&mut *engine, 1), Ok(ranks as u64));
+    let node = engine.facts().node;
+    if node == 0 {
+        let given_up = engine.remake(&NodeSet::all(ranks), Some(Duration::from_millis(50)));
+        assert!(given_up.is_err(), "the last node has not come: {given_up:?}");
+        engine.tell(FaultWord { epoch: 1, node: 0, kind: FaultKind::Node });
+        std::fs::write(gave_up, "").expect("a folder");
+    } else {
+        let begin = Instant::now();
+        while node == ranks - 1 && !gave_up.exists() {
+            assert!(begin.elapsed() < PATIENCE, "node 0 gives up");
+            thread::yield_now();
+        }
+        // Where the library is done with this before the word is here, the next operation finds it.
+        let outcome = engine.remake(&NodeSet::all(ranks), None).and_then(|_| sum(&mut *engine, 1));
+        assert!(outcome.is_err(), "node 0 has told that it gave up: {outcome:?}");
+    }
+    engine.close(false);
+    say("ok");
+}
+
+/// The program has initialised MPI for one thread: on another one the engine reports an error, and nothing panics.
+fn funneled(ranks: usize) {
+    let name = CString::new(std::env::var("CORECAST_MPI").expect("a library")).expect("no zeros");
+    // SAFETY: a name of a library.
+    let library = unsafe { libc::dlopen(name.as_ptr(), libc::RTLD_NOW | libc::RTLD_GLOBAL) };
+    assert!(!library.is_null(), "{name:?} is installed");
+    let mut provided = 0;
+    // MPI_THREAD_FUNNELED is 1 in every interface.
+    assert_eq!(initialize(library, &mut provided), 0);
+    assert_eq!(provided, 1, "as little as was asked for");
+    let mut engine = open(ranks);
+    assert_eq!(sum(&mut *engine, 1), Ok(ranks as u64));
+    let word = FaultWord { epoch: 0, node: 0, kind: FaultKind::Member { rank: 0, loss: Loss::Panicked } };
+    let elsewhere = thread::spawn(move || {
+        let is_refused = |fault: Fault| matches!(fault, Fault::Engine { class: 0, .. });
+        assert!(engine.listen().is_err_and(is_refused));
+        let step = Step::Broadcast { root: 0, slot: Slot::outgoing(0), bytes: 8 };
+        assert!(engine.start(step).is_err_and(is_refused));
+        assert!(engine.remake(&NodeSet::all(ranks), None).is_err_and(is_refused));
+        engine.tell(word);
+        engine.close(false);
+    });
+    elsewhere.join().expect("no call panics");
+    // SAFETY: the function has this type in every interface; this thread has initialised the library.
+    let finalize =
+        unsafe { std::mem::transmute::<*mut c_void, extern "C" fn() -> c_int>(symbol(library, c"MPI_Finalize")) };
+    assert_eq!(finalize(), 0);
+    say("ok");
+}
+
+fn initialize(library: *mut c_void, provided: &mut c_int) -> c_int {
+    type Initialize = extern "C" fn(*mut c_int, *mut c_void, c_int, *mut c_int) -> c_int;
+    // SAFETY: the function has this type in every interface.
+    let initialize = unsafe { std::mem::transmute::<*mut c_void, Initialize>(symbol(library, c"MPI_Init_thread")) };
+    initialize(ptr::null_mut(), ptr::null_mut(), 1, provided)
+}
+
+fn symbol(library: *mut c_void, name: &CStr) -> *mut c_void {
+    // SAFETY: an open library and a name.
+    let found = unsafe { libc::dlsym(library, name.as_ptr()) };
+    assert!(!found.is_null(), "{name:?} is in every library");
+    found
 }
 
 /// The last rank does not open the cluster before the others have given up.

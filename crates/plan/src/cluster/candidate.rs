@@ -60,7 +60,8 @@ pub struct Candidate {
     pub depth: u32,
     /// The deviation of the sum, if the latencies of the chain's messages deviate independently by the tiers' spread.
     pub spread_ns: f64,
-    /// False if `far_ns` is an upper bound, as it is for recursive doubling among more than 131,072 nodes in uneven units.
+    /// False if `far_ns` is an upper bound, as it is for halving in uneven units or among nodes whose number is no power of
+    /// two, and for recursive doubling among more than 131,072 nodes in uneven units.
     pub is_exact: bool,
 }
 

@@ -95,6 +95,32 @@ impl Doubling<'_> {
         !self.folds() && self.layout.is_full_of_powers_of_two()
     }
 
+    /// The outermost tier between the two nodes of a pair, for each round: the same for all pairs if the units are even.
+    pub(super) fn outermost_tiers(&self) -> Vec<usize> {
+        let last = self.layout.tier_between(self.layout.position(0), self.layout.position(self.layout.len() - 1));
+        if self.is_even() {
+            return (0..self.rounds()).map(|round| self.layout.tier_between(0, 1 << round)).collect();
+        }
+        if self.layout.len() > MOST_SIMULATED {
+            return vec![last; self.rounds() as usize];
+        }
+        let positions: Vec<u64> = (0..self.participants()).map(|id| self.layout.position(self.ranks(id).0)).collect();
+        let of_round = |round: u32| {
+            let pairs = (0..positions.len()).map(|id| (positions[id], positions[id ^ (1 << round)]));
+            pairs.map(|(own, other)| self.layout.tier_between(own, other)).max().unwrap_or(0)
+        };
+        (0..self.rounds()).map(of_round).collect()
+    }
+
+    /// The outermost tier that a node folds across.
+    pub(super) fn outermost_fold(&self) -> usize {
+        let folding = (0..self.participants().min(MOST_SIMULATED)).map(|id| self.ranks(id));
+        let tiers = folding.filter_map(|(own, other)| {
+            Some(self.layout.tier_between(self.layout.position(own), self.layout.position(other?)))
+        });
+        tiers.max().unwrap_or(0)
+    }
+
     /// The time by the better of the two ways, and whether it is exact.
     pub(super) fn duration_ps(&self) -> (u64, bool) {
         if self.is_even() {
@@ -123,6 +149,21 @@ mod tests {
         assert!(simulated == counted || !doubling.is_even(), "{:?}: {simulated} {counted}", model.nodes);
         assert!(simulated <= counted, "{:?}: {simulated} {counted}", model.nodes);
         assert_eq!(doubling.duration_ps().0, if doubling.is_even() { counted } else { simulated });
+    }
+
+    #[test]
+    fn pairs_cross_units_that_node_0_does_not_cross() {
+        let tiers = |model: &ClusterModel| {
+            let layout = Layout::new(model);
+            let (exchange_ps, return_ps) = (Vec::new(), Vec::new());
+            let doubling = Doubling { layout: &layout, exchange_ps, return_ps, ready_ps: &[], tails_ps: &[] };
+            (doubling.outermost_tiers(), doubling.outermost_fold())
+        };
+        // Node 16 exchanges with node 24, and node 8 with node 24.
+        assert_eq!(tiers(&cluster(32, &[24, 96])).0, [0, 0, 0, 1, 1]);
+        assert_eq!(tiers(&cluster(32, &[4, 32])).0, [0, 0, 1, 1, 1]);
+        // Of 6 nodes in units of 3, node 3 folds into node 2.
+        assert_eq!(tiers(&cluster(6, &[3, 96])), (vec![0, 1], 1));
     }
 
     #[test]

@@ -236,22 +236,25 @@ impl<'a> Evaluation<'a> {
     /// Halving and doubling: nearest partners exchange the largest parts, so that far ones exchange small parts.
     fn halving_piece(&self, inside: &Inside, message: Message) -> Piece {
         let (up_ns, down_ns) = (self.longest_ns(true, &inside.up_ps), self.longest_ns(true, &inside.down_ps));
-        let rounds = self.layout.len().ilog2();
-        let folds = !self.layout.len().is_power_of_two();
-        let cost = |tier: usize, bytes: u64| TierCosts::of(&self.model.tiers[tier], Message { bytes, ..message });
-        let mut far_ps = 0;
-        for round in 0..rounds {
-            let partner = self.layout.position((1 << round).min(self.layout.len() - 1));
-            let part = cost(self.layout.tier_between(self.layout.position(0), partner), message.bytes >> (round + 1));
-            far_ps += part.exchange_ps + part.down.latency_ps;
-        }
-        if folds {
-            let whole = cost(0, message.bytes);
-            far_ps += whole.exchange_ps + whole.down.latency_ps;
-        }
-        let far_ns = ns(far_ps);
-        let depth = 2 * rounds + if folds { 2 } else { 0 };
-        let chains = chains_of_rounds(self.layout.len(), 2 * rounds);
-        Piece { up_ns, down_ns, whole_ns: up_ns + far_ns + down_ns, busy_ns: far_ns, depth, chains, is_exact: true }
+        let pairs = Doubling {
+            layout: &self.layout,
+            exchange_ps: Vec::new(),
+            return_ps: Vec::new(),
+            ready_ps: &inside.up_ps,
+            tails_ps: &inside.down_ps,
+        };
+        let cost_ps = |tier: usize, bytes: u64| {
+            let costs = TierCosts::of(&self.model.tiers[tier], Message { bytes, ..message });
+            costs.exchange_ps + costs.down.latency_ps
+        };
+        // The dearest pair of each round: in uneven units no node need be in all of these.
+        let tiers = pairs.outermost_tiers().into_iter().enumerate();
+        let rounds_ps: u64 = tiers.map(|(round, tier)| cost_ps(tier, message.bytes >> (round + 1))).sum();
+        let fold_ps = if pairs.folds() { cost_ps(pairs.outermost_fold(), message.bytes) } else { 0 };
+        let far_ns = ns(rounds_ps + fold_ps);
+        let depth = 2 * pairs.rounds() + if pairs.folds() { 2 } else { 0 };
+        let chains = chains_of_rounds(self.layout.len(), 2 * pairs.rounds());
+        let (whole_ns, is_exact) = (up_ns + far_ns + down_ns, pairs.is_even());
+        Piece { up_ns, down_ns, whole_ns, busy_ns: far_ns, depth, chains, is_exact }
     }
 }

@@ -98,7 +98,7 @@ const LONGEST_SILENCE: Duration = Duration::from_secs(8);
 /// takes it back once others see that the node is about to join.
 ///
 /// # Errors
-/// [`io::ErrorKind::TimedOut`] if nobody gave a state that can be read until then.
+/// [`io::ErrorKind::TimedOut`] if nobody gave a state that can be read until then, or nobody has one any more.
 pub(super) fn take<S>(
     shm: &mut Shm,
     until: Instant,
@@ -108,6 +108,9 @@ pub(super) fn take<S>(
     let (mut last, mut silence) = (io::Error::from(io::ErrorKind::TimedOut), SILENCE);
     while Instant::now() < until {
         shm.refresh_peers();
+        if !shm.peers.has_source(shm.me) {
+            break;
+        }
         for giver in givers(shm) {
             match ask(shm, giver, (until, silence), asked, restore) {
                 Ok(taken) => return Ok(taken),

@@ -71,8 +71,14 @@ impl<S: StateMachine> Driver<S> {
         let was_put_out =
             !self.is_member() && self.shm.segment(self.shm.me).is_some_and(|own| own.state() == Some(NodeState::Left));
         if (self.core.is_lagging() || was_put_out) && !self.is_leaving {
-            // It is tried again at the next round, as long as there are members.
-            let _ = self.come_back(inner);
+            if !was_put_out {
+                self.show_state(NodeState::Lagging);
+            }
+            // It is tried again at the next round, as long as anybody may have the state.
+            if self.come_back(inner).is_err() && !self.shm.peers.has_source(self.shm.me) {
+                inner.ending.set(End::Lost);
+                inner.callers.wake();
+            }
         }
     }
 
@@ -92,6 +98,9 @@ impl<S: StateMachine> Driver<S> {
         let mut told = None;
         loop {
             self.shm.refresh_peers();
+            if !self.shm.peers.has_source(self.shm.me) {
+                return Err(OpenError::Lost);
+            }
             // Each new leader is told once; it may put this node out by itself, as that holds back the log.
             let newest = self.shm.newest_configuration();
             if let Some(newest) = newest.filter(|newest| told != Some(newest.epoch)) {

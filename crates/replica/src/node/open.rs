@@ -174,8 +174,10 @@ fn take_state<S: StateMachine>(
 ) -> Result<(GroupState, S), OpenError> {
     loop {
         let taken = giving::take(&mut place.shm, until, &mut place.asked, &S::restore);
-        let taken = taken.map_err(|error| {
-            if error.kind() == std::io::ErrorKind::TimedOut { OpenError::Lost } else { OpenError::State(error) }
+        let taken = taken.map_err(|error| match error.kind() {
+            _ if !place.shm.peers.has_source(place.shm.me) => OpenError::Lost,
+            std::io::ErrorKind::TimedOut => OpenError::NotTakenIn(config.joining),
+            _ => OpenError::State(error),
         })?;
         match durable::check_kept(config.durability.as_ref(), config.files, place.shm.me.slot, taken.0.applied()) {
             // The member that gave its state catches up.

@@ -21,6 +21,8 @@ pub(crate) enum End {
     Corrupt(u16),
     /// Its files cannot be written.
     Files,
+    /// It was behind when the last member died.
+    Lost,
 }
 
 /// The end of a node, written once by the thread that has the driver, and read by all its threads.
@@ -42,6 +44,7 @@ impl Ending {
             End::Poisoned(index) => 3 << KIND | index,
             End::Corrupt(slot) => 4 << KIND | u64::from(slot),
             End::Files => 5 << KIND,
+            End::Lost => 6 << KIND,
         };
         // ORDERING: Relaxed, the word says everything
         let _ = self.word.compare_exchange(0, word, Ordering::Relaxed, Ordering::Relaxed);
@@ -61,6 +64,7 @@ impl Ending {
             End::Poisoned(index) => format!("all replicas panicked at command {index}"),
             End::Files => self.files.lock().unwrap_or_else(PoisonError::into_inner).clone(),
             End::Corrupt(slot) => format!("the log in the memory of node {slot} is damaged"),
+            End::Lost => "it was behind when the last member died".to_owned(),
         })
     }
 
@@ -75,7 +79,8 @@ impl Ending {
             2 => Some(End::Diverged(value)),
             3 => Some(End::Poisoned(value)),
             4 => Some(End::Corrupt(value as u16)),
-            _ => Some(End::Files),
+            5 => Some(End::Files),
+            _ => Some(End::Lost),
         }
     }
 }
@@ -89,6 +94,7 @@ impl End {
             Self::Poisoned(index) => ExecuteError::Poisoned { index },
             Self::Corrupt(slot) => ExecuteError::Corrupt { slot },
             Self::Files => ExecuteError::Files("see the status of the node".to_owned()),
+            Self::Lost => ExecuteError::Lost,
         }
     }
 
@@ -96,6 +102,7 @@ impl End {
     pub(crate) fn of_read(self, me: NodeId) -> ReadError {
         match self {
             Self::Poisoned(index) => ReadError::Poisoned { index },
+            Self::Lost => ReadError::Lost,
             Self::Expelled | Self::Diverged(_) | Self::Corrupt(_) | Self::Files => ReadError::Expelled(me),
         }
     }

@@ -11,6 +11,8 @@ pub enum NodeState {
     Member = 1,
     /// It has gone, or was put out.
     Left = 2,
+    /// The log no longer has what it needs: it takes the state of a member, and has none to give.
+    Lagging = 3,
 }
 
 impl NodeState {
@@ -21,6 +23,7 @@ impl NodeState {
             0 => Self::Joining,
             1 => Self::Member,
             2 => Self::Left,
+            3 => Self::Lagging,
             _ => return None,
         })
     }

@@ -3,7 +3,7 @@
 use corecast_base::region::{Liveness, ParticipantId, SealedMemory, SealedReader, SharedRegion};
 
 use crate::NodeId;
-use crate::segment::{Control, Held, NodeRecord, SegmentReader, SegmentWriter};
+use crate::segment::{Control, Held, NodeRecord, NodeState, SegmentReader, SegmentWriter};
 
 /// Another node, dead or alive, or this one.
 #[derive(Debug)]
@@ -69,6 +69,27 @@ impl Peers {
                 let record = self.control.node(slot).filter(|record| record.inc == node.inc);
                 record.is_some_and(|record| !lives(ParticipantId::from_word(record.participant)))
             }
+        }
+    }
+
+    /// True if a living node other than this one has the state, or may have it: a member, or one that joins and has taken it.
+    pub(crate) fn has_source(&self, me: NodeId) -> bool {
+        (0..self.slots.len()).filter(|&slot| slot != usize::from(me.slot)).any(|slot| self.may_have_state(slot))
+    }
+
+    /// Whether the last node of a slot lives, and may have the state.
+    fn may_have_state(&self, slot: usize) -> bool {
+        let last = self.control.last_claim(slot);
+        let is_dead = |who: ParticipantId| self.region.liveness(who) != Liveness::Alive;
+        if last.inc == 0 || ParticipantId::from_word(last.participant).is_some_and(is_dead) {
+            return false;
+        }
+        // Nothing is known of one whose memory could not be opened yet.
+        let Some(peer) = self.get(NodeId::new(slot as u16, last.inc)) else { return true };
+        match peer.segment.state() {
+            Some(NodeState::Left | NodeState::Lagging) => false,
+            Some(NodeState::Joining) => peer.segment.applied() > 0 || peer.segment.applied_hash().is_some(),
+            Some(NodeState::Member) | None => true,
         }
     }
 

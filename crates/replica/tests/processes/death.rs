@@ -93,6 +93,25 @@ fn a_reader_that_is_stopped_inside_a_read_never_stops_writers() {
     write_until(&node, &mut session, &mut sum, || node.status().members.len() == 3);
 }
 
+/// Members that stand still are put out for the sake of the others. If the last of those dies before any of them came back, what
+/// it did meanwhile is gone, and they say so to callers that wait.
+#[test]
+fn nodes_that_were_put_out_before_the_last_member_died_say_that_the_group_is_gone() {
+    const GONE: &str = "all members of the group are gone, and this node lacks what they did last";
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let mut last = roles::start("create and write alone", &folder, Placement::Separate);
+    let mut others: Vec<_> = (0..2).map(|_| roles::start("tell the end", &folder, Placement::Separate)).collect();
+    others.iter().for_each(Actor::stop);
+    last.nod();
+    assert_eq!(last.hear(), "alone");
+    last.signal(Signal::KILL);
+    // Each of them waits for the others as long as these may have the state.
+    others.iter().for_each(|other| other.signal(Signal::CONT));
+    for other in &mut others {
+        assert_eq!(other.hear(), GONE);
+    }
+}
+
 #[test]
 fn another_process_takes_the_slot_of_a_dead_one() {
     let folder = tempfile::tempdir().expect("a temporary folder");

@@ -70,6 +70,9 @@ fn play() {
         "create and tell the end" => {
             tell_end(&Replicated::create_named(&config, &dir, NAME, Sum::default()).expect("there is memory"));
         }
+        "create and write alone" => {
+            write_alone(&Replicated::create_named(&config, &dir, NAME, Sum::default()).expect("there is memory"));
+        }
         "stay inside a read" => stay_inside(&Replicated::attach(&config, &dir, NAME).expect("the group lives")),
         other => play_in_trouble(other, config, &dir),
     }
@@ -175,9 +178,25 @@ fn tell_end(node: &Node<Sum>) {
         }
     };
     say(&error.to_string());
-    let is_told = matches!(error, ExecuteError::Expelled(_) | ExecuteError::Poisoned { .. });
+    let is_told = matches!(error, ExecuteError::Expelled(_) | ExecuteError::Poisoned { .. } | ExecuteError::Lost);
     let read = node.read(Level::AtLeast(u64::MAX - 1), &());
-    assert!(is_told && matches!(read, Err(ReadError::Expelled(_) | ReadError::Poisoned { .. })), "{error} {read:?}");
+    let is_read_told = matches!(read, Err(ReadError::Expelled(_) | ReadError::Poisoned { .. } | ReadError::Lost));
+    assert!(is_told && is_read_told, "{error} {read:?}");
+}
+
+/// Writes when it is told to, until all other members are put out and the log has nothing left that they need.
+fn write_alone(node: &Node<Sum>) {
+    say("joined");
+    wait_for_dismissal();
+    let mut session = node.session().expect("a member");
+    while node.status().members.len() > 1 {
+        session.execute_timeout(&1, PATIENCE).expect("it is a member");
+    }
+    for _ in 0..1000 {
+        session.execute_timeout(&1, PATIENCE).expect("it is the last member");
+    }
+    say("alone");
+    std::thread::park();
 }
 
 /// Ends this process if something hangs, so that a test fails rather than lasts.

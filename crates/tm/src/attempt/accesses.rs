@@ -3,6 +3,7 @@
 use super::state::{Attempt, Failed, Failure, Mode, Touched, WINDOW};
 use crate::access::{Access, Change};
 use crate::config::Values;
+use crate::crash_point;
 use crate::error::RunError;
 use crate::rule::Reply;
 use crate::status::Why;
@@ -12,6 +13,12 @@ impl Attempt {
     #[inline]
     pub(super) fn mode(&self, lock: u32) -> Mode {
         self.touched.get(lock).map_or(Mode::None, |touched| touched.mode)
+    }
+
+    /// Whether the attempt has a lock of a variable.
+    #[inline]
+    pub(crate) fn has_lock(&self, lock: u32) -> bool {
+        self.mode(lock).is_held()
     }
 
     /// The value of one word of a variable that was checked.
@@ -119,6 +126,7 @@ impl Attempt {
         let Access::Messages(client) = &mut self.access else { unreachable!("the shared form runs a transaction") };
         match client.change(by, var, change) {
             Ok((Reply::Granted, old)) => {
+                crash_point::here("change-answered");
                 self.status().commit(self.epoch);
                 Ok(old)
             }

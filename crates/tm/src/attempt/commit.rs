@@ -5,6 +5,7 @@ use corecast_base::wait::Spinner;
 use super::state::{Attempt, Failed, Failure, Touched};
 use crate::access::Access;
 use crate::crash_point;
+use crate::error::RunError;
 
 impl Attempt {
     /// Ends an attempt whose closure is content. True if it committed.
@@ -21,7 +22,7 @@ impl Attempt {
             return Err(self.aborted());
         }
         crash_point::here("persisting");
-        self.store_all()?;
+        self.store_all();
         crash_point::here("stored");
         self.release_stored();
         self.status().commit(self.epoch);
@@ -112,26 +113,92 @@ impl Attempt {
         }
     }
 
+    /// Stores the values, which nothing undoes any more: where a server has ended with a part of them, this participant stores
+    /// all of them in its place, as another one does for it if it dies. A server that is late stores the same before it grants
+    /// their locks to others.
     #[inline]
-    fn store_all(&mut self) -> Result<(), Failed> {
-        if !self.are_values_here {
-            return self.send_all();
+    fn store_all(&mut self) {
+        if !self.are_values_here && self.send_all().is_ok() {
+            return;
         }
         for (word, touched) in self.writes() {
             self.memory.store(word, touched.value);
             crash_point::here("storing");
         }
-        Ok(())
     }
 
-    /// Sends the values to their servers. If one of those has died, the instance is poisoned.
-    fn send_all(&mut self) -> Result<(), Failed> {
+    /// Sends the values to their servers. The next request tells of a server that has ended.
+    fn send_all(&mut self) -> Result<(), RunError> {
         let mut outgoing = std::mem::take(&mut self.outgoing);
         outgoing.clear();
         outgoing.extend(self.writes().map(|(word, touched)| (word, touched.value, touched.lock)));
         let Access::Messages(client) = &mut self.access else { unreachable!("values at servers need messages") };
         let sent = client.put_all(self.epoch, &mut outgoing);
         self.outgoing = outgoing;
-        sent.map_err(|error| self.fail(Failure::Fatal(error)))
+        sent
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::thread;
+
+    use corecast_base::region::SharedRegion;
+    use corecast_base::wait::Wait;
+    use corecast_lock::Algorithm;
+
+    use super::*;
+    use crate::config::{Config, Values, Writes};
+    use crate::conflicts::Manager;
+    use crate::messages::{Links, MessageClient, Server};
+    use crate::plan::plan;
+    use crate::region::Memory;
+    use crate::status::{ClientId, State};
+
+    /// Participants 0 and 2 are servers, and have the values.
+    const CONFIG: Config = Config {
+        participants: 3,
+        every: 2,
+        manager: Manager::FairCm,
+        values: Values::AtServers,
+        writes: Writes::Lazy,
+        is_batched: true,
+        is_shared: false,
+        lock: Algorithm::Word,
+        variables: 16,
+        buckets: 16,
+        log_entries: 0,
+        server_shift: 0,
+        wait: Wait::Adaptive,
+    };
+
+    /// The second server never answers.
+    #[test]
+    fn a_commit_is_finished_where_a_server_ends_amid_it() {
+        let region = SharedRegion::heap(&plan(&CONFIG).expect("a plan")).expect("memory");
+        let memory = Arc::new(Memory::open(region).expect("an instance"));
+        let links = Links::threads(&CONFIG);
+        let server = |number| Server::new(Arc::clone(&memory), &links, number).expect("it is free");
+        let (first, _silent) = (server(0), server(1));
+        let client = MessageClient::new(Arc::clone(&memory), &links, 0).expect("it is free");
+        let mut attempt = Attempt::new(Arc::clone(&memory), ClientId(1), Access::Messages(client));
+        let vars = [0, 1].map(|server| (0..16).find(|&var| CONFIG.server_of(var, 2) == server).expect("a share"));
+        attempt.begin(true).expect("nobody died");
+        for var in vars {
+            attempt.note(var, true);
+            attempt.write(var, var, 7, 1).expect("it runs");
+        }
+        thread::scope(|scope| {
+            scope.spawn(|| first.serve());
+            let committing = scope.spawn(|| attempt.commit().is_ok());
+            while memory.load(vars[0]) != 7 {
+                thread::yield_now();
+            }
+            memory.stop();
+            assert!(committing.join().expect("no panic"), "one server has stored its value");
+        });
+        assert_eq!(vars.map(|var| memory.load(var)), [7, 7]);
+        assert_eq!(memory.status(ClientId(1)).read(), (1, State::Committed));
     }
 }

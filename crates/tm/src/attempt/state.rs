@@ -164,6 +164,9 @@ impl Attempt {
     #[inline]
     pub(crate) fn begin(&mut self, is_first: bool) -> Result<(), RunError> {
         self.memory.check_usable()?;
+        if matches!(self.access, Access::Messages(_)) && self.memory.is_stopped() {
+            return Err(RunError::Stopped);
+        }
         self.epoch += 1;
         self.failure = None;
         self.is_timed = self.needs_clock && self.contention.wants_time(is_first);

@@ -40,13 +40,16 @@ pub(crate) struct MessageClient {
     servers: Vec<ClientEnds>,
     /// The servers that were asked for a lock in this attempt.
     contacted: ClientSet,
+    /// Why it stopped waiting for a reply. That one may still come, and would be taken for the answer to another request: it asks
+    /// nothing any more.
+    retired: Option<RunError>,
 }
 
 impl MessageClient {
     /// The end of the application with this number among the applications.
     pub(crate) fn new(memory: Arc<Memory>, links: &Links, application: usize) -> Result<Self, OpenError> {
         let servers = links.of_client(&memory.config, application)?;
-        Ok(Self { memory, servers, contacted: ClientSet::default() })
+        Ok(Self { memory, servers, contacted: ClientSet::default(), retired: None })
     }
 
     /// The server that has the lock of a variable.
@@ -119,7 +122,7 @@ impl MessageClient {
         Ok(ServerCounts::from_words(&came).expect("a reply has room for more"))
     }
 
-    /// A round trip to each server in turn that does nothing.
+    /// A round trip to the server of this number that does nothing.
     pub(crate) fn ping(&mut self, server: usize) -> Result<(), RunError> {
         let request = wire::request(0, Operation::Empty, 0, &[], 0);
         self.ask(server % self.servers.len(), &request, &mut Came::default()).map(|_| ())
@@ -154,7 +157,7 @@ impl MessageClient {
     }
 
     /// Sends the values of a persisting attempt to their servers, and waits until all are stored. The locks stay: if this process
-    /// is killed in between, another one stores all values once more.
+    /// is killed in between, another one stores all values once more. On an error some are stored, and some may not be.
     pub(crate) fn put_all(&mut self, epoch: u64, writes: &mut [(u32, u64, u32)]) -> Result<(), RunError> {
         writes.sort_unstable_by_key(|&(_, _, lock)| self.memory.config.server_of(lock, self.servers.len()));
         let mut rest = &*writes;
@@ -191,6 +194,9 @@ impl MessageClient {
 
     #[inline]
     fn ask(&mut self, server: usize, request: &Words, came: &mut Came) -> Result<Reply, RunError> {
+        if let Some(error) = &self.retired {
+            return Err(error.clone());
+        }
         self.tell(server, request)?;
         loop {
             let error = match self.servers[server].replies.recv_timeout(LOOK_EVERY) {
@@ -205,7 +211,7 @@ impl MessageClient {
                 }
                 Err(error) => error,
             };
-            self.look_around(server, error)?;
+            self.look_around(server, error).inspect_err(|error| self.retired = Some(error.clone()))?;
         }
     }
 

@@ -10,6 +10,7 @@ use corecast_channel::select::{Select, SelectError, Subset};
 use corecast_channel::ump::bytes::{Receiver, Sender};
 
 use crate::config::Values;
+use crate::crash_point;
 use crate::error::{OpenError, RunError};
 use crate::lock_table::LockTable;
 use crate::messages::links::Links;
@@ -21,6 +22,9 @@ use crate::tvar::MAX_BLOCK_WORDS;
 
 /// The longest sleep without a look at whether the instance lives.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
+
+/// Requests between two looks at whether a server that is never without any is to end.
+const LOOK_AFTER: u64 = 64;
 
 /// The work of a server.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -95,7 +99,12 @@ impl Server {
         loop {
             let received = self.requests.recv_timeout(everybody, LOOK_EVERY);
             match received.map(|(token, message)| (token.index(), message.read::<Words>())) {
-                Ok((at, Some(words))) => self.answer(at, &words),
+                Ok((at, Some(words))) => {
+                    self.answer(at, &words);
+                    if self.counts.requests % LOOK_AFTER == 0 && self.memory.is_stopped() {
+                        return Ok(self.counts);
+                    }
+                }
                 // A stranger wrote it.
                 Ok((_, None)) => {}
                 Err(SelectError::Channel { token, error }) => self.left(token.index(), error),
@@ -197,7 +206,9 @@ impl Server {
         };
         let old = self.values(var, 1);
         if reply == Reply::Granted {
+            crash_point::here("changing");
             self.memory.store(var, new(old[0]));
+            crash_point::here("changed");
             self.table.drop_all(by.client);
         }
         self.count(reply);
@@ -239,6 +250,7 @@ impl Server {
         for (var, value) in (0..count.min(MOST_PUTS)).map(|at| wire::put_at(words, at)) {
             if var < self.memory.config.variables {
                 self.memory.store(var, value);
+                crash_point::here("put-stored");
             }
         }
     }

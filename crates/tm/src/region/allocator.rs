@@ -62,6 +62,13 @@ impl Memory {
         }
     }
 
+    /// The number of variables from the first on that were ever allocated: nobody has a link to those behind them.
+    pub(super) fn ever_allocated(&self) -> usize {
+        // ORDERING: Relaxed, a count: one that has a link to a variable, or has met such a one, knows of its allocation
+        let end = self.header[ALLOCATED].load(Ordering::Relaxed);
+        end.min(self.config.variables.into()) as usize
+    }
+
     /// Gives a block back that nobody can reach any more but doomed readers.
     pub(crate) fn free_block(&self, index: u32, class: usize) {
         self.free_list(class).push(index);

@@ -35,7 +35,7 @@ pub(crate) struct Memory {
     lines: PlaceSlice<CacheLine<[AtomicU64; 4]>>,
     values: PlaceSlice<AtomicU64>,
     pub(super) free: PlaceSlice<AtomicU64>,
-    /// Of the shared form: for each variable the writer and the readers.
+    /// Of the shared form: for each variable its word of locks, and of many participants the words of its readers.
     pub(crate) locks: PlaceSlice<AtomicU64>,
     pub(crate) bucket_locks: PlaceSlice<CacheLine<OwnedWord>>,
     pub(super) logs: PlaceSlice<AtomicU64>,

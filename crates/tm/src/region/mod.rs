@@ -3,10 +3,10 @@
 //! | part | written by | read by |
 //! |---|---|---|
 //! | header: poison, stop, allocator | whoever finds a death; anybody who stops; allocating participants | all |
-//! | a line for each participant: status, key, claim | its owner; the status also by those that abort it | servers, requesters |
+//! | a line for each participant: status, key | its owner; the status also by those that abort it | servers, requesters |
 //! | values: a word for each variable | the holder of its write lock, while it persists | holders of its read lock |
 //! | free list: a word for each variable | participants that free | participants that allocate |
-//! | locks of the shared form: {writer, readers} for each variable | the holder of the bucket's lock | the same |
+//! | locks of the shared form: a word of locks for each variable | requesters, by an exchange; conflicts also the holder of the bucket's lock | the same |
 //! | logs: what a participant is about to store | its owner before it persists | the one that completes it |
 //!
 //! - `layout`: where the parts lie;

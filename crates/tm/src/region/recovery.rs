@@ -3,16 +3,20 @@
 //! A participant among processes writes the values that it is about to store into its log before it persists. The one that finds
 //! its death, under the region's exclusion so that it happens once, looks at its status: an attempt that runs is aborted, and
 //! one that persists is completed from the log, whose variables are still locked. After that the status says that the attempt
-//! has ended, and the rule takes every lock of it for stale. Only where the log could not hold all values is the instance
+//! has ended, and the rule takes every lock of it for stale. In the shared form, where another process may take the place, its
+//! locks are also given back before: they would be taken for the successor's, which has the same number. Only where the log could not hold all values is the instance
 //! poisoned; so it is when a server dies, as the locks die with it.
 
 use corecast_base::region::{Liveness, ParticipantId};
 
+use crate::crash_point;
 use crate::error::OpenError;
 use crate::log::Log;
 use crate::region::memory::Memory;
 use crate::seat::GONE;
+use crate::slot::Slot;
 use crate::status::{ClientId, State, Why};
+use crate::wide_slot::WideSlot;
 
 impl Memory {
     /// Makes this process the one that has the participant.
@@ -75,7 +79,9 @@ impl Memory {
             }
         } else {
             self.settle_attempt(client);
+            self.give_up_locks(client);
         }
+        crash_point::here("settled");
         // With messages its channels have died, too.
         let next = if self.config.is_shared { 0 } else { GONE };
         self.seat(id).leave(next);
@@ -94,6 +100,22 @@ impl Memory {
         }
     }
 
+    /// Gives back the locks of a dead participant in the shared form, once its status says that its attempt has ended. It looks
+    /// at all variables that were ever allocated, as nothing lists the locks of a participant but its own memory.
+    fn give_up_locks(&self, client: ClientId) {
+        if !self.config.is_shared {
+            return;
+        }
+        let words = self.config.lock_words();
+        for variable in 0..self.ever_allocated() {
+            match &self.locks[variable * words..][..words] {
+                [word] => Slot::of(word, client).give_up(),
+                words => WideSlot::of(words, client).give_up(),
+            }
+            crash_point::here("clearing");
+        }
+    }
+
     /// Stores the values of a log; false if the log is not that of this epoch, or does not have all of them.
     fn complete(&self, client: ClientId, epoch: u64) -> bool {
         let Some(entries) = self.log(client).read(epoch) else { return false };
@@ -101,6 +123,7 @@ impl Memory {
             // An index that a stranger wrote is left out.
             if index < self.config.variables.into() {
                 self.store(index as u32, value);
+                crash_point::here("completing");
             }
         }
         true

@@ -18,7 +18,8 @@ pub enum Search {
     /// All nodes: everything that was passed stays as it is until the transaction ends.
     #[default]
     Plain,
-    /// The last two nodes, or three where it changes the list; a search is not aborted for changes that it has left behind.
+    /// The last two nodes, or three where it changes the list; a search is not aborted for changes that it has left behind. The
+    /// locks on both sides of its key stay until the transaction ends, also where a later search of it comes by.
     EarlyRelease,
     /// No node but, at the end, the two between which the key is or would be; links that were followed are looked at once more
     /// after each step. Saves the request for each node.
@@ -59,6 +60,9 @@ pub struct SortedList {
 struct Node {
     link: Link,
     words: [u64; 4],
+    /// Whether this read took the lock, so that the search may give it back: the result of an earlier operation of the same
+    /// transaction may rest on a lock that was there.
+    is_ours: bool,
 }
 
 /// The place of a key.
@@ -70,7 +74,13 @@ struct Place {
 
 impl Node {
     fn read(tx: &mut Tx<'_>, link: Link) -> Result<Self, Abort> {
-        Ok(Self { link, words: tx.read_block(link)? })
+        let is_ours = !tx.has_lock(link);
+        Ok(Self { link, words: tx.read_block(link)?, is_ours })
+    }
+
+    /// Gives the lock back that this read took.
+    fn release(self, tx: &mut Tx<'_>) -> Result<(), Abort> {
+        if self.is_ours { tx.release_block(self.link) } else { Ok(()) }
     }
 
     fn next(&self) -> Option<Link> {
@@ -198,12 +208,12 @@ impl SortedList {
                 return Ok(Place { before, at: Some(node).filter(|node| node.words[KEY] == key) });
             }
             let oldest = match kept {
-                2 => Some(before.link),
-                3 => behind.replace(before.link),
+                2 => Some(before),
+                3 => behind.replace(before),
                 _ => None,
             };
             if let Some(oldest) = oldest {
-                tx.release_block(oldest)?;
+                oldest.release(tx)?;
             }
             before = node;
         }
@@ -217,8 +227,7 @@ impl SortedList {
             if next == GONE {
                 // Its node is being taken out, or was, and what led there is about to change. Whoever takes it out has its
                 // lock until that is done.
-                tx.read_block(before)?;
-                tx.release_block(before)?;
+                Node::read(tx, before)?.release(tx)?;
                 (before, next) = (self.head, tx.read_word_unlocked(self.head, NEXT)?);
                 continue;
             }
@@ -237,14 +246,14 @@ impl SortedList {
         let is_head = before.link == self.head;
         let is_here = is_head || before.words[2] == self.head.to_word() && before.words[KEY] < key;
         if !is_here || before.words[NEXT] == GONE {
-            tx.release_block(before.link)?;
+            before.release(tx)?;
             return Ok(None);
         }
         let Some(link) = before.next() else { return Ok(Some(Place { before, at: None })) };
         let node = Node::read(tx, link)?;
         if node.words[KEY] < key {
-            tx.release_block(before.link)?;
-            tx.release_block(link)?;
+            before.release(tx)?;
+            node.release(tx)?;
             return Ok(None);
         }
         Ok(Some(Place { before, at: Some(node).filter(|node| node.words[KEY] == key) }))

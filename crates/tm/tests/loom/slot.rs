@@ -43,7 +43,7 @@ impl<const LOSES: bool> Form for Words<LOSES> {
 
     fn release(&self, client: ClientId, _epoch: u64, var: u32, is_write: bool) {
         let slot = Slot::of(&self.0[var as usize].1, client);
-        if is_write { slot.give_up_write() } else { slot.leave() }
+        if is_write { slot.give_up() } else { slot.leave() }
     }
 
     fn release_stored(&self, client: ClientId, var: u32) {
@@ -218,7 +218,7 @@ fn writes_come_before_the_next_holder(leave: fn(Slot<'_>), is_write: bool) {
 
 #[test]
 fn writes_come_before_the_next_holder_of_the_word() {
-    let ways: [fn(Slot<'_>); 2] = [|slot| slot.leave_written(), |slot| slot.give_up_write()];
+    let ways: [fn(Slot<'_>); 2] = [|slot| slot.leave_written(), |slot| slot.give_up()];
     for leave in ways {
         writes_come_before_the_next_holder(leave, false);
         writes_come_before_the_next_holder(leave, true);

@@ -47,7 +47,11 @@ fn die_in(tm: &Tm, label: &str) {
     beside_servers(tm, servers(tm.form()), |mut participant| {
         let mut other = roles::start(&format!("transfer until {label}"), tm);
         other.hear();
-        roles::await_death(&other);
+        let mut rounds = 0..;
+        while !roles::has_died(&other) {
+            let round = rounds.next().expect("an endless range");
+            play_round(&mut participant, &accounts, round).expect("the dead one's work is undone or completed");
+        }
         go_on(&mut participant, &accounts);
     });
 }
@@ -80,6 +84,42 @@ fn values_on_their_way_to_servers_are_completed() {
     for label in ["persisting:5", "put:9", "put:10", "put-answered:9", "put-answered:10", "stored:5"] {
         let builder = builder(&machine, Form::Messages).values(Values::AtServers);
         die_in(&builder.create().expect("memory"), label);
+    }
+}
+
+/// The one that finds a death is killed while it ends what the dead one was doing: a third one ends both.
+#[test]
+fn a_participant_killed_while_it_settles_a_death_stops_nobody() {
+    for label in ["completing:1", "completing:2", "clearing:1", "clearing:6", "settled:1"] {
+        let machine = machine();
+        let tm = builder(&machine, Form::Shared).create().expect("memory");
+        let accounts = open_accounts(&tm);
+        for role in ["transfer until storing:9", &format!("transfer as 2 until {label}")] {
+            let mut other = roles::start(role, &tm);
+            other.hear();
+            roles::await_death(&other);
+        }
+        go_on(&mut application(&tm, 1), &accounts);
+        go_on(&mut application(&tm, OTHER), &accounts);
+    }
+}
+
+/// A change of one variable has happened once its server has stored it, or the log of its transaction counts.
+#[test]
+fn a_change_by_a_killed_participant_happens_once_or_not_at_all() {
+    let messages = [("begun:5", 4), ("change-answered:5", 5)].map(|case| (Form::Messages, case));
+    let shared = [("locked:5", 4), ("persisting:5", 5), ("stored:5", 5)].map(|case| (Form::Shared, case));
+    for (form, (label, expected)) in messages.into_iter().chain(shared) {
+        let machine = machine();
+        let tm = builder(&machine, form).create().expect("memory");
+        open_accounts(&tm);
+        let count = tm.new_var(0u64).expect("room");
+        beside_servers(&tm, servers(form), |mut participant| {
+            let mut other = roles::start(&format!("count until {label}"), &tm);
+            other.hear();
+            roles::await_death(&other);
+            assert_eq!(participant.fetch_add(count, 1), Ok(expected), "{form}, {label}");
+        });
     }
 }
 
@@ -140,6 +180,35 @@ fn in_the_shared_form_another_process_takes_the_place_of_a_dead_one() {
     go_on(&mut application(&tm, OTHER), &accounts);
 }
 
+/// The dead one had the write lock of one account and the read lock of another one. Its successor touches neither, so that it is
+/// in the way of nobody there.
+fn locks_end_with_their_owner(participants: usize) {
+    let machine = machine();
+    let tm = builder(&machine, Form::Shared).participants(participants).create().expect("memory");
+    let accounts = open_accounts(&tm);
+    let mut other = roles::start("transfer until locked:2", &tm);
+    other.hear();
+    roles::await_death(&other);
+    let (mut third, mut successor) = (application(&tm, 1), application(&tm, OTHER));
+    successor
+        .run(|tx| {
+            let value = tx.read(accounts[7])?;
+            thread::scope(|scope| scope.spawn(|| play_round(&mut third, &accounts, 0)).join().expect("no panic"))
+                .expect("nobody dies");
+            tx.write(accounts[7], value)
+        })
+        .expect("nobody dies");
+    assert_eq!((third.counts().aborts(), successor.counts().aborts()), (0, 0), "of {participants}");
+    go_on(&mut third, &accounts);
+}
+
+#[test]
+fn a_successor_does_not_inherit_the_locks_of_a_dead_one() {
+    locks_end_with_their_owner(4);
+    // More than one word has bits for.
+    locks_end_with_their_owner(70);
+}
+
 #[test]
 fn values_that_nobody_can_complete_poison_the_instance() {
     for form in FORMS {
@@ -155,8 +224,35 @@ fn values_that_nobody_can_complete_poison_the_instance() {
         });
         assert_eq!(error, RunError::Poisoned { by: ClientId(OTHER as u16) });
         assert_eq!(tm.poisoned(), Some(ClientId(OTHER as u16)));
+        for &account in &accounts {
+            assert_eq!(tm.load(account), Err(error.clone()), "it may be one of half a commit");
+        }
         let refused = tm.participant(OTHER).expect_err("it is of no use any more");
         assert_eq!(refused.to_string(), "the instance is poisoned: participant 3 died in the middle of its work");
+    }
+}
+
+#[test]
+fn a_server_killed_amid_a_request_poisons_the_instance() {
+    for (values, label) in [
+        (Values::InMemory, "changing:3"),
+        (Values::InMemory, "changed:3"),
+        (Values::AtServers, "changed:3"),
+        (Values::AtServers, "put-stored:3"),
+    ] {
+        let machine = machine();
+        let tm = builder(&machine, Form::Messages).values(values).create().expect("memory");
+        let accounts = open_accounts(&tm);
+        let error = beside_servers(&tm, &[0], |mut participant| {
+            let mut other = roles::start(&format!("serve until {label}"), &tm);
+            other.hear();
+            let mut rounds = 0..;
+            rounds.find_map(|round| {
+                let changed = participant.swap(accounts[round % accounts.len()], 1).map(drop);
+                changed.and_then(|()| play_round(&mut participant, &accounts, round)).err()
+            })
+        });
+        assert_eq!(error, Some(RunError::Poisoned { by: ClientId(2) }), "{label}");
     }
 }
 

@@ -9,7 +9,7 @@ use corecast_testing::actor::{Actor, Role, say, wait_for_dismissal};
 use corecast_tm::Tm;
 use rustix::process::{Signal, WaitOptions, waitpid};
 
-use super::{OTHER, PATIENCE, application, find_accounts, play_round, server};
+use super::{ACCOUNTS, OTHER, PATIENCE, application, find_accounts, play_round, server};
 
 /// A process that joins by a descriptor, with this role.
 pub(crate) fn start(role: &str, tm: &Tm) -> Actor {
@@ -28,6 +28,16 @@ pub(crate) fn await_death(actor: &Actor) {
     assert_eq!(status.terminating_signal(), Some(Signal::KILL.as_raw()));
 }
 
+/// Whether the process was killed; nothing else may have ended it. Not to be asked again then.
+#[track_caller]
+pub(crate) fn has_died(actor: &Actor) -> bool {
+    let ended = waitpid(Some(actor.pid()), WaitOptions::NOHANG).expect("our child");
+    ended.is_some_and(|(_, status)| {
+        assert_eq!(status.terminating_signal(), Some(Signal::KILL.as_raw()));
+        true
+    })
+}
+
 /// Not a test: the program's work when it is an actor.
 #[test]
 fn play() {
@@ -41,7 +51,14 @@ fn play() {
         Tm::attach_fd(fd).expect("the instance lives")
     };
     match role.name.split(" until ").next().expect("a name") {
-        "transfer" => transfer_for_ever(&tm()),
+        "transfer" => transfer_for_ever(&tm(), OTHER),
+        "transfer as 2" => transfer_for_ever(&tm(), 2),
+        "count" => {
+            let tm = tm();
+            let (mut participant, count) = (application(&tm, OTHER), tm.var(ACCOUNTS).expect("it is there"));
+            say("joined");
+            while participant.fetch_add(count, 1).is_ok() {}
+        }
         "serve" => {
             let tm = tm();
             let server = server(&tm, 2);
@@ -61,8 +78,8 @@ fn play() {
     }
 }
 
-fn transfer_for_ever(tm: &Tm) {
-    let mut participant = application(tm, OTHER);
+fn transfer_for_ever(tm: &Tm, id: usize) {
+    let mut participant = application(tm, id);
     let accounts = find_accounts(tm);
     say("joined");
     for round in 0.. {

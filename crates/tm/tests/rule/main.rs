@@ -263,11 +263,11 @@ fn a_lock_may_end_before_its_transaction() {
     assert_eq!(server.store(A, 0, &[X]), Reply::Granted);
     server.table.release(A, 1, X);
     assert_eq!(server.holders(X), (Some(A), vec![]));
-    server.table.finish(A, 1, X);
-    server.table.finish(A, 1, X);
+    assert_eq!(server.load(A, 0, Y), Reply::Granted);
     server.table.release(A, 1, Y);
-    assert_eq!(server.table.locked(), 0);
-    assert_eq!(server.store(B, 9, &[X]), Reply::Granted);
-    server.table.finish(A, 1, X);
-    assert_eq!(server.holders(X), (Some(B), vec![]));
+    server.table.release(A, 1, Y);
+    assert_eq!(server.table.locked(), 1);
+    assert_eq!(server.store(B, 9, &[Y]), Reply::Granted);
+    server.table.release(A, 1, Y);
+    assert_eq!(server.holders(Y), (Some(B), vec![]));
 }

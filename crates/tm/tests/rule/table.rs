@@ -13,7 +13,6 @@ enum Call {
     Read(u32, u16),
     Write(u32, u16),
     Release(u32, u16),
-    Finish(u32, u16),
     End(u16),
     Idle,
 }
@@ -28,7 +27,6 @@ fn calls(clients: u16) -> impl Strategy<Value = Vec<Call>> {
         6 => (var(), 0..clients).prop_map(|(var, client)| Call::Read(var, client)),
         4 => (var(), 0..clients).prop_map(|(var, client)| Call::Write(var, client)),
         2 => (var(), 0..clients).prop_map(|(var, client)| Call::Release(var, client)),
-        2 => (var(), 0..clients).prop_map(|(var, client)| Call::Finish(var, client)),
         2 => (0..clients).prop_map(Call::End),
         1 => Just(Call::Idle),
     ];
@@ -65,11 +63,6 @@ fn apply(table: &mut LockTable, map: &mut Map, call: &Call) {
         Call::Release(var, client) => {
             table.release(ClientId(client), 1, var);
             map.entry(var).or_default().1.retain(|reader| *reader != client);
-        }
-        Call::Finish(var, client) => {
-            table.finish(ClientId(client), 1, var);
-            let entry = map.entry(var).or_default();
-            entry.0 = entry.0.filter(|writer| *writer != client);
         }
         Call::End(client) => {
             table.release_all(ClientId(client), 1);

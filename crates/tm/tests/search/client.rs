@@ -48,7 +48,8 @@ pub(crate) enum At {
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Client {
     pub(crate) at: At,
-    /// The number of the transaction, from 1 on; the epoch, but for a mutation.
+    /// The epoch of the attempt, but for a mutation: the least one from 1 on that the world holds nowhere of this client. Epochs are
+    /// only compared for equality, so that another unused one changes nothing but the number of states.
     attempt: u64,
     /// The place of its transaction in the program, and how often that was aborted.
     transaction: usize,
@@ -62,7 +63,7 @@ pub(crate) struct Client {
     written: [bool; 2],
     /// Servers that it has sent a request in this attempt.
     pub(crate) contacted: [bool; 2],
-    /// The place in the history of values at which this attempt began.
+    /// The place in the history of values at which this attempt began, 0 between attempts.
     pub(crate) since: usize,
 }
 
@@ -81,6 +82,17 @@ impl Client {
             contacted: [false; 2],
             since: 0,
         }
+    }
+
+    /// Whether it is within an attempt.
+    pub(crate) fn is_active(&self) -> bool {
+        !matches!(self.at, At::Begin | At::Done)
+    }
+
+    /// Between attempts: nothing of the last one is left, so that two that differed in it are one state.
+    fn ends_attempt(&mut self, at: At) {
+        let Self { transaction, aborts, commits, .. } = *self;
+        *self = Self { at, transaction, aborts, commits, ..Self::new() };
     }
 }
 
@@ -140,11 +152,9 @@ impl Step<'_> {
 
     fn begin(&mut self) {
         let since = self.world.history.len() - 1;
+        let attempt = self.world.unused_epoch(self.me);
         let client = self.client();
-        client.attempt += 1;
-        client.reads = [None; 2];
-        client.writes.clear();
-        (client.locked, client.written, client.contacted) = Default::default();
+        client.attempt = attempt;
         client.since = since;
         self.world.board.0[self.me] = (self.epoch(), State::Running);
         self.goto(0);
@@ -219,7 +229,6 @@ impl Step<'_> {
     fn answered(&mut self, op: usize) {
         let (program, reply) = (self.program(), self.take_reply());
         let (Op::Read(var) | Op::Write(var) | Op::WriteNow(var) | Op::Update(var)) = program[op];
-        self.world.seen.note(reply);
         match reply {
             Reply::Refused(_) => return self.abort(Some(self.server_of(var))),
             Reply::Retry => {
@@ -276,7 +285,6 @@ impl Step<'_> {
 
     fn answered_batch(&mut self) {
         let reply = self.take_reply();
-        self.world.seen.note(reply);
         match reply {
             Reply::Refused(_) => self.abort(Some(0)),
             Reply::Retry => self.ask_commit(0),
@@ -287,7 +295,6 @@ impl Step<'_> {
     fn answered_commit(&mut self, place: usize) {
         let var = self.client().writes[place].0;
         let reply = self.take_reply();
-        self.world.seen.note(reply);
         match reply {
             Reply::Refused(_) => self.abort(Some(self.server_of(var))),
             Reply::Retry => self.ask_commit(place),
@@ -330,15 +337,17 @@ impl Step<'_> {
         client.commits += 1;
         client.transaction += 1;
         client.aborts = 0;
-        client.at = if client.transaction == all { At::Done } else { At::Begin };
+        client.ends_attempt(if client.transaction == all { At::Done } else { At::Begin });
     }
 
+    /// The end of its status is the step; then it releases its locks, as the library does.
     fn abort(&mut self, refuser: Option<usize>) {
+        self.world.board.0[self.me] = (self.epoch(), State::Committed);
         self.release(refuser);
         let most = self.protocol.aborts;
         let client = self.client();
         client.aborts += 1;
-        client.at = if client.aborts > most { At::Done } else { At::Begin };
+        client.ends_attempt(if client.aborts > most { At::Done } else { At::Begin });
     }
 
     fn release(&mut self, refuser: Option<usize>) {

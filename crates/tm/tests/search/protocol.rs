@@ -47,35 +47,44 @@ pub(crate) enum Mutation {
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Board(pub(crate) [(u64, State); 2]);
 
-/// Which paths have been taken.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub(crate) struct Seen {
-    pub(crate) retry: bool,
-    pub(crate) refused: bool,
-    pub(crate) revoked: bool,
-}
-
-impl Seen {
-    pub(crate) fn note(&mut self, reply: Reply) {
-        self.retry |= reply == Reply::Retry;
-        self.refused |= matches!(reply, Reply::Refused(_));
-    }
-}
-
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct World {
     /// The variables.
     pub(crate) values: [u8; 2],
-    /// The values after each transaction that wrote, in the order in which they became certain to commit.
+    /// The values after each transaction that wrote, in the order in which they became certain to commit, from the begin of the
+    /// oldest attempt on.
     pub(crate) history: Vec<[u8; 2]>,
     pub(crate) board: Board,
     pub(crate) clients: [Client; 2],
     pub(crate) servers: [Server; 2],
-    pub(crate) seen: Seen,
     pub(crate) violation: Option<&'static str>,
 }
 
 impl World {
+    /// The least epoch from 1 on that is of no earlier attempt of the client which anybody could still compare.
+    pub(crate) fn unused_epoch(&self, client: usize) -> u64 {
+        let is_used = |epoch| {
+            self.board.0[client].0 == epoch || self.servers.iter().any(|server| server.remembers(client, epoch))
+        };
+        (1..).find(|epoch| !is_used(*epoch)).expect("a world holds few epochs")
+    }
+
+    /// Forgets values from before the oldest attempt that is under way: nobody looks at them any more.
+    fn forget_old_values(&mut self) {
+        let active = self.clients.iter().filter(|client| client.is_active());
+        let oldest = active.map(|client| client.since).min().unwrap_or(self.history.len() - 1);
+        self.history.drain(..oldest);
+        self.clients.iter_mut().filter(|client| client.is_active()).for_each(|client| client.since -= oldest);
+    }
+
+    fn has_reply(&self, is_it: impl Fn(Reply) -> bool) -> bool {
+        self.servers.iter().flat_map(|server| server.replies).flatten().any(is_it)
+    }
+
+    fn has_aborted(&self) -> bool {
+        self.board.0.iter().any(|(_, state)| matches!(state, State::Aborted(_)))
+    }
+
     /// The values that a participant has read must be those of one moment since its attempt began.
     pub(crate) fn must_be_consistent(&mut self, client: usize) {
         let client = &self.clients[client];
@@ -95,7 +104,6 @@ impl World {
     /// A server may only abort a transaction that has a lock there, or asks for one.
     fn must_be_involved(&mut self, aborted: Option<Aborted>, server: usize) {
         let Some(Aborted(client)) = aborted else { return };
-        self.seen.revoked = true;
         if !self.clients[usize::from(client.0)].contacted[server] {
             self.violation = Some("a server aborts a transaction that it has never heard of");
         }
@@ -127,7 +135,6 @@ impl Model for Protocol {
             board: Board([(0, State::Committed); 2]),
             clients: [Client::new(), Client::new()],
             servers: [Server::new(), Server::new()],
-            seen: Seen::default(),
             violation: None,
         }]
     }
@@ -164,15 +171,18 @@ impl Model for Protocol {
                 world.must_be_involved(aborted, at);
             }
         }
+        world.forget_old_values();
         Some(world)
     }
 
     fn properties(&self) -> Vec<Property<Self>> {
         vec![
             Property::always("right", |_, world: &World| world.violation.is_none()),
-            Property::sometimes("retry", |_, world: &World| world.seen.retry),
-            Property::sometimes("refused", |_, world: &World| world.seen.refused),
-            Property::sometimes("revoked", |_, world: &World| world.seen.revoked),
+            Property::sometimes("retry", |_, world: &World| world.has_reply(|reply| reply == Reply::Retry)),
+            Property::sometimes("refused", |_, world: &World| {
+                world.has_reply(|reply| matches!(reply, Reply::Refused(_)))
+            }),
+            Property::sometimes("revoked", |_, world: &World| world.has_aborted()),
             Property::always("never stuck", |model: &Self, world: &World| {
                 let mut actions = Vec::new();
                 model.actions(world, &mut actions);

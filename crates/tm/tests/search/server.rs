@@ -7,7 +7,7 @@ use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 
 use corecast_tm::lock_table::LockTable;
-use corecast_tm::rule::{Reply, Request, Rule, Statuses};
+use corecast_tm::rule::{Locks, Reply, Request, Rule, Statuses};
 use corecast_tm::status::{ClientId, State, Why};
 
 use crate::protocol::Board;
@@ -53,7 +53,10 @@ pub(crate) struct Server {
 
 impl Server {
     pub(crate) fn new() -> Self {
-        let table = LockTable::with_slots(2, 4);
+        let mut table = LockTable::with_slots(2, 4);
+        // A slot stays with its variable: both are there from the begin, so that no state differs by that.
+        [0, 1].into_iter().for_each(|var| table.grant_write(var, ClientId(0)));
+        table.drop_all(ClientId(0));
         let (queues, replies) = Default::default();
         Self { table, queues, replies, serves: None, late: VecDeque::new() }
     }
@@ -66,6 +69,20 @@ impl Server {
     /// Whether nobody holds a lock here.
     pub(crate) fn is_free(&self) -> bool {
         self.table.locked() == 0
+    }
+
+    /// Whether it remembers this epoch of the client, in its table, a message or what it has seen of statuses.
+    pub(crate) fn remembers(&self, client: usize, epoch: u64) -> bool {
+        let is_it = |message: &Message| match *message {
+            Message::Load(by, _) | Message::Store(by, _) | Message::StoreBoth(by) => by.epoch == epoch,
+            Message::ReleaseAll(_, of) => of == epoch,
+        };
+        let seen = self.serves.iter().flat_map(|(_, answers)| answers);
+        self.table.claim(ClientId(client as u16)).epoch == epoch
+            || self.queues[client].iter().any(is_it)
+            || self.serves.iter().any(|(message, _)| is_it(message))
+            || seen.into_iter().any(|answer| matches!(answer, Answer::Is(of, _) if *of == epoch))
+            || self.late.iter().any(|access| matches!(access, Access::Abort(_, of, _) if *of == epoch))
     }
 
     /// Whether nothing is under way.
@@ -126,11 +143,12 @@ fn perform(access: Access, board: &mut Board) -> Answer {
             let (epoch, state) = board.0[usize::from(client.0)];
             Answer::Is(epoch, state)
         }
-        Access::Abort(client, epoch, why) => {
+        Access::Abort(client, epoch, _) => {
             let status = &mut board.0[usize::from(client.0)];
             let is_running = *status == (epoch, State::Running);
             if is_running {
-                *status = (epoch, State::Aborted(why));
+                // Nobody acts by the reason.
+                *status = (epoch, State::Aborted(Why::Raw));
             }
             Answer::Aborted(is_running)
         }

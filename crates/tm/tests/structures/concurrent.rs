@@ -2,14 +2,16 @@
 //! once. Whether single operations are linearizable is tested where the checker of histories is, in the facade.
 
 use std::collections::BTreeMap;
+use std::thread;
 
 use corecast_tm::structures::{Bank, HashTable, Queue, Search, SkipListMap, SortedList};
-use corecast_tm::{Abort, Manager, Participant, Tm, Tx};
+use corecast_tm::{Abort, Form, Manager, Participant, Role, Tm, Tx};
 
 use super::{FORMS, builder, machine};
 
 /// Calls `work` in three applications, or four of the shared form, with a random number generator each.
 fn with_all<R: Send>(tm: &Tm, work: impl Fn(&mut Participant, &mut fastrand::Rng) -> R + Sync) -> Vec<R> {
+    // Seeds are the numbers of the participants: the same in every run.
     let results = tm.run_threads(|mut participant| {
         let mut random = fastrand::Rng::with_seed(participant.id().0.into());
         work(&mut participant, &mut random)
@@ -55,6 +57,46 @@ fn keys(entries: Vec<(u64, u64)>) -> Vec<u64> {
     let mut keys: Vec<u64> = entries.into_iter().map(|(key, _)| key).collect();
     keys.sort_unstable();
     keys
+}
+
+/// One transaction adds 9 if 5 is there. Once it has found 5 and gone by on its way to 9, another one takes 5 out and sees no 9:
+/// neither may have happened before the other.
+fn a_result_stays_that_a_later_search_passes(form: Form, search: Search) {
+    let machine = machine();
+    let tm = builder(&machine, form).manager(Manager::Wholly).build().expect("memory");
+    let list = SortedList::new(&tm, search).expect("room");
+    thread::scope(|scope| {
+        let mut applications = Vec::new();
+        for id in 0..tm.participants() {
+            match tm.participant(id).expect("it is free") {
+                Role::Server(server) => drop(scope.spawn(|| server.serve())),
+                Role::Application(participant) => applications.push(participant),
+                other => panic!("{other:?}"),
+            }
+        }
+        let [first, second, ..] = &mut applications[..] else { panic!("there are three") };
+        (1..=8).for_each(|key| drop(first.run(|tx| list.insert(tx, key, key)).expect("nobody dies")));
+        let mut taken = None;
+        let added = first.run(|tx| {
+            let is_added = list.contains(tx, 5)? && list.insert(tx, 9, 9)?;
+            taken.get_or_insert_with(|| {
+                // It has fewer commits, and wins.
+                let take = |tx: &mut Tx<'_>| Ok((list.remove(tx, 5)?.is_some(), list.contains(tx, 9)?));
+                thread::scope(|scope| scope.spawn(|| second.run(take)).join().expect("no panic"))
+            });
+            Ok(is_added)
+        });
+        assert_eq!((taken, added), (Some(Ok((true, false))), Ok(false)), "{form}, {search:?}");
+    });
+}
+
+#[test]
+fn elastic_operations_of_one_transaction_compose() {
+    for form in FORMS {
+        for search in Search::ALL {
+            a_result_stays_that_a_later_search_passes(form, search);
+        }
+    }
 }
 
 #[test]
@@ -144,7 +186,8 @@ fn a_queue_gives_each_value_once_and_in_its_senders_order() {
     for form in FORMS {
         let machine = machine();
         let tm = builder(&machine, form).build().expect("memory");
-        let queue = Queue::new(&tm).expect("room");
+        let (queue, ended) = (Queue::new(&tm).expect("room"), tm.new_var(0usize).expect("room"));
+        let applications = tm.participants() - tm.servers();
         let taken = with_all(&tm, |participant, random| {
             let (me, mut next, mut taken) = (u64::from(participant.id().0) << 32, 0, Vec::new());
             while next < ROUNDS as u64 {
@@ -155,8 +198,20 @@ fn a_queue_gives_each_value_once_and_in_its_senders_order() {
                     taken.extend(participant.run(|tx| queue.pop(tx)).expect("nobody dies"));
                 }
             }
-            taken
+            // Until all have put in what they will, and nothing is left.
+            participant
+                .run(|tx| tx.read_for_update(ended).and_then(|count| tx.write(ended, count + 1)))
+                .expect("alive");
+            loop {
+                let value = participant.run(|tx| Ok((queue.pop(tx)?, tx.read(ended)?))).expect("nobody dies");
+                match value {
+                    (Some(value), _) => taken.push(value),
+                    (None, count) if count == applications => break (me, taken),
+                    (None, _) => std::thread::yield_now(),
+                }
+            }
         });
+        let (ids, taken): (Vec<u64>, Vec<Vec<u64>>) = taken.into_iter().unzip();
         for values in &taken {
             let mut last = BTreeMap::new();
             for value in values {
@@ -165,10 +220,11 @@ fn a_queue_gives_each_value_once_and_in_its_senders_order() {
             }
         }
         let mut all: Vec<u64> = taken.into_iter().flatten().collect();
-        let count = all.len();
         all.sort_unstable();
-        all.dedup();
-        assert_eq!(all.len(), count, "a value came out twice");
+        let mut given: Vec<u64> =
+            ids.into_iter().flat_map(|me| (0..ROUNDS as u64).map(move |next| me | next)).collect();
+        given.sort_unstable();
+        assert!(all == given, "{form}: {} values came out of {}, or one twice", all.len(), given.len());
     }
 }
 

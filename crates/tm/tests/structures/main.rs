@@ -3,17 +3,14 @@
 
 mod concurrent;
 mod sequential;
+#[path = "../two_cpus/mod.rs"]
+mod two_cpus;
 
-use corecast_base::CpuId;
-use corecast_machine::{Cpu, Machine, Topology};
+use corecast_machine::Machine;
 use corecast_tm::{Builder, Form, Participant, Role, Tm};
+use two_cpus::machine;
 
 const FORMS: [Form; 2] = [Form::Messages, Form::Shared];
-
-fn machine() -> Machine {
-    let cpus = [0, 1].map(|id| Cpu::flat(CpuId::new(id))).to_vec();
-    Machine::from_topology(&Topology { cpus, ..Topology::default() })
-}
 
 /// One server of four participants in the form of messages.
 fn builder(machine: &Machine, form: Form) -> Builder<'_> {

@@ -16,8 +16,8 @@ use crate::steps::{NOT_TRACED, say};
 pub(crate) const NAME: &str = "steps";
 /// Long enough for everything that happens at all.
 const PATIENCE: Duration = Duration::from_secs(20);
-/// Instructions to run for one call, in all trials together besides those behind a change: an eighth of a second's worth.
-const MOST_STEPS: u64 = 6_000;
+/// Instructions to run for one call, in all trials together besides those behind a change: a 24th of a second's worth.
+const MOST_STEPS: u64 = 2_000;
 /// The instructions that are looked at one by one. The test checks that a call changes no shared memory after that.
 const LONGEST: u64 = 10_000;
 

@@ -2,7 +2,7 @@
 //! preferred.
 
 use corecast::machine::Unit;
-use corecast::tm::placement::{Placement, ServerSeat};
+use corecast::tm::placement::{Placement, SERVERS_EVERY, ServerSeat};
 use corecast::tm::prediction::{Prediction, Rates};
 use corecast::tm::{Form, MAX_PARTICIPANTS};
 use serde::Serialize;
@@ -11,9 +11,6 @@ use crate::failure::Failure;
 use crate::machine_args::Model;
 use crate::output::Output;
 use crate::{levels, printable, table};
-
-/// The usual share of servers.
-const EVERY: usize = 3;
 
 pub(super) fn run(model: &Model, members: Option<usize>, every: Option<usize>, output: &Output) -> Result<(), Failure> {
     let (participants, every) = sizes(model, members, every)?;
@@ -33,7 +30,7 @@ fn sizes(model: &Model, members: Option<usize>, every: Option<usize>) -> Result<
         let why = format!("--members {participants}: a transactional memory has 2 to {MAX_PARTICIPANTS} participants");
         return Err(Failure::input(why));
     }
-    let every = every.unwrap_or(EVERY.min(participants));
+    let every = every.unwrap_or(SERVERS_EVERY.min(participants));
     if every > participants {
         let why = format!("--servers-every {every}: expected 2 to the number of participants, which is {participants}");
         return Err(Failure::input(why));

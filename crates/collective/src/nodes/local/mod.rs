@@ -16,6 +16,7 @@ mod network;
 
 use std::collections::HashMap;
 use std::sync::MutexGuard;
+use std::time::Duration;
 
 use corecast_base::sync::{Arc, Mutex};
 
@@ -228,7 +229,7 @@ impl Engine for Local {
 
     fn poll(&mut self, ticket: Ticket) -> Result<bool, Fault> {
         self.state().pass(self.id)?;
-        if let Some(word) = self.listen() {
+        if let Some(word) = self.listen()? {
             return Err(Fault::Told(word));
         }
         let pending = *self.pending.get(&ticket.0).expect("a step is polled until it is done, and no longer");
@@ -240,15 +241,15 @@ impl Engine for Local {
         Ok(true)
     }
 
-    fn listen(&mut self) -> Option<FaultWord> {
-        self.state().hear(self.id, self.epoch)
+    fn listen(&mut self) -> Result<Option<FaultWord>, Fault> {
+        Ok(self.state().hear(self.id, self.epoch))
     }
 
     fn tell(&mut self, word: FaultWord) {
         self.state().tell(self.id, word);
     }
 
-    fn remake(&mut self, living: &NodeSet) -> Result<NodeSet, Fault> {
+    fn remake(&mut self, living: &NodeSet, _limit: Option<Duration>) -> Result<NodeSet, Fault> {
         let (nodes, ids) = (self.ids.clone(), self.state().next_epoch(self.epoch));
         let is_in = |id: usize| ids.contains(&id);
         if !is_in(self.id) {

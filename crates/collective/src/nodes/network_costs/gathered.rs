@@ -194,13 +194,6 @@ impl NetworkCosts {
             other: Default::default(),
         }
     }
-
-    /// About how long [`measure`] takes if one way takes that long: the pairs of a round measure at once.
-    #[must_use]
-    pub fn estimate(nodes: usize, settings: &Settings, one_way: Duration) -> Duration {
-        let rounds = rounds(nodes, settings.rounds as usize).len() as u32;
-        one_way * rounds * 2 * (3 * settings.exchanges + 4 * settings.bursts)
-    }
 }
 
 #[cfg(test)]
@@ -228,6 +221,23 @@ mod tests {
             assert!(found.iter().all(|costs| costs.as_ref() == Ok(first)));
             for pair in &first.pairs {
                 assert!(pair.from != pair.to && pair.one_way_ns > 0.0 && pair.receive_ns > 0.0, "{pair:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_node_that_dies_in_the_midst_is_named_by_the_others() {
+        // Steps of its gathers, its pairs, and beyond them.
+        for step in [1, 2, 5, 40, 200] {
+            let network = Network::of(4).seed(step).delays(10).death(2, step);
+            let found = measured(network, |_| String::new());
+            for (node, costs) in found.iter().enumerate().filter(|&(node, _)| node != 2) {
+                let names = match costs {
+                    Err(Fault::NodeLost { node }) => *node == 2,
+                    Err(Fault::Told(word)) => (word.kind, word.node) == (FaultKind::Node, 2),
+                    _ => false,
+                };
+                assert!(names, "node {node} when node 2 dies at its step {step}: {costs:?}");
             }
         }
     }

@@ -85,7 +85,7 @@ impl<'a> LeaderEnd<'a> {
         let clock = Clock::get();
         let end = clock.ticks() + clock.ticks_in(duration);
         while clock.ticks() < end {
-            if let Some(word) = self.engine.listen() {
+            if let Some(word) = self.engine.listen()? {
                 return Err(Fault::Told(word));
             }
             yield_now();

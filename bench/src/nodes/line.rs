@@ -1,0 +1,53 @@
+//! A command line of the user on hosts made of network namespaces.
+
+use std::path::PathBuf;
+use std::process::ExitStatus;
+
+use corecast_race::failure::Failure;
+
+use super::bed::Bed;
+use super::library::{self, Layout};
+
+/// The variable with the names of the hosts, between commas.
+const HOSTS: &str = "CORECAST_HOSTS";
+/// The variable with the program that runs a command line on a host.
+const AGENT: &str = "CORECAST_AGENT";
+/// The variable with the words of an MPI launcher, up to the program.
+const LAUNCHER: &str = "CORECAST_MPIRUN";
+
+/// A command line, and the hosts for it.
+#[derive(Clone, Debug)]
+pub struct NodesLine {
+    /// The number of hosts.
+    pub hosts: usize,
+    /// Folders of further libraries, each with `bin/mpiexec` and `lib`.
+    pub homes: Vec<PathBuf>,
+    /// The library whose launcher the line may use; the first one if `None`.
+    pub library: Option<String>,
+    /// The line, as a shell takes it.
+    pub line: String,
+}
+
+/// Makes hosts and runs the line beside them, from where a launcher reaches all. The line finds the names of the hosts in
+/// `CORECAST_HOSTS`, in `CORECAST_AGENT` a program that takes a host and a command line for it, and in `CORECAST_MPIRUN` the
+/// words of a launcher with one process on each host, if a library is installed. The hosts end with it, and everything on them.
+///
+/// # Errors
+/// A [`Failure`] if there are no hosts here, no such library, or no shell.
+pub fn run_on_nodes(settings: &NodesLine) -> Result<ExitStatus, Failure> {
+    let (libraries, _) = library::find(&settings.homes);
+    let is_wanted = |name: &str| settings.library.as_deref().is_none_or(|wanted| wanted == name);
+    let library = libraries.iter().find(|library| is_wanted(&library.name));
+    if let (Some(wanted), None) = (&settings.library, library) {
+        return Err(Failure::refused(format!("there is no library {wanted}")));
+    }
+    let bed = Bed::make(settings.hosts).map_err(Failure::refused)?;
+    let mut command = bed.at_switch(&settings.line);
+    if let Some(library) = library {
+        let layout = Layout { hosts: settings.hosts, processes: 1, is_dealt: false, is_tolerant: library.survives() };
+        command.env(LAUNCHER, library.words(&bed, layout).join(" "));
+        library.set_variables(&mut command);
+    }
+    command.env(HOSTS, bed.names().join(",")).env(AGENT, bed.agent());
+    command.status().map_err(Failure::while_doing("start a shell"))
+}
