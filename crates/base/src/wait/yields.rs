@@ -10,9 +10,9 @@ use crate::clock::Clock;
 /// after one such yield taken for slow (the limit was 0.5 ms) each message cost two wake-ups. Shorter than a foreign slice.
 const SLOW: Duration = Duration::from_micros(1250);
 /// A waiter ignores a slow yield after this many waits that ended with a yield: by estimate these have saved the cost of the slow
-/// one, as each saved a sleep. A used-up quota, or the host of a virtual machine, makes a yield slow as rarely as that. When yields were
-/// counted that came back soon, whether they found anything or not, four members on two CPUs forgave the busy processes beside
-/// them after a few waits, and went on to yield.
+/// one, as each saved a sleep. A used-up quota, or the host of a virtual machine, makes a yield slow as rarely as that. When all
+/// yields counted that came back soon, also those that found nothing, four members on two CPUs forgave the busy processes
+/// beside them after a few waits, and went on to yield.
 const FORGIVEN_AFTER: u32 = 256;
 /// The time for which a CPU is believed to be shared with another participant.
 const SHARED: Duration = Duration::from_millis(10);
