@@ -1,7 +1,7 @@
 //! Programs that a test launches and that may hang: how a hang is told from a machine that is busy with something else.
 //!
-//! A limit on time cannot tell them apart: a program that other work keeps from the CPUs for minutes is right. So what counts is what the
-//! program does, together with all that it has started:
+//! A limit on time cannot tell them apart: a program that other work keeps from the CPUs for minutes is right. So what counts is
+//! what the program does, together with all that it has started:
 //!
 //! - it is *asleep* if hardly a look in a whole minute finds a thread that runs or wants to. A thread that waits for a CPU, or
 //!   was stopped, is not asleep;

@@ -55,8 +55,8 @@ impl CpuSharing {
         Self::new(participants, Placement::SharedBy(here))
     }
 
-    /// `participants` threads on `cpus` CPUs, as the caller has counted them. The system is never asked, neither now nor later, for
-    /// threads that may open no file where they wait; a quota is not looked at, nor a mask that changes.
+    /// `participants` threads on `cpus` CPUs, as the caller has counted them. The system is never asked, for threads that
+    /// may open no file where they wait: neither a quota nor a mask that changes is looked at.
     #[must_use]
     pub fn among(participants: usize, cpus: usize) -> Self {
         Self::new(participants, Placement::Among(cpus))

@@ -238,9 +238,7 @@ impl Waiter {
             self.counts.yields += 1;
             let goes_on = self.policy == Wait::Yield || self.yields.ended(before, now);
             if poll() {
-                if goes_on && asks && switches() > switches_before {
-                    self.yields.found_peer_here(now);
-                }
+                self.found_by_a_yield(now, goes_on, goes_on && asks && switches() > switches_before);
                 return true;
             }
             if check(clock.duration(now.saturating_sub(start))).is_none() {
@@ -252,6 +250,16 @@ impl Waiter {
             before = now;
         }
         false
+    }
+
+    /// Takes in a yield that ended the wait, and came back soon or not, perhaps from a participant on this CPU.
+    fn found_by_a_yield(&mut self, now: u64, was_quick: bool, is_peer_here: bool) {
+        if was_quick {
+            self.yields.saved_a_sleep();
+        }
+        if is_peer_here {
+            self.yields.found_peer_here(now);
+        }
     }
 
     /// The number of yields a wait may make before it sleeps, where yields are expected to be slow or not; `None` if it

@@ -9,8 +9,10 @@ use crate::clock::Clock;
 /// Longer than a peer works before it yields back: a sender that fills a ring of 8 MB from memory takes 0.5 to 1 ms, and
 /// after one such yield taken for slow (the limit was 0.5 ms) each message cost two wake-ups. Shorter than a foreign slice.
 const SLOW: Duration = Duration::from_micros(1250);
-/// A waiter ignores a slow yield after this many that came back soon: by estimate these have saved the cost of the slow
-/// one. A used-up quota, or the host of a virtual machine, makes a yield slow as rarely as that.
+/// A waiter ignores a slow yield after this many waits that ended with a yield: by estimate these have saved the cost of the slow
+/// one, as each saved a sleep. A used-up quota, or the host of a virtual machine, makes a yield slow as rarely as that. When all
+/// yields counted that came back soon, also those that found nothing, four members on two CPUs forgave the busy processes
+/// beside them after a few waits, and went on to yield.
 const FORGIVEN_AFTER: u32 = 256;
 /// The time for which a CPU is believed to be shared with another participant.
 const SHARED: Duration = Duration::from_millis(10);
@@ -18,8 +20,8 @@ const SHARED: Duration = Duration::from_millis(10);
 /// One waiter's yields.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Yields {
-    /// The yields that came back soon since a slow one.
-    quick: u32,
+    /// The waits that ended with a yield since a slow one.
+    saved: u32,
     /// Until then another participant is believed to run on this CPU, in ticks; 0 for not at all.
     shared_until: u64,
 }
@@ -43,13 +45,17 @@ impl Yields {
         self.shared_until = now + Clock::get().ticks_in(SHARED);
     }
 
+    /// Takes in a yield that ended a wait, which had no need to sleep.
+    pub(super) fn saved_a_sleep(&mut self) {
+        self.saved = self.saved.saturating_add(1);
+    }
+
     /// Takes in a yield that began at `before` and ended `now`. False if no other should follow.
     pub(super) fn ended(&mut self, before: u64, now: u64) -> bool {
         if now.saturating_sub(before) < Clock::get().ticks_in(SLOW) {
-            self.quick = self.quick.saturating_add(1);
             return true;
         }
-        if std::mem::take(&mut self.quick) >= FORGIVEN_AFTER {
+        if std::mem::take(&mut self.saved) >= FORGIVEN_AFTER {
             return true;
         }
         self.shared_until = 0;
@@ -70,6 +76,8 @@ mod tests {
         assert!(yields.ended(1, 2) && yields.expect_peer_here());
         assert!(!yields.ended(1, 1 + slow) && !yields.expect_peer_here());
         assert!((0..FORGIVEN_AFTER).all(|_| yields.ended(1, 2)));
+        assert!(!yields.ended(1, 1 + slow), "they found nothing");
+        (0..FORGIVEN_AFTER).for_each(|_| yields.saved_a_sleep());
         assert!(yields.ended(1, 1 + slow), "the first after many");
         assert!(!yields.ended(1, 1 + slow), "and no other");
     }

@@ -111,8 +111,8 @@ unsafe extern "C" fn wait(barrier: *mut pthread_barrier_t) -> c_int {
     if is_last { libc::PTHREAD_BARRIER_SERIAL_THREAD } else { 0 }
 }
 
-/// Calls `body` with this thread's waiter for barriers of `count` threads. It keeps what the thread has learnt: one for counts that
-/// the CPUs can bear, and one for others.
+/// Calls `body` with this thread's waiter for barriers of `count` threads. It keeps what the thread has learnt: there is
+/// one for counts that the CPUs can bear, and one for others.
 fn with_waiter<R>(count: u32, body: impl FnOnce(&mut Waiter) -> R) -> R {
     /// Nothing in them is to be dropped, which would take a destructor when the thread ends.
     type Waiters = [Option<ManuallyDrop<Waiter>>; 2];

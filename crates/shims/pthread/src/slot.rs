@@ -46,8 +46,8 @@ impl<F: Copy> Slot<F> {
 }
 
 /// Exports functions that jump to the one in a slot: at first a function that calls `choose` of its module, and then the
-/// chosen one. With `unless f for PASSED`, calls for whose first argument `f` is true jump to the one in the slot `PASSED`: so a call
-/// that is passed on takes one jump and not two.
+/// chosen one. With `unless f for PASSED`, calls for whose first argument `f` is true jump to the one in the slot `PASSED`: so a
+/// call that is passed on takes one jump and not two.
 macro_rules! export {
     ($abi:literal, unless $is_passed:ident:
         $($slot:ident, $passed:ident: $kind:ty = $first:ident, $($name:ident),+ ($argument:ident: $type:ty);)*) => {

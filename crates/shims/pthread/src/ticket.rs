@@ -40,8 +40,8 @@ pub struct Ticket {
     sleepers: AtomicU32,
     /// The next ticket in the upper 48 bits, [`AWAITED`], the threads inside. Written by every thread.
     state: AtomicU64,
-    /// The round that is not over yet. Written by the thread with the last ticket of each, and by the last one inside for a thread
-    /// that waits for it.
+    /// The round that is not over yet. Written by the thread with the last ticket of each, and by the last one inside for a
+    /// thread that waits for it.
     round: AtomicU32,
 }
 

@@ -1,8 +1,8 @@
 //! Which carries a long broadcast of two ranks faster here: the group, or the library.
 //!
-//! That depends on how far apart the two CPUs are, which the ranks cannot look up: MPICH's broadcast of 4 KiB was 1.5 times as long as the
-//! group's where the CPUs are near, and 0.87 of it where they are far. So both are timed once, when the group is set up. The least time of
-//! some short blocks decides, so that a rank that loses its CPU meanwhile does not.
+//! That depends on how far apart the two CPUs are, which the ranks cannot look up: MPICH's broadcast of 4 KiB took 1.5 times as
+//! long as the group's where the CPUs are near, and 0.87 of it where they are far. So both are timed once, when the group is
+//! set up. The least time of some short blocks decides, so that a rank that loses its CPU meanwhile does not.
 
 use std::time::{Duration, Instant};
 
