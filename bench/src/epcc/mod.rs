@@ -109,28 +109,26 @@ pub fn epcc(
     let program = settings.sources.as_deref().map_or_else(own, upstream)?;
     let (launches, effort) = effort(options.quick);
     let seed = options.seed_or_draw();
-    let mut random = fastrand::Rng::with_seed(seed);
-    let mut samples = Vec::new();
+    let (mut random, mut samples) = (fastrand::Rng::with_seed(seed), Vec::new());
     for launch in 0..launches {
         for (at, &threads) in sizes.iter().enumerate() {
             let share = (launch * sizes.len() + at) as f64 / (launches * sizes.len()) as f64;
             progress.step(share, &format!("constructs of {threads} threads, launch {} of {launches}", launch + 1));
-            let object = settings.object.as_path();
-            let run = |shim: bool| program.launch(threads, effort, shim.then_some(object), &cpus, options);
+            let object = |shim: bool| shim.then_some(settings.object.as_path());
+            let run = |shim| program.launch(threads, effort, object(shim), &cpus, options);
             let [alone, shim] = in_either_order(random.bool(), run)?;
             collect(&mut samples, threads, alone, &shim);
         }
     }
     progress.step(1.0, "done");
-    let cpus = cpus.len();
-    let evidence =
-        Evidence { rows: samples.iter().map(|samples| samples.row(cpus)).collect(), cpus, busy: options.busy };
+    let (cpus, busy) = (cpus.len(), options.busy);
+    let evidence = Evidence { rows: samples.iter().map(|samples| samples.row(cpus)).collect(), cpus, busy };
     Ok(EpccReport {
         machine: machine.name.clone(),
         commit: options.commit.clone(),
         seed,
         quick: options.quick,
-        busy: options.busy,
+        busy,
         compiler: COMPILER.to_owned(),
         object: settings.object.display().to_string(),
         launches,

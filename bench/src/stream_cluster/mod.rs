@@ -112,8 +112,7 @@ pub fn stream_cluster(
     for (at, &count) in threads.iter().enumerate() {
         let part = &mut Part::of(progress, at, threads.len());
         let mut cell = Cell { field: &field, threads: count, result: [None, None], part };
-        let raced = order.race(contenders.len(), &mut cell)?;
-        let rows = rows(&contenders, &raced);
+        let rows = rows(&contenders, &order.race(contenders.len(), &mut cell)?);
         cells.push(StreamClusterCell { threads: count, oversubscribed: count > cpus, rows });
     }
     progress.step(1.0, "done");

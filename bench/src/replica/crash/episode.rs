@@ -82,21 +82,7 @@ pub(super) fn run(
         founders: if wanted.is_by_messages { size as u64 } else { 0 },
         began_ns: now_ns(),
     };
-    let first = Node::start(wanted, &plan, None)?;
-    let mut episode = Episode {
-        wanted,
-        plan,
-        size,
-        random,
-        nodes: vec![first],
-        counts: CrashEpisode::default(),
-        happened: Vec::new(),
-        faults: Vec::new(),
-        remarks: Vec::new(),
-        written: (0, Instant::now()),
-        is_gone: false,
-        own_death: None,
-    };
+    let mut episode = Episode::start(wanted, plan, size, random)?;
     episode.rage(options, most)?;
     if episode.faults.is_empty() && !episode.is_gone {
         episode.end()?;
@@ -108,7 +94,26 @@ pub(super) fn run(
     Ok(Outcome { counts, happened, histories: judge::read(folder)?, faults, remarks })
 }
 
-impl Episode<'_> {
+impl<'a> Episode<'a> {
+    /// Starts the first node.
+    fn start(wanted: &'a CrashOptions, plan: NodePlan, size: usize, random: fastrand::Rng) -> Result<Self, Failure> {
+        let first = Node::start(wanted, &plan, None)?;
+        Ok(Self {
+            wanted,
+            plan,
+            size,
+            random,
+            nodes: vec![first],
+            counts: CrashEpisode::default(),
+            happened: Vec::new(),
+            faults: Vec::new(),
+            remarks: Vec::new(),
+            written: (0, Instant::now()),
+            is_gone: false,
+            own_death: None,
+        })
+    }
+
     /// Kills and stops nodes until the time is up, or something is wrong.
     fn rage(&mut self, options: &Options, most: Option<u64>) -> Result<(), Failure> {
         let end = Instant::now() + LENGTH;

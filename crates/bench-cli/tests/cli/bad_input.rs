@@ -75,7 +75,10 @@ fn locks_and_numbers_that_no_benchmark_of_synchronization_has() {
         (&["table", "--zipf", "0"], "expected a number above 0, up to 8"),
         (&["table", "--zipf", "NaN"], "expected a number above 0, up to 8"),
         (&["tm", "--contenders", "shared-fair-cm,htm"], "no contender is called 'htm': there are messages-none, "),
-        (&["tm", "--workloads", "bank,tree"], "[possible values: bank, table, list, map, queue, map-reduce, writes, mp]"),
+        (
+            &["tm", "--workloads", "bank,tree"],
+            "[possible values: bank, table, list, map, queue, map-reduce, writes, mp]",
+        ),
         (&["tm", "--managers", "karma"], "[possible values: none, back-off, wholly, offset-greedy, fair-cm]"),
         (&["tm", "--preset", "scc"], "[possible values: bank, read-all, list, table]"),
         (&["tm", "--participants", "0"], "0 is not in 1..=1024"),
