@@ -9,10 +9,10 @@
 //! `MPI_Comm_split_type` is not asked: MPICH 5 over UCX makes every rank a node of its own (mpich#7814), as Open MPI did with
 //! some versions of PMIx (ompi#11585). Every rank then opens the memory of its node before any of them joins it.
 //!
-//! MPI promises that a message goes on while its sender is in any call of MPI. An operation of a group is none, so each member lets
-//! MPI proceed now and then while it waits for others of its node: a long message of the program may be on its way to the very
-//! rank that is missing. Members of groups that were split off or shrunk do not, and neither do members that have moved to another
-//! thread where the program has initialised MPI for one.
+//! MPI promises that a message goes on while its sender is in any call of MPI. An operation of a group is none, so each member
+//! lets MPI proceed now and then while it waits for others of its node: a long message of the program may be on its way to the
+//! very rank that is missing. Members of groups that were split off or shrunk do not, and neither do members that have moved to
+//! another thread where the program has initialised MPI for one.
 //!
 //! **Progress:** blocking, with a limit of time.
 

@@ -56,8 +56,8 @@ pub(crate) fn measure(
     output.text(&format!("{}{written}", describe(&model, &costs)))
 }
 
-/// That the result can be written: the model names the file of the machine, which is written beside it. The process that would write
-/// it looks at the folder before it meets the others; its launcher ends them if there is none.
+/// That the result can be written: the model names the file of the machine, which is written beside it. The process that would
+/// write it looks at the folder before it meets the others; its launcher ends them if there is none.
 fn check_out(out: Option<&Path>, output: &Output) -> Result<(), Failure> {
     match out {
         None if output.is_json() => {
