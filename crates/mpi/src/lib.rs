@@ -19,8 +19,8 @@
 //! have limits of time. `close` waits for all nodes to end, as launchers want it, or for 2 s after a fault;
 //! [`END_TIMEOUT_VARIABLE`] sets a limit for the first of these. Calls of MPI that nothing ends early (`MPIX_Comm_shrink`,
 //! `MPI_Comm_split`) are made on a thread of their own, so that they can be left behind at the limit; where the program has
-//! initialised MPI for one thread, they are not. MPI itself makes progress only when it is called, which the polls of a leader
-//! do.
+//! initialised MPI for one thread, they are not.
+//! MPI itself makes progress only when it is called, which the polls of a leader do.
 //!
 //! - [`Cluster`]: the nodes of this program; [`LibraryInfo`]: the library that was found;
 //! - [`Rank`]: one of the processes of a launcher that has started a process for each member;

@@ -155,8 +155,8 @@ impl Keeper {
         if matches!(self.ended.recv_timeout(limit), Err(RecvTimeoutError::Timeout)) && is_clean {
             let seconds = limit.as_secs_f64();
             let told = format!(
-                "corecast: MPI_Finalize was not finished within {seconds} s ({END_TIMEOUT_VARIABLE}), as other processes have \
-                 not come: this one ends without it\n"
+                "corecast: MPI_Finalize was not finished within {seconds} s ({END_TIMEOUT_VARIABLE}), as other \
+                 processes have not come: this one ends without it\n"
             );
             // A process that ends has nobody to tell that its standard error is closed.
             let _ = io::stderr().write_all(told.as_bytes());

@@ -111,7 +111,8 @@ impl Question<'_> {
         };
         let Self { operation, bytes, .. } = self;
         format!(
-            "corecast plan --cluster {path}{nodes} --op {operation} --bytes {bytes}{root}{node}{punctual}{effort} --explain"
+            "corecast plan --cluster {path}{nodes} --op {operation} --bytes {bytes}{root}{node}{punctual}{effort} \
+             --explain"
         )
     }
 }
@@ -163,8 +164,8 @@ mod tests {
         };
         assert_eq!(
             of(&arguments, Effort::Exact),
-            "corecast plan --cluster a.json --nodes 9 --op reduce --bytes 8 --root-node 3 --node 2 --punctual --effort exact \
-             --explain"
+            "corecast plan --cluster a.json --nodes 9 --op reduce --bytes 8 --root-node 3 --node 2 --punctual \
+             --effort exact --explain"
         );
         let plain = ClusterArgs { cluster: Some("a.json".into()), ..ClusterArgs::default() };
         assert_eq!(of(&plain, Effort::default()), "corecast plan --cluster a.json --op reduce --bytes 8 --explain");

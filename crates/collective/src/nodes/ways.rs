@@ -16,15 +16,15 @@ impl Ends {
         Place { node: self.numbering.node, nodes: self.numbering.nodes() }
     }
 
-    /// The way of an allreduction of this many bytes.
-    pub(super) fn allreduce_way(&mut self, bytes: usize, known: Option<Known>) -> Way {
+    /// The way of an allreduction of this many bytes. By rank it takes no planned tree, whose parts do not lie side by side.
+    pub(super) fn allreduce_way(&mut self, bytes: usize, order: Order, known: Option<Known>) -> Way {
         let Forms { known: of_known, allreduce, .. } = &self.forms;
         let class = class(bytes);
         match (known, of_known[class], allreduce[class]) {
             (Some((kind, op)), FarForm::Engine, _) => Way::Allreduce(kind, op),
             (Some(_), FarForm::Tree, _) | (None, _, FarForm::Tree) => {
-                let planned = self.planned(Operation::Allreduce, class, 0);
-                Way::Messages(planned.unwrap_or_else(|| self.place().allreduce_by_tree()))
+                let planned = (order != Order::Rank).then(|| self.planned(Operation::Allreduce, class, 0));
+                Way::Messages(planned.flatten().unwrap_or_else(|| self.place().allreduce_by_tree()))
             }
             _ => Way::Messages(self.place().allreduce_by_doubling()),
         }
