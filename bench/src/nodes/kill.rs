@@ -4,7 +4,6 @@
 
 use std::time::Duration;
 
-use corecast::collective::MAX_MEMBERS;
 use corecast_race::error::BenchError;
 use corecast_race::failure::Failure;
 use corecast_race::options::Options;
@@ -297,7 +296,6 @@ fn have_gone_on(launch: &mut Launch<'_>, death: &Death, limit: Duration) -> bool
 
 /// The processes of all ranks, once all are in the group; `None` if they do not come.
 fn pids(launch: &mut Launch<'_>, ranks: usize) -> Option<Vec<Pid>> {
-    assert!(ranks <= MAX_MEMBERS, "{ranks} members");
     loop {
         let found: Option<Vec<Pid>> =
             (0..ranks).map(|rank| Pid::from_raw(launch.work.told(&format!("pid-{rank}"))?)).collect();

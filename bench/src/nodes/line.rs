@@ -2,7 +2,10 @@
 
 use std::path::PathBuf;
 use std::process::ExitStatus;
+use std::thread;
+use std::time::Duration;
 
+use corecast_race::cancel::Cancel;
 use corecast_race::failure::Failure;
 
 use super::bed::Bed;
@@ -14,6 +17,8 @@ const HOSTS: &str = "CORECAST_HOSTS";
 const AGENT: &str = "CORECAST_AGENT";
 /// The variable with the words of an MPI launcher, up to the program.
 const LAUNCHER: &str = "CORECAST_MPIRUN";
+/// The time between two looks at the line and at the user's wish to stop it.
+const LOOK: Duration = Duration::from_millis(10);
 
 /// A command line, and the hosts for it.
 #[derive(Clone, Debug)]
@@ -30,11 +35,12 @@ pub struct NodesLine {
 
 /// Makes hosts and runs the line beside them, from where a launcher reaches all. The line finds the names of the hosts in
 /// `CORECAST_HOSTS`, in `CORECAST_AGENT` a program that takes a host and a command line for it, and in `CORECAST_MPIRUN` the
-/// words of a launcher with one process on each host, if a library is installed. The hosts end with it, and everything on them.
+/// words of a launcher with one process on each host, if a library is installed. The hosts end with it, and everything on them;
+/// a line whose user has cancelled it is killed.
 ///
 /// # Errors
 /// A [`Failure`] if there are no hosts here, no such library, or no shell.
-pub fn run_on_nodes(settings: &NodesLine) -> Result<ExitStatus, Failure> {
+pub fn run_on_nodes(settings: &NodesLine, cancel: &Cancel) -> Result<ExitStatus, Failure> {
     let (libraries, _) = library::find(&settings.homes);
     let is_wanted = |name: &str| settings.library.as_deref().is_none_or(|wanted| wanted == name);
     let library = libraries.iter().find(|library| is_wanted(&library.name));
@@ -49,5 +55,16 @@ pub fn run_on_nodes(settings: &NodesLine) -> Result<ExitStatus, Failure> {
         library.set_variables(&mut command);
     }
     command.env(HOSTS, bed.names().join(",")).env(AGENT, bed.agent());
-    command.status().map_err(Failure::while_doing("start a shell"))
+    let mut shell = command.spawn().map_err(Failure::while_doing("start a shell"))?;
+    loop {
+        if cancel.is_cancelled() {
+            // It may have ended by itself.
+            let _ = shell.kill();
+            return shell.wait().map_err(Failure::while_doing("wait for the line"));
+        }
+        match shell.try_wait().map_err(Failure::while_doing("wait for the line"))? {
+            Some(status) => return Ok(status),
+            None => thread::sleep(LOOK),
+        }
+    }
 }

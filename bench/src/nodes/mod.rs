@@ -20,6 +20,7 @@ mod work;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use corecast::collective::MAX_MEMBERS;
 use corecast::machine::Machine;
 use serde::Serialize;
 
@@ -171,14 +172,18 @@ struct Run<'a> {
 /// Races, checks or kills members of groups over several hosts.
 ///
 /// # Errors
-/// [`BenchError::Cancelled`], or [`BenchError::Failed`] if a launcher cannot be started at all. A library that is missing, and a
-/// machine without the rights to make hosts, are reported.
+/// [`BenchError::Participants`] for a group that cannot be, [`BenchError::Cancelled`], or [`BenchError::Failed`] if a launcher
+/// cannot be started at all. A library that is missing, and a machine without the rights to make hosts, are reported.
 pub fn nodes(
     machine: &Machine,
     settings: &NodesOptions,
     options: &Options,
     progress: &mut dyn Progress,
 ) -> Result<NodesReport, BenchError> {
+    let participants = settings.hosts * settings.members.iter().max().copied().unwrap_or(1);
+    if participants > MAX_MEMBERS {
+        return Err(BenchError::Participants { participants, most: MAX_MEMBERS });
+    }
     let (mut libraries, missing) = library::find(&settings.homes);
     let is_wanted =
         |name: &str| settings.libraries.is_empty() || settings.libraries.iter().any(|wanted| wanted == name);

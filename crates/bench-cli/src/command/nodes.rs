@@ -1,5 +1,6 @@
 //! `corecast bench nodes`: groups over several hosts, beside plain MPI.
 
+use std::os::unix::process::ExitStatusExt;
 use std::path::PathBuf;
 
 use clap::ValueEnum;
@@ -13,6 +14,7 @@ use crate::columns::Format::{Digits, Ratio};
 use crate::columns::{self, Column, Value, count};
 use crate::tell::tell;
 use corecast_cli::failure::Failure;
+use corecast_cli::interrupt::Interrupt;
 use corecast_cli::machine_args::MachineArgs;
 use corecast_cli::meter::Meter;
 use corecast_cli::output::Output;
@@ -126,14 +128,17 @@ impl Arguments {
             library: self.libraries.first().cloned(),
             line: line.to_owned(),
         };
-        let status = run_on_nodes(&settings).map_err(Failure::environment)?;
-        match status.code() {
-            Some(0) => Ok(()),
-            Some(code) => Err(Failure::Ended {
-                words: format!("the line ended with exit code {code}"),
-                code: u8::try_from(code).unwrap_or(1),
-            }),
-            None => Err(Failure::Ended { words: format!("the line ended with {status}"), code: 1 }),
+        // The hosts are to go before this program does.
+        let interrupt = Interrupt::watch_for_best()?;
+        let status = run_on_nodes(&settings, &interrupt.cancel()).map_err(Failure::environment)?;
+        interrupt.check()?;
+        let code = status.code().or(status.signal().map(|signal| 128 + signal)).unwrap_or(1);
+        match code {
+            0 => Ok(()),
+            code => {
+                let words = format!("the line ended with {status}");
+                Err(Failure::Ended { words, code: u8::try_from(code).unwrap_or(1) })
+            }
         }
     }
 
