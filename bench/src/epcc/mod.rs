@@ -123,22 +123,32 @@ pub fn epcc(
     }
     progress.step(1.0, "done");
     let cpus = cpus.len();
-    let evidence =
-        Evidence { rows: samples.iter().map(|samples| samples.row(cpus)).collect(), cpus, busy: options.busy };
+    let rows = samples.iter().map(|samples| samples.row(cpus)).collect();
+    let evidence = Evidence { rows, cpus, busy: options.busy };
     Ok(EpccReport {
+        seed,
+        launches,
+        outer_repetitions: effort.outer_repetitions,
+        ..report(machine, settings, options, evidence)
+    })
+}
+
+/// The report of a run of which the seed and the repetitions are still to be told.
+fn report(machine: &Machine, settings: &EpccOptions, options: &Options, evidence: Evidence) -> EpccReport {
+    EpccReport {
         machine: machine.name.clone(),
         commit: options.commit.clone(),
-        seed,
+        seed: 0,
         quick: options.quick,
         busy: options.busy,
         compiler: COMPILER.to_owned(),
         object: settings.object.display().to_string(),
-        launches,
-        outer_repetitions: effort.outer_repetitions,
+        launches: 0,
+        outer_repetitions: 0,
         published: published::figures(|construct| evidence.of_many(construct).ok()),
         gates: gates::gates(&evidence),
         rows: evidence.rows,
-    })
+    }
 }
 
 /// Both outcomes, `false`'s first, in the order in which they are returned or the opposite one.

@@ -1,10 +1,11 @@
 //! The lengths that are left to the library although they could be served.
 //!
 //! Among two ranks with a CPU each, a message of some lines of corecast's channels takes longer than one of the library: each
-//! line is waited for by itself, while a copy of bytes lets the CPU fetch the next ones ahead. Where ranks share CPUs, Open MPI's
-//! root leaves its message behind and goes on. The limits are those of `docs/design/shim-mpi.md`; where nothing was measured
-//! everything is served. MPICH's long broadcasts between two ranks are timed when the group is set up. Longer ones than the limit are left to the library, too. The call has counted by then, so ranks with
-//! other limits set up together, and find out.
+//! line is waited for by itself, while a copy of bytes lets the CPU fetch the next ones ahead. Where ranks share CPUs, Open
+//! MPI's root leaves its message behind and goes on. The limits are those of `docs/design/shim-mpi.md`; where nothing was
+//! measured everything is served. MPICH's long broadcasts between two ranks are timed when the group is set up. Longer ones
+//! than the limit are left to the library, too. The call has counted by then, so ranks with other limits set up together, and
+//! find out.
 //!
 //! All ranks decide alike: by the number of ranks and CPUs on which they have agreed, the library, and the length.
 
