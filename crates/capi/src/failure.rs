@@ -210,7 +210,7 @@ impl From<ExecuteError> for Failure {
             ExecuteError::Unknown { .. } => Status::Unknown,
             ExecuteError::SessionExpired => Status::Expired,
             ExecuteError::Expelled(_) => Status::Expelled,
-            ExecuteError::Full(_) => Status::Full,
+            ExecuteError::Full(_) | ExecuteError::NoRoom => Status::Full,
             ExecuteError::TooLarge { .. } => Status::TooLarge,
             ExecuteError::NoMajority => Status::NoMajority,
             ExecuteError::Poisoned { .. } => Status::Poisoned,

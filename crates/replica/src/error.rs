@@ -96,6 +96,10 @@ pub enum ExecuteError {
     /// The session has as many requests without an answer as it may have.
     #[error("{0} requests of this session have no answer yet, the most that it may have")]
     Full(u32),
+    /// There was no room for a long operation within the time allowed, as some nodes have not applied earlier ones. It was not
+    /// begun: it may be executed anew.
+    #[error("no room for the operation within the time allowed: it was not begun")]
+    NoRoom,
     /// The operation is larger than the group allows.
     #[error("the operation has {bytes} bytes, at most {most} were expected")]
     TooLarge {

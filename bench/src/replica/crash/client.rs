@@ -78,11 +78,14 @@ impl<M: Medium> Client<M> {
         let op = self.operation(call);
         let began = Instant::now();
         let mut result = self.session.execute_timeout(&op, RESEND);
-        while let Err(ExecuteError::Unknown { rid }) = result {
+        while let Err(ExecuteError::Unknown { .. } | ExecuteError::NoRoom) = result {
             if has_to_stop(is_stopping) && began.elapsed() > GIVE_UP {
                 return Err("a request without an answer".to_owned());
             }
-            result = self.session.resume(rid, RESEND);
+            result = match result {
+                Err(ExecuteError::Unknown { rid }) => self.session.resume(rid, RESEND),
+                _ => self.session.execute_timeout(&op, RESEND),
+            };
         }
         let (out, _) = result.map_err(|error| error.to_string())?;
         answer(call.op, out)

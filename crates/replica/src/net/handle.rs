@@ -103,7 +103,7 @@ impl<S: StateMachine> Member<S> for Inner<S> {
         end.or_else(|| self.has_no_majority().then_some(ReadError::NoMajority))
     }
 
-    fn body(&self, bytes: &[u8]) -> Result<Body, ExecuteError> {
+    fn body(&self, bytes: &[u8], _limit: Option<Duration>) -> Result<Body, ExecuteError> {
         let most = self.largest;
         if bytes.len() > most { Err(ExecuteError::TooLarge { bytes: bytes.len(), most }) } else { Ok(Arc::from(bytes)) }
     }

@@ -46,6 +46,10 @@ pub(super) struct Driver<S: StateMachine> {
     pub(super) panicked_at: Option<Index>,
     /// The last command whose operation could not be read.
     pub(super) damaged_at: Option<Index>,
+    /// True while a thread waits for room for a long operation.
+    pub(super) wants_room: bool,
+    /// Nodes without a sign of life while it waits for them to give room.
+    pub(super) overdue: Vec<NodeId>,
     /// True once the node wants to be let go.
     pub(super) is_leaving: bool,
     /// Nodes that are about to join, as this leader found them.
@@ -94,6 +98,8 @@ impl<S: StateMachine> Driver<S> {
             disk: None,
             panicked_at: None,
             damaged_at: None,
+            wants_room: false,
+            overdue: Vec::new(),
             is_leaving: false,
             joiners: Joiners::default(),
             planned_for: Vec::new(),
@@ -229,19 +235,22 @@ impl<S: StateMachine> Driver<S> {
 
     /// Puts the bytes of an operation where all nodes can read them.
     pub(super) fn write_body(&mut self, bytes: &[u8]) -> Result<Body, BulkError> {
-        match self.shm.write_body(bytes) {
-            Err(BulkError::Full) => {
-                self.free_bulk();
-                self.shm.write_body(bytes)
-            }
-            written => written,
+        let mut written = self.shm.write_body(bytes);
+        if written == Err(BulkError::Full) {
+            self.free_bulk();
+            written = self.shm.write_body(bytes);
         }
+        self.wants_room = written == Err(BulkError::Full);
+        if !self.wants_room {
+            self.overdue.clear();
+        }
+        written
     }
 
     /// Frees the bytes of operations that all members have applied, as they say themselves. The leader's count of that comes only
     /// with further commands, for which there may be no room.
     fn free_bulk(&mut self) {
-        let least = self.shm.least_applied(self.core.members());
+        let least = self.shm.least_applied(self.core.members(), &self.overdue);
         self.shm.bulk.free_below(least.min(self.core.applied_count()));
     }
 

@@ -109,7 +109,7 @@ impl<S: StateMachine> Member<S> for Inner<S> {
     }
 
     /// In the slot, or in the arena of this node as soon as there is room.
-    fn body(&self, bytes: &[u8]) -> Result<Body, ExecuteError> {
+    fn body(&self, bytes: &[u8], limit: Option<Duration>) -> Result<Body, ExecuteError> {
         if let Some(body) = Body::inline(bytes) {
             return Ok(body);
         }
@@ -118,7 +118,11 @@ impl<S: StateMachine> Member<S> for Inner<S> {
             Err(_) => Some(Err(ExecuteError::TooLarge { bytes: bytes.len(), most: self.largest_body })),
             Ok(body) => Some(Ok(body)),
         };
-        self.wait_for(None, write).expect("a wait without a limit ends with a result")
+        let written = self.wait_for(limit, write);
+        written.unwrap_or_else(|| {
+            self.driver.lock().wants_room = false;
+            Err(ExecuteError::NoRoom)
+        })
     }
 
     fn status(&self) -> Status {

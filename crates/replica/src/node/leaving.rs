@@ -131,11 +131,14 @@ impl<S: StateMachine> Driver<S> {
         inner.control.claim(usize::from(old.slot), before, by).map_err(|_| OpenError::Lost)?;
         let me = NodeId::new(old.slot, by.inc);
         let (writer, memory): NewSegment = open::segment(&self.config, me)?;
-        self.shm.move_to(me, writer, memory, self.boot);
-        self.core = restored(&self.config, me, &mut self.shm, &system)?;
+        let core = restored(&self.config, me, &mut self.shm, &system)?;
+        // All that may fail comes before the first part of the node is exchanged.
         if let Some(disk) = &mut self.disk {
-            disk.restart(&machine, system.applied())?;
+            let restarted = disk.restart(&machine, system.applied());
+            restarted.inspect_err(|error| inner.ending.fail_files(&std::io::Error::other(error.to_string())))?;
         }
+        self.shm.move_to(me, writer, memory, self.boot);
+        self.core = core;
         inner.replace_state(me, machine, system.applied());
         self.shm.writer.set_applied(system.applied(), Some(system.prefix()));
         self.system = system;

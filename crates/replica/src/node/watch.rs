@@ -8,12 +8,18 @@ use super::driver::Driver;
 use super::inner::Inner;
 use crate::one_paxos::Input;
 use crate::runtime::{End, SHORTEST_HOLD};
-use crate::{NodeId, StateMachine};
+use crate::segment::NodeState;
+use crate::{LeaveReason, NodeId, Op, StateMachine};
 
 /// Requests without a result are handed in once more after this time at the latest.
 const LOST_AFTER: Duration = Duration::from_millis(50);
 /// The time between two looks at nodes from which nothing is expected.
 const IDLE_LOOK: Duration = Duration::from_millis(20);
+
+/// The wish that a node be put out which is too slow: its clients go on at its next incarnation.
+fn leave_of(node: NodeId) -> Op<crate::segment::Body> {
+    Op::Leave { node, reason: LeaveReason::Lagging }
+}
 
 impl<S: StateMachine> Driver<S> {
     /// Shows that this node runs, and suspects those that do not.
@@ -32,7 +38,10 @@ impl<S: StateMachine> Driver<S> {
             self.suspect_dead(inner, now);
         }
         self.wait_for_joiners(inner, now);
+        self.go_on_alone(inner);
         if expects {
+            // First, as a suspicion begins the time of a node anew.
+            self.put_out_holders(inner, now);
             self.suspect_stuck(inner, now);
             self.resubmit_late(inner, now);
         }
@@ -47,12 +56,23 @@ impl<S: StateMachine> Driver<S> {
         }
     }
 
+    /// A node that is about to join goes on from the log of the members, if all of them are dead.
+    fn go_on_alone(&mut self, inner: &Inner<S>) {
+        let may_lead = !self.is_member() && !self.core.is_lagging() && !self.core.leads();
+        let me = self.shm.me;
+        let is_joining = || self.shm.segment(me).is_some_and(|own| own.state() == Some(NodeState::Joining));
+        if may_lead && is_joining() && self.shm.peers.is_first_without_members(me) {
+            self.step(inner, Input::Alone);
+        }
+    }
+
     /// True if this node waits for others.
     pub(super) fn expects_something(&self) -> bool {
         !self.submitted.is_empty()
             || self.core.waiting() > 0
             || self.core.has_outstanding()
             || !self.is_member()
+            || self.wants_room
             || self.is_leaving
     }
 
@@ -109,11 +129,41 @@ impl<S: StateMachine> Driver<S> {
         }
     }
 
+    /// While a thread waits for room in the arena: nodes that have not applied the oldest operation there, and show no sign of
+    /// life, are to be put out. The leader does not find them by itself where few commands fill the arena.
+    fn put_out_holders(&mut self, inner: &Inner<S>, now: u64) {
+        let Some(oldest) = self.shm.bulk.oldest_index().filter(|_| self.wants_room) else { return };
+        let leader = self.core.configuration().leader;
+        let holders = self.shm.peers.iter().map(|peer| &peer.segment);
+        let holders =
+            holders.filter(|one| one.applied() <= oldest && one.node() != self.shm.me && one.node() != leader);
+        let holders: Vec<_> = holders.map(|one| (one.node(), one.beat())).collect();
+        // A request may be lost with its leader.
+        let asks_again = self.sends_again(now);
+        for (node, beat) in holders {
+            let is_new = !self.overdue.contains(&node);
+            if is_new && !self.patience.is_over(node, beat, Duration::ZERO, now) {
+                continue;
+            }
+            if is_new {
+                self.overdue.push(node);
+                self.counters.suspicions += 1;
+            }
+            if (is_new || asks_again) && self.core.members().contains(node) {
+                self.request_for_group(inner, node, leave_of(node));
+            }
+        }
+    }
+
+    /// True if it is time to send requests once more.
+    fn sends_again(&self, now: u64) -> bool {
+        let since = Clock::get().duration(now.saturating_sub(self.resubmitted));
+        since > (self.patience.limit() * 4).min(LOST_AFTER)
+    }
+
     /// Requests that may have been lost on the way, as a ring was full.
     fn resubmit_late(&mut self, inner: &Inner<S>, now: u64) {
-        let clock = Clock::get();
-        let since = clock.duration(now.saturating_sub(self.resubmitted));
-        if since > (self.patience.limit() * 4).min(LOST_AFTER) {
+        if self.sends_again(now) {
             self.resubmitted = now;
             self.resubmit(inner);
             self.ask_to_join(inner);

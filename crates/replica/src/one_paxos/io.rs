@@ -66,6 +66,9 @@ pub enum Input<B> {
         /// The commands.
         commands: Vec<Command<B>>,
     },
+    /// Shared: all members are dead, and no node that joins is to go before this one, which joins, too: it leads from the log
+    /// of the dead until it has taken itself in.
+    Alone,
     /// Shared: a member has applied the commands below `applied`.
     Progress {
         /// The member.

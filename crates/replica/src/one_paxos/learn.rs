@@ -151,9 +151,12 @@ impl<B: Clone + PartialEq> Node<B> {
         self.gone_on.retain(|&node| members.contains(node));
         self.slow.retain(|&node| members.contains(node));
         self.orders.leaving.retain(|&node| members.contains(node));
-        if !members.contains(self.settings.me) && self.leads() {
+        let is_member = members.contains(self.settings.me);
+        if !is_member && !self.is_alone && self.leads() {
             self.role = Role::Follower;
         }
+        // One that has to begin anew is another incarnation.
+        self.is_alone &= !is_member;
         let has_leader = members.contains(self.configuration.leader);
         if !has_leader && self.rank() == Some(0) {
             self.propose_itself(effects);

@@ -74,6 +74,8 @@ pub struct Node<B> {
     pub(super) applied: Index,
     /// The log no longer has what this node needs.
     pub(super) is_lagging: bool,
+    /// Shared: no member lives, so that this node may lead before it is one.
+    pub(super) is_alone: bool,
 
     pub(super) acceptor: Acceptor<B>,
 
@@ -139,6 +141,7 @@ impl<B: Clone + PartialEq> Node<B> {
             learned_end: applied,
             applied,
             is_lagging: false,
+            is_alone: false,
             acceptor: Acceptor::new(configuration.epoch),
             role: Role::Follower,
             proposal: None,
@@ -183,6 +186,10 @@ impl<B: Clone + PartialEq> Node<B> {
             Input::GoneOn(node) => {
                 self.gone_on.extend(Some(node).filter(|&node| self.members.contains(node)));
                 self.suspect(node, true, effects);
+            }
+            Input::Alone => {
+                self.is_alone = !self.members.contains(self.settings.me);
+                self.propose_itself(effects);
             }
             Input::Message { from, message } => self.receive(from, message, effects),
             Input::Tick => self.tick(effects),
@@ -294,7 +301,7 @@ impl<B: Clone + PartialEq> Node<B> {
     }
 
     pub(super) fn may_lead(&self) -> bool {
-        self.members.contains(self.settings.me) && !self.is_lagging
+        (self.is_alone || self.members.contains(self.settings.me)) && !self.is_lagging
     }
 
     pub(super) fn is_by_messages(&self) -> bool {

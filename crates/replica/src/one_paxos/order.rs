@@ -255,7 +255,9 @@ impl<B: Clone + PartialEq> Node<B> {
         // A member that has not said a word to this leader may be further than is known; if it stays mute, it is suspected.
         let is_known = |member: &Progress| member.is_heard || self.slow.contains(&member.node);
         let is_far_behind = |member: &Progress| next.saturating_sub(member.applied) >= most && is_known(member);
-        if self.dead.is_empty() && !self.progress.iter().any(is_far_behind) {
+        let is_calm = self.dead.is_empty() && !self.progress.iter().any(is_far_behind);
+        // The last member never leaves.
+        if is_calm || self.members.len() <= 1 {
             return;
         }
         let reason = |member: &Progress| match () {

@@ -71,8 +71,8 @@ pub trait Member<S>: fmt::Debug + Send + Sync + Sized {
     /// The reason why it answers no more reads, if it does not.
     fn read_error(&self) -> Option<ReadError>;
 
-    /// The bytes of an operation, where the node that orders it finds them.
-    fn body(&self, bytes: &[u8]) -> Result<Self::Body, ExecuteError>;
+    /// The bytes of an operation, where the node that orders it finds them, once there is room.
+    fn body(&self, bytes: &[u8], limit: Option<Duration>) -> Result<Self::Body, ExecuteError>;
 
     /// See [`Node::status`](super::Node::status).
     fn status(&self) -> Self::Status;

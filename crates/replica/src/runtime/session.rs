@@ -15,6 +15,9 @@ use crate::{Command, Index, Op, SessionId, StateMachine, Wire};
 /// The content of an operation of a session.
 type Body<S, M> = <<M as Medium>::Member<S> as Member<S>>::Body;
 
+/// Operations up to this length always find room in the log.
+const SHORT_BYTES: usize = 32;
+
 /// A session of one thread. Its requests are numbered, so that a request that is sent again is not done again.
 ///
 /// Up to 16 requests may be without an answer at the same time. Dropping the session closes it.
@@ -70,10 +73,12 @@ impl<S: StateMachine, M: Medium> Session<S, M> {
     /// As [`execute`](Self::execute), for at most `limit`.
     ///
     /// # Errors
-    /// [`ExecuteError`]; `Unknown` if the time was up, with the number to [`resume`](Self::resume).
+    /// [`ExecuteError`]; `Unknown` if the time was up, with the number to [`resume`](Self::resume); `NoRoom` if it was up before
+    /// there was room for the operation, which was not begun then.
     pub fn execute_timeout(&mut self, op: &S::Op, limit: Duration) -> Result<(S::Out, Index), ExecuteError> {
-        let rid = self.start(op)?;
-        self.wait_timeout(rid, limit)
+        let (command, waited) = self.prepare_within(op, limit)?;
+        self.submit(command);
+        self.wait_timeout(self.requests.last(), limit.saturating_sub(waited))
     }
 
     /// Begins an operation; its result is to be waited for with [`wait`](Self::wait).
@@ -99,8 +104,23 @@ impl<S: StateMachine, M: Medium> Session<S, M> {
         Ok(self.requests.last())
     }
 
+    /// The next request of this session, and the time for which a long one waited for room.
+    fn prepare_within(&mut self, op: &S::Op, limit: Duration) -> Result<(Command<Body<S, M>>, Duration), ExecuteError> {
+        self.encode(op)?;
+        // A short one never waits, and looks at no clock.
+        let began = (self.bytes.len() > SHORT_BYTES).then(Instant::now);
+        let command = self.command(Some(limit))?;
+        Ok((command, began.map_or(Duration::ZERO, |began| began.elapsed())))
+    }
+
     /// The next request of this session.
     fn prepare(&mut self, op: &S::Op) -> Result<Command<Body<S, M>>, ExecuteError> {
+        self.encode(op)?;
+        self.command(None)
+    }
+
+    /// The bytes of an operation, if the session may have one more request.
+    fn encode(&mut self, op: &S::Op) -> Result<(), ExecuteError> {
         let inner = &self.handle.inner;
         inner.check_fork()?;
         if let Some(error) = inner.execute_error() {
@@ -109,7 +129,11 @@ impl<S: StateMachine, M: Medium> Session<S, M> {
         self.requests.check_room()?;
         self.bytes.clear();
         op.encode(&mut self.bytes);
-        let body = inner.body(&self.bytes)?;
+        Ok(())
+    }
+
+    fn command(&mut self, limit: Option<Duration>) -> Result<Command<Body<S, M>>, ExecuteError> {
+        let body = self.handle.inner.body(&self.bytes, limit)?;
         Ok(Command { session: self.id, rid: self.requests.next_rid(), op: Op::User(body) })
     }
 

@@ -125,6 +125,13 @@ impl BulkWriter {
         }
     }
 
+    /// The index under which the oldest value was ordered: all have to apply that before there is more room. `None` if there is
+    /// no value, or it was not ordered yet.
+    #[must_use]
+    pub fn oldest_index(&self) -> Option<Index> {
+        self.values.front()?.index
+    }
+
     /// The number of values that are not free yet.
     #[must_use]
     pub fn values(&self) -> usize {

@@ -138,11 +138,13 @@ impl Shm {
         joining.map(|one| (one.node(), one.applied())).collect()
     }
 
-    /// The least count that any node has applied which needs the log: a member, or one that has a state and is about to join.
-    pub(crate) fn least_applied(&self, members: &Members) -> Index {
+    /// The least count that any node has applied which needs the log: a member, or one that has a state and is about to join,
+    /// but for those that are waited for no more. A node that was put out, and stands still, takes a new state when it goes on.
+    pub(crate) fn least_applied(&self, members: &Members, overdue: &[NodeId]) -> Index {
         let needs_log = |one: &SegmentReader| {
             let has_state = one.asks().is_none() && one.applied() > 0;
-            has_state && one.state() != Some(NodeState::Left) && !self.peers.is_dead(one.node())
+            let joins = has_state && one.state() == Some(NodeState::Joining) && !self.peers.is_dead(one.node());
+            joins && !overdue.contains(&one.node())
         };
         let others = self.peers.iter().map(|peer| &peer.segment);
         let others = others.filter(|one| !members.contains(one.node()) && needs_log(one)).map(SegmentReader::applied);

@@ -77,6 +77,17 @@ impl Peers {
         (0..self.slots.len()).filter(|&slot| slot != usize::from(me.slot)).any(|slot| self.may_have_state(slot))
     }
 
+    /// True if this node, which joins and has a state, is to go on in the place of the members: none lives, and no other node
+    /// that joins has a lower slot.
+    pub(crate) fn is_first_without_members(&self, me: NodeId) -> bool {
+        let joins = |slot: usize| {
+            let last = NodeId::new(slot as u16, self.control.last_claim(slot).inc);
+            self.get(last).is_some_and(|peer| peer.segment.state() == Some(NodeState::Joining))
+        };
+        let others = (0..self.slots.len()).filter(|&slot| slot != usize::from(me.slot));
+        others.into_iter().all(|slot| !self.may_have_state(slot) || slot > usize::from(me.slot) && joins(slot))
+    }
+
     /// Whether the last node of a slot lives, and may have the state.
     fn may_have_state(&self, slot: usize) -> bool {
         let last = self.control.last_claim(slot);

@@ -103,7 +103,8 @@ impl Members {
         if old == joined {
             return Ok(false);
         }
-        if old.is_member {
+        // The last member never leaves; the next incarnation of its slot takes its place.
+        if old.is_member && (self.len() > 1 || node.inc <= old.inc) {
             return Err(JoinRefusal::Occupied(NodeId::new(node.slot, old.inc)));
         }
         if node.inc <= old.inc {
@@ -161,5 +162,7 @@ mod tests {
         let mut members = Members::founding([(NodeId::new(0, 1), 1)]);
         assert!(!members.leave(NodeId::new(0, 1)));
         assert_eq!(members.len(), 1);
+        assert_eq!(members.join(NodeId::new(0, 2), 2), Ok(true), "it takes the place of the last one, which is dead");
+        assert_eq!(Vec::from_iter(members.iter()), [NodeId::new(0, 2)]);
     }
 }

@@ -1,10 +1,15 @@
 //! Nodes that are killed or stopped: no answered write is lost, and the others go on.
 
-use corecast_replica::{Level, NodeId, Placement};
+use std::time::Duration;
+
+use corecast_replica::kv::{Condition, Key, Op, Store, Value};
+use corecast_replica::wal::Fsync;
+use corecast_replica::{ExecuteError, Level, NodeId, Placement, Replicated};
 use corecast_testing::actor::Actor;
 use rustix::process::Signal;
 
-use crate::{add, attach, roles, write_until};
+use crate::sum::Sum;
+use crate::{NAME, PATIENCE, add, attach, config, roles, sockets, write_until};
 
 const PLACEMENTS: [Placement; 2] = [Placement::Separate, Placement::Fused];
 
@@ -91,6 +96,56 @@ fn a_reader_that_is_stopped_inside_a_read_never_stops_writers() {
     reader.nod();
     assert_eq!(reader.hear(), "outside");
     write_until(&node, &mut session, &mut sum, || node.status().members.len() == 3);
+}
+
+/// Long operations lie in an arena that is full long before the log is. A member that stands still does not keep it full.
+#[test]
+fn a_node_that_stands_still_never_stops_writers_of_long_values() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let (config, dir) = (config(Placement::Fused), sockets(&folder));
+    let patient = Replicated::create_named(&config.clone().patience(PATIENCE), &dir, NAME, Store::default());
+    let patient = patient.expect("there is memory");
+    let actor = roles::start("attach a store", &folder, Placement::Fused);
+    let node = Replicated::<Store>::attach(&config, &dir, NAME).expect("the group lives");
+    let (mut first, mut second) = (patient.session().expect("a member"), node.session().expect("a member"));
+    let key = Key::new(b"long").expect("a key");
+    // The arena has 64 KiB.
+    let value = Value::new(&[7; 8192]).expect("a value");
+    let set = Op::Set { key, value, condition: Condition::Always };
+    actor.stop();
+    let refused = (0..100).find_map(|_| first.execute_timeout(&set, Duration::from_millis(100)).err());
+    assert_eq!(
+        refused,
+        Some(ExecuteError::NoRoom),
+        "one that has all the patience in the world waits no longer than told"
+    );
+    for _ in 0..100 {
+        second.execute_timeout(&set, PATIENCE).expect("the one that stands still is put out");
+    }
+    assert_eq!(node.status().members.len(), 2);
+    first.execute_timeout(&set, PATIENCE).expect("there is room again");
+}
+
+/// A node that comes back, and cannot keep files any more, ends as a whole.
+#[test]
+fn a_node_that_comes_back_without_its_files_says_so() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let files = folder.path().join("files");
+    let durable = config(Placement::Fused).durable(&files, Fsync::Never);
+    let created = Replicated::create_named(&durable, &sockets(&folder), NAME, Sum::default());
+    let node = created.expect("there is memory");
+    let mut actor = roles::start("keep files and tell the end", &folder, Placement::Fused);
+    let (mut session, mut sum) = (node.session().expect("a member"), 0);
+    actor.stop();
+    add(&mut session, &mut sum, 1000);
+    assert_eq!(node.status().members.len(), 1, "the log has 256 places");
+    let snapshots = files.join("replica-1").join("snapshots");
+    std::fs::rename(&snapshots, folder.path().join("away")).expect("it is there");
+    std::fs::write(&snapshots, "no folder").expect("room");
+    actor.signal(Signal::CONT);
+    let said = actor.hear();
+    assert!(said.starts_with("the write-ahead log cannot be written"), "{said}");
+    add(&mut session, &mut sum, 10);
 }
 
 /// Members that stand still are put out for the sake of the others. If the last of those dies before any of them came back, what

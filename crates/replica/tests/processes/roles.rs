@@ -6,7 +6,9 @@ use std::os::unix::process::CommandExt;
 use std::time::Duration;
 
 use corecast_base::rendezvous::SocketDir;
-use corecast_replica::{Config, ExecuteError, Level, Node, OpenError, Placement, ReadError, Replicated};
+use corecast_replica::kv::Store;
+use corecast_replica::wal::Fsync;
+use corecast_replica::{Config, ExecuteError, Level, Node, OpenError, Placement, ReadError, Replicated, StateMachine};
 use corecast_testing::actor::{Actor, Role, say, wait_for_dismissal};
 use rustix::process::{Resource, Rlimit, Signal, WaitOptions, getrlimit, setrlimit, waitpid};
 
@@ -50,10 +52,10 @@ fn play() {
     let (config, dir) = (config(placement), SocketDir::at(format!("{}/names", role.place)));
     match name {
         "create a chain" => stay(Replicated::create_named(&in_chain(config), &dir, NAME, Sum::default())),
-        "join the chain" => stay(Replicated::attach(&in_chain(config), &dir, NAME)),
+        "join the chain" => stay(Replicated::<Sum>::attach(&in_chain(config), &dir, NAME)),
         "create" => stay(Replicated::create_named(&config, &dir, NAME, Sum::default())),
         "attach" | "attach until slot-claimed" | "attach until segment-published" => {
-            stay(Replicated::attach(&config, &dir, NAME))
+            stay(Replicated::<Sum>::attach(&config, &dir, NAME))
         }
         "inherit" => {
             let fd = std::io::stdin().as_fd().try_clone_to_owned().expect("a descriptor");
@@ -69,6 +71,11 @@ fn play() {
         "tell the end" => tell_end(&Replicated::<Sum>::attach(&config, &dir, NAME).expect("the group lives")),
         "create and tell the end" => {
             tell_end(&Replicated::create_named(&config, &dir, NAME, Sum::default()).expect("there is memory"));
+        }
+        "attach a store" => stay(Replicated::<Store>::attach(&config, &dir, NAME)),
+        "keep files and tell the end" => {
+            let config = config.durable(format!("{}/files", role.place), Fsync::Never);
+            tell_end(&Replicated::<Sum>::attach(&config, &dir, NAME).expect("the group lives"));
         }
         "create and write alone" => {
             write_alone(&Replicated::create_named(&config, &dir, NAME, Sum::default()).expect("there is memory"));
@@ -90,13 +97,13 @@ fn play_in_trouble(name: &str, config: Config, dir: &SocketDir) {
         }
         "attach in little memory and again" => {
             limit_memory(Some(used_memory() + LARGE_BYTES - THREADS_BYTES));
-            stay(Replicated::attach(&config, dir, NAME));
+            stay(Replicated::<Sum>::attach(&config, dir, NAME));
             limit_memory(getrlimit(Resource::As).maximum);
-            stay(Replicated::attach(&config, dir, NAME));
+            stay(Replicated::<Sum>::attach(&config, dir, NAME));
         }
         "attach as another user" => {
             become_another_user();
-            stay(Replicated::attach(&config, dir, NAME));
+            stay(Replicated::<Sum>::attach(&config, dir, NAME));
         }
         "inherit as another user" => {
             become_another_user();
@@ -156,7 +163,7 @@ fn become_another_user() {
 }
 
 /// Tells how it joined, and is a member until it is killed or dismissed.
-fn stay(joined: Result<Node<Sum>, OpenError>) {
+fn stay<S: StateMachine>(joined: Result<Node<S>, OpenError>) {
     match joined {
         Ok(node) => {
             say(&format!("joined as {}", node.id()));
@@ -178,7 +185,7 @@ fn tell_end(node: &Node<Sum>) {
         }
     };
     say(&error.to_string());
-    let is_told = matches!(error, ExecuteError::Expelled(_) | ExecuteError::Poisoned { .. } | ExecuteError::Lost);
+    let is_told = !matches!(error, ExecuteError::Unknown { .. });
     let read = node.read(Level::AtLeast(u64::MAX - 1), &());
     let is_read_told = matches!(read, Err(ReadError::Expelled(_) | ReadError::Poisoned { .. } | ReadError::Lost));
     assert!(is_told && is_read_told, "{error} {read:?}");

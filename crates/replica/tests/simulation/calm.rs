@@ -29,6 +29,9 @@ fn turn(group: &mut Group, at: usize, round: usize) {
         }
         group.execute_all(at);
     }
+    if !group.has_survivor() && group.first_joiner() == Some(at) && !group.node(at).leads() {
+        group.step(at, Input::Alone);
+    }
     suspect(group, at, round);
     if round % 4 == 0 {
         group.retry(at);
@@ -87,11 +90,13 @@ fn is_over(group: &Group) -> bool {
     group.has_survivor() && alive.iter().all(is_done)
 }
 
-/// True if the protocol waits for the dead: nobody is left, or, with messages, the acceptor or a majority is gone.
+/// True if the protocol waits for the dead: nobody is left that lacks nothing, or, with messages, the acceptor or a majority is
+/// gone.
 fn is_blocked(group: &Group) -> bool {
     let newest = group.newest();
     let is_mute = !group.is_alive(newest.acceptor) || !group.has_majority_without(None);
-    !group.has_survivor() || (!group.world.is_shared() && is_mute)
+    let has_survivor = group.has_survivor() || group.first_joiner().is_some();
+    !has_survivor || (!group.world.is_shared() && is_mute)
 }
 
 fn report(group: &Group) -> String {

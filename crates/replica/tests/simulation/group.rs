@@ -207,6 +207,12 @@ impl Group {
         self.world.monitor.is_member(node) && knows_it && !node.is_lagging()
     }
 
+    /// The process that joins and goes on in the place of the members, if none of them lives.
+    pub(crate) fn first_joiner(&self) -> Option<usize> {
+        let joins = |&at: &usize| self.world.is_shared() && !self.is_member(at) && !self.has_left(at);
+        self.alive().into_iter().filter(joins).min_by_key(|&at| self.node(at).id().slot)
+    }
+
     /// Starts a process in the slot of one that is dead or was put out, from the snapshot of a member.
     pub(crate) fn restart(&mut self, old: usize, is_same_process: bool) {
         let slot = self.node(old).id().slot;
