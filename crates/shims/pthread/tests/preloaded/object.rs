@@ -1,9 +1,10 @@
 //! The shared object, programs that are built for a test, and runs of them.
 
+use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
-use std::sync::OnceLock;
+use std::sync::{LazyLock, Mutex, PoisonError};
 
 use corecast_testing::launched::output_of;
 use corecast_testing::skipped;
@@ -28,20 +29,28 @@ fn has(compiler: &str) -> bool {
 
 /// The program of this source in `tests/c`; `None`, and a word about it, without a compiler.
 pub(crate) fn program(source: &str) -> Option<PathBuf> {
-    static BUILT: OnceLock<TempDir> = OnceLock::new();
+    static FOLDER: LazyLock<TempDir> = LazyLock::new(|| tempfile::tempdir().expect("a temporary folder"));
+    // Each is built once: a test may run it while another one asks for it.
+    static BUILT: Mutex<Option<HashMap<String, PathBuf>>> = Mutex::new(None);
     let compiler = if source.ends_with(".cpp") { "c++" } else { "cc" };
     if !has(compiler) {
         skipped(&format!("{source} under the object"), format!("there is no {compiler}"));
         return None;
     }
-    let folder = BUILT.get_or_init(|| tempfile::tempdir().expect("a temporary folder"));
-    let built = folder.path().join(source.replace('.', "_"));
+    let mut built = BUILT.lock().unwrap_or_else(PoisonError::into_inner);
+    let built = built.get_or_insert_default();
+    let program = built.entry(source.to_owned()).or_insert_with(|| compiled(compiler, source, FOLDER.path()));
+    Some(program.clone())
+}
+
+fn compiled(compiler: &str, source: &str, folder: &Path) -> PathBuf {
+    let program = folder.join(source.replace('.', "_"));
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/c").join(source);
     let mut command = Command::new(compiler);
-    command.args(["-O1", "-g", "-Wall", "-Werror", "-pthread", "-o"]).arg(&built).arg(&path);
+    command.args(["-O1", "-g", "-Wall", "-Werror", "-pthread", "-o"]).arg(&program).arg(&path);
     let run = command.output().expect("the compiler starts");
     assert!(run.status.success(), "{source}: {}", String::from_utf8_lossy(&run.stderr));
-    Some(built)
+    program
 }
 
 /// This program under the object.
