@@ -53,10 +53,10 @@ pub trait Engine: Send {
     fn listen(&mut self) -> Result<Option<FaultWord>, Fault>;
 
     /// Sends a word to all other nodes, as far as they live, and returns before they have received it; it does not panic, as
-    /// members that panic tell that, and an engine that can send nothing drops the word. A node that receives a word passes it on
-    /// as the engine's way of telling asks for, from within its own calls. [`FaultWord::epoch`] is the number of times that the
-    /// sender was [remade](Self::remake). A receiver drops a word of an earlier epoch than its own, and keeps one of a later epoch
-    /// until it has been remade as often.
+    /// members that panic tell that, and an engine that can send nothing drops the word. A node that receives a word passes it
+    /// on as the engine's way of telling asks for, from within its own calls. [`FaultWord::epoch`] is the number of times that
+    /// the sender was [remade](Self::remake). A receiver drops a word of an earlier epoch than its own, and keeps one of a
+    /// later epoch until it has been remade as often.
     fn tell(&mut self, word: FaultWord);
 
     /// Leaves lost nodes and all abandoned steps behind, so that steps can be started among the others; returns the nodes that

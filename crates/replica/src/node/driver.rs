@@ -46,10 +46,7 @@ pub(super) struct Driver<S: StateMachine> {
     pub(super) panicked_at: Option<Index>,
     /// The last command whose operation could not be read.
     pub(super) damaged_at: Option<Index>,
-    /// True while a thread waits for room for a long operation.
-    pub(super) wants_room: bool,
-    /// Nodes without a sign of life while it waits for them to give room.
-    pub(super) overdue: Vec<NodeId>,
+    pub(super) room: Room,
     /// True once the node wants to be let go.
     pub(super) is_leaving: bool,
     /// Nodes that are about to join, as this leader found them.
@@ -73,6 +70,15 @@ pub(super) struct Driver<S: StateMachine> {
     machine: PhantomData<fn() -> S>,
 }
 
+/// The room for long operations.
+#[derive(Debug, Default)]
+pub(super) struct Room {
+    /// True while a thread waits for it.
+    pub(super) is_wanted: bool,
+    /// Nodes without a sign of life while it waits for them to give room.
+    pub(super) overdue: Vec<NodeId>,
+}
+
 impl<S: StateMachine> Driver<S> {
     pub(super) fn new(
         core: OneNode<Body>,
@@ -82,8 +88,8 @@ impl<S: StateMachine> Driver<S> {
         boot: u64,
         asked: u32,
     ) -> Self {
-        let patience = patience_of(&config, system.members().len());
         Self {
+            patience: patience_of(&config, system.members().len()),
             core,
             system,
             shm,
@@ -92,14 +98,12 @@ impl<S: StateMachine> Driver<S> {
             asked,
             mailboxes: HashMap::default(),
             submitted: Submitted::default(),
-            patience,
             counters: Counters::default(),
             given: Given::default(),
             disk: None,
             panicked_at: None,
             damaged_at: None,
-            wants_room: false,
-            overdue: Vec::new(),
+            room: Room::default(),
             is_leaving: false,
             joiners: Joiners::default(),
             planned_for: Vec::new(),
@@ -240,9 +244,9 @@ impl<S: StateMachine> Driver<S> {
             self.free_bulk();
             written = self.shm.write_body(bytes);
         }
-        self.wants_room = written == Err(BulkError::Full);
-        if !self.wants_room {
-            self.overdue.clear();
+        self.room.is_wanted = written == Err(BulkError::Full);
+        if !self.room.is_wanted {
+            self.room.overdue.clear();
         }
         written
     }
@@ -250,7 +254,7 @@ impl<S: StateMachine> Driver<S> {
     /// Frees the bytes of operations that all members have applied, as they say themselves. The leader's count of that comes only
     /// with further commands, for which there may be no room.
     fn free_bulk(&mut self) {
-        let least = self.shm.least_applied(self.core.members(), &self.overdue);
+        let least = self.shm.least_applied(self.core.members(), &self.room.overdue);
         self.shm.bulk.free_below(least.min(self.core.applied_count()));
     }
 

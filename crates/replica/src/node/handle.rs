@@ -120,7 +120,7 @@ impl<S: StateMachine> Member<S> for Inner<S> {
         };
         let written = self.wait_for(limit, write);
         written.unwrap_or_else(|| {
-            self.driver.lock().wants_room = false;
+            self.driver.lock().room.is_wanted = false;
             Err(ExecuteError::NoRoom)
         })
     }

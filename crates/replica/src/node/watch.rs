@@ -72,7 +72,7 @@ impl<S: StateMachine> Driver<S> {
             || self.core.waiting() > 0
             || self.core.has_outstanding()
             || !self.is_member()
-            || self.wants_room
+            || self.room.is_wanted
             || self.is_leaving
     }
 
@@ -132,7 +132,7 @@ impl<S: StateMachine> Driver<S> {
     /// While a thread waits for room in the arena: nodes that have not applied the oldest operation there, and show no sign of
     /// life, are to be put out. The leader does not find them by itself where few commands fill the arena.
     fn put_out_holders(&mut self, inner: &Inner<S>, now: u64) {
-        let Some(oldest) = self.shm.bulk.oldest_index().filter(|_| self.wants_room) else { return };
+        let Some(oldest) = self.shm.bulk.oldest_index().filter(|_| self.room.is_wanted) else { return };
         let leader = self.core.configuration().leader;
         let holders = self.shm.peers.iter().map(|peer| &peer.segment);
         let holders =
@@ -141,12 +141,12 @@ impl<S: StateMachine> Driver<S> {
         // A request may be lost with its leader.
         let asks_again = self.sends_again(now);
         for (node, beat) in holders {
-            let is_new = !self.overdue.contains(&node);
+            let is_new = !self.room.overdue.contains(&node);
             if is_new && !self.patience.is_over(node, beat, Duration::ZERO, now) {
                 continue;
             }
             if is_new {
-                self.overdue.push(node);
+                self.room.overdue.push(node);
                 self.counters.suspicions += 1;
             }
             if (is_new || asks_again) && self.core.members().contains(node) {
