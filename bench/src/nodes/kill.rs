@@ -193,7 +193,7 @@ impl Victims<'_> {
     ) -> Result<Vec<Outcome>, BenchError> {
         let limit = LIMIT + LIMIT_OF_DEATH * self.deaths as u32;
         let mut living: Vec<usize> = (0..self.campaign.hosts * self.campaign.members).collect();
-        let Some(pids) = pids(&mut launch, living.len()) else {
+        let Some(pids) = pids(&mut launch, living.len(), options) else {
             let (_, _folder, ended) = launch.finish(LIMIT, options)?;
             let wrong = Some(format!("the members did not meet: {ended:?}"));
             return Ok(vec![Outcome { has_hung: ended == Ended::Hung, wrong, ..Outcome::default() }]);
@@ -202,7 +202,7 @@ impl Victims<'_> {
         for number in 0..self.deaths {
             std::thread::sleep(Duration::from_millis(random.u64(BEFORE_MS)));
             let death = self.kill_one(&pids, living, number, random)?;
-            let has_gone_on = self.is_survivable && have_gone_on(&mut launch, &death, limit);
+            let has_gone_on = self.is_survivable && have_gone_on(&mut launch, &death, limit, options);
             living = death.survivors.clone();
             deaths.push(death);
             if !has_gone_on {
@@ -281,13 +281,13 @@ fn after_name(rank: usize, death: usize) -> String {
 }
 
 /// Waits until all survivors of a death have gone on; false if the launch ends, or takes too long.
-fn have_gone_on(launch: &mut Launch<'_>, death: &Death, limit: Duration) -> bool {
+fn have_gone_on(launch: &mut Launch<'_>, death: &Death, limit: Duration, options: &Options) -> bool {
     let has = |work: &Work, rank: usize| work.told::<After>(&after_name(rank, death.number)).is_some();
     loop {
         if death.survivors.iter().all(|&rank| has(&launch.work, rank)) {
             return true;
         }
-        if launch.is_over(limit) {
+        if launch.is_over(limit, options) {
             return false;
         }
         std::thread::sleep(Duration::from_millis(1));
@@ -295,14 +295,14 @@ fn have_gone_on(launch: &mut Launch<'_>, death: &Death, limit: Duration) -> bool
 }
 
 /// The processes of all ranks, once all are in the group; `None` if they do not come.
-fn pids(launch: &mut Launch<'_>, ranks: usize) -> Option<Vec<Pid>> {
+fn pids(launch: &mut Launch<'_>, ranks: usize, options: &Options) -> Option<Vec<Pid>> {
     loop {
         let found: Option<Vec<Pid>> =
             (0..ranks).map(|rank| Pid::from_raw(launch.work.told(&format!("pid-{rank}"))?)).collect();
         if found.is_some() {
             return found;
         }
-        if launch.is_over(LIMIT) {
+        if launch.is_over(LIMIT, options) {
             return None;
         }
         std::thread::sleep(Duration::from_millis(1));

@@ -112,8 +112,9 @@ impl<'a> Launch<'a> {
         lines[lines.len().saturating_sub(LAST_LINES)..].join(" | ")
     }
 
-    pub(super) fn is_over(&mut self, limit: Duration) -> bool {
-        self.begin.elapsed() > limit || !matches!(self.child.try_wait(), Ok(None))
+    /// True if it has ended, takes too long, or the user wants to stop.
+    pub(super) fn is_over(&mut self, limit: Duration, options: &Options) -> bool {
+        self.begin.elapsed() > limit || options.go_on().is_err() || !matches!(self.child.try_wait(), Ok(None))
     }
 }
 
