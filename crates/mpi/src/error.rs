@@ -25,7 +25,7 @@ pub struct MpiError {
 impl MpiError {
     /// An operation of all nodes that some of them did not come to.
     pub(crate) fn late(call: &'static str) -> Self {
-        Self::of_no_class(call, "not all nodes have called it in time".to_owned())
+        Self { is_late: true, ..Self::of_no_class(call, "not all nodes have called it in time".to_owned()) }
     }
 
     /// The system has refused the thread that a call needs.
@@ -34,7 +34,7 @@ impl MpiError {
     }
 
     fn of_no_class(call: &'static str, text: String) -> Self {
-        Self { call, class: 0, text, is_failure: false, is_revoked: false, is_late: true }
+        Self { call, class: 0, text, is_failure: false, is_revoked: false, is_late: false }
     }
 }
 

@@ -3,7 +3,6 @@
 
 use std::io::Cursor;
 use std::sync::{Mutex, PoisonError};
-use std::time::Duration;
 
 use corecast::replica::{Batch, Batched, ExecuteError, Level, Session};
 use openraft::storage::RaftStateMachine;
@@ -17,8 +16,6 @@ use crate::state::{Change, Entry, Previous, Replica, State, Types};
 
 /// The most entries of a command, whose bytes have to fit the room for operations.
 const MOST_ENTRIES: usize = 256;
-/// The time after which a request is asked for again.
-const PATIENCE: Duration = Duration::from_secs(1);
 
 /// The state of a host, as its voter sees it.
 pub(crate) struct Applied {
@@ -34,19 +31,14 @@ impl Applied {
         Ok(Self { replica, session })
     }
 
-    /// Has all replicas of the host apply these changes, each once. It blocks for some microseconds, while other tasks of the
-    /// runtime run on other threads.
+    /// Has all replicas of the host apply these changes, each once. It blocks for some microseconds, and longer where a replica
+    /// stands still, while other tasks of the runtime run on other threads.
     fn execute(&mut self, changes: &[Change]) -> Result<Vec<Previous>, ExecuteError> {
         let mut batch = Batch::new();
         changes.iter().for_each(|change| batch.push(change));
         let session = self.session.get_mut().unwrap_or_else(PoisonError::into_inner);
-        tokio::task::block_in_place(|| {
-            let mut outcome = session.execute_timeout(&batch, PATIENCE);
-            while let Err(ExecuteError::Unknown { rid }) = outcome {
-                outcome = session.resume(rid, PATIENCE);
-            }
-            outcome.map(|(previous, _)| previous.iter().collect())
-        })
+        let outcome = tokio::task::block_in_place(|| session.execute(&batch));
+        outcome.map(|(previous, _)| previous.iter().collect())
     }
 
     /// A copy of the state that shows all that this voter has applied.

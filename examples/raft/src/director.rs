@@ -13,10 +13,11 @@ use crate::client::Client;
 use crate::hosts::{self, Host};
 use crate::network::{Reply, Request};
 use crate::state::digest;
+use crate::voter::READERS;
 
 const CLIENTS: usize = 4;
 /// Replicas of a host: those of its voter and of its readers.
-const REPLICAS: usize = 3;
+const REPLICAS: usize = READERS + 1;
 
 /// The writes of a client.
 struct Written {
@@ -33,7 +34,7 @@ pub(crate) fn direct(writes: usize) -> Outcome {
     let addresses: Vec<SocketAddr> = hosts.iter().map(|host| host.address).collect();
     begin(&addresses)?;
     let names: Vec<&str> = hosts.iter().map(|host| host.name.as_str()).collect();
-    println!("three hosts, {}, each with a voter and {} readers", names.join(", "), REPLICAS - 1);
+    println!("three hosts, {}, each with a voter and {} readers", names.join(", "), READERS);
     let begin = Instant::now();
     let written = write_and_kill(&addresses, &mut hosts, writes)?;
     let longest = written.iter().map(|written| written.longest).max().unwrap_or_default();

@@ -52,7 +52,7 @@ impl Host {
         Ok(self.lines.next().ok_or_else(|| format!("the voter of {} has ended", self.name))??)
     }
 
-    /// What the replicas of this host have when they show an entry of Raft's log.
+    /// Asks the replicas of this host for their states, once they show an entry of Raft's log.
     pub(crate) fn tell_of(&mut self, entry: u64, replicas: usize) -> Outcome<Vec<String>> {
         writeln!(self.stdin, "{entry}")?;
         (0..replicas).map(|_| self.hear()).collect()

@@ -18,7 +18,7 @@ use crate::reader::Reader;
 use crate::state::{Replica, State, Types, tell_of};
 
 /// Processes of a host beside its voter.
-const READERS: usize = 2;
+pub(crate) const READERS: usize = 2;
 /// The room for the operations of a host's state, in bytes.
 const BULK_BYTES: u64 = 4 << 20;
 

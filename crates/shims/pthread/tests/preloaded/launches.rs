@@ -10,8 +10,7 @@ use super::object::{LOCKS, output, preloaded, program};
 
 const PROGRAMS: [&str; 7] = ["barrier.c", "mutex.c", "cond.c", "rwlock.c", "fork.c", "heap.c", "standard.cpp"];
 
-/// Every lock meets every program, and every third launch has one CPU for
-/// all its threads.
+/// Every lock meets every program, and every third launch has one CPU for all its threads.
 #[test]
 fn many_launches_end_and_give_the_same() {
     let built: Vec<PathBuf> = PROGRAMS.iter().filter_map(|source| program(source)).collect();
