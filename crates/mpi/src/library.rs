@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use corecast_base::sync::{AtomicBool, Ordering};
 
-use crate::abi::{Abi, Constants, Handle, SUCCESS};
+use crate::abi::{Abi, Constants, Handle, Operation, SUCCESS, Scalar};
 use crate::error::{MpiError, OpenError};
 use crate::functions::{Functions, Status};
 use crate::launcher::Launcher;
@@ -24,6 +24,8 @@ const TEXT_BYTES: usize = 8192;
 /// The time for which a wait of the set-up yields before it sleeps, and how long it sleeps.
 const BUSY: Duration = Duration::from_millis(20);
 const NAP: Duration = Duration::from_micros(500);
+/// The time in which the library finishes its messages before the end. None of 24 launches hung with 10 ms of it.
+const LAST_MESSAGES: Duration = Duration::from_millis(20);
 
 /// The error classes of Open MPI that tell of failed processes: failed, failed and pending, revoked.
 const FAILURES: [c_int; 3] = [75, 76, REVOKED];
@@ -195,6 +197,44 @@ impl Library {
         let made = *unsafe { Box::from_raw(place) };
         self.return_errors(made)?;
         Ok(Some(made))
+    }
+
+    /// The lowest value of all processes of a communicator, which all have to call it; `None` if `is_over` says that they are waited
+    /// for no longer.
+    pub(crate) fn lowest(
+        &self,
+        own: i64,
+        comm: Handle,
+        is_over: &mut dyn FnMut() -> bool,
+    ) -> Result<Option<i64>, MpiError> {
+        // Leaked if somebody is late: the library may still use them.
+        let own: *mut i64 = Box::leak(Box::new(own));
+        let lowest: *mut i64 = Box::leak(Box::new(i64::MAX));
+        let (read, write) = (own.cast_const().cast::<c_void>(), lowest.cast::<c_void>());
+        let (datatype, op) = (self.constants.scalar(Scalar::I64), self.constants.operation(Operation::Min));
+        let request = self.begin("MPI_Iallreduce", |request| {
+            // SAFETY: one value each, which stay until the request is done.
+            unsafe { (self.functions.iallreduce)(read, write, 1, datatype, op, comm, request) }
+        })?;
+        if !self.finish_unless(request, is_over)? {
+            return Ok(None);
+        }
+        // SAFETY: leaked above, and no request uses it any more.
+        drop(unsafe { Box::from_raw(own) });
+        // SAFETY: the same.
+        Ok(Some(*unsafe { Box::from_raw(lowest) }))
+    }
+
+    /// Waits until all processes of the library have called this, and lets it finish its messages. An error ends it earlier.
+    pub(crate) fn meet_at_end(&self) {
+        let met = self.lowest(0, self.constants.comm_world, &mut || false);
+        // `MPI_Finalize` of MPICH 4 over UCX waits for answers of other processes, which do not answer any more once their own part
+        // of it is done: it hung in half of all launches.
+        let begin = Instant::now();
+        while met.is_ok() && begin.elapsed() < LAST_MESSAGES {
+            self.proceed();
+            thread::sleep(NAP);
+        }
     }
 
     /// Waits until an operation is done; false if it is not before the deadline. Then its request stays with the library.

@@ -3,7 +3,8 @@
 //! `MPI_Init` and `MPI_Finalize` wait for all processes, and nothing ends them early. On a thread of their own they can be waited
 //! for with a limit; a process that was not initialised in time reports it. A process that ends well waits for the others to end,
 //! however long they compute or write after their last operation: launchers end all processes when one leaves without a finished
-//! `MPI_Finalize`. One that has found a fault waits for a short time, as the others may never come.
+//! `MPI_Finalize`. One that has found a fault waits for a short time, as the others may never come. So processes meet before they
+//! finalize, and what waits without a limit is that meeting; `MPI_Finalize` itself has one, as it may hang.
 
 use std::ffi::{c_int, c_void};
 use std::fmt;
@@ -20,10 +21,13 @@ use crate::error::{MpiError, OpenError};
 use crate::launcher::Launcher;
 use crate::library::Library;
 
-/// The variable with the limit of `MPI_Finalize` after all operations were completed, in seconds; there is none without it.
+/// The variable with the time for which a process that ends well waits for the others to end, in seconds; as long as it takes
+/// without it.
 pub const END_TIMEOUT_VARIABLE: &str = "CORECAST_MPI_END_TIMEOUT";
-/// The time for it after a fault, and in a process that ends with an exit code other than 0.
-const FINALIZE_AFTER_FAULT: Duration = Duration::from_secs(2);
+/// The time for `MPI_Finalize` once all processes have come.
+const FINALIZE: Duration = Duration::from_secs(30);
+/// Both times after a fault, and in a process that ends with an exit code other than 0.
+const AFTER_FAULT: Duration = Duration::from_secs(2);
 
 /// The library, and who ends it.
 pub(crate) struct Session {
@@ -37,6 +41,8 @@ pub(crate) struct Session {
 /// The thread that has initialised the library and waits to finalize it.
 struct Keeper {
     end: Sender<()>,
+    /// Heard once all processes have come to the end.
+    met: Receiver<()>,
     ended: Receiver<Result<(), MpiError>>,
 }
 
@@ -141,23 +147,31 @@ fn end_timeout() -> Option<Duration> {
 }
 
 impl Keeper {
-    /// Finalizes the library, and waits for that: after a clean end as long as it takes, unless the environment sets a limit.
+    /// Waits for the other processes to end, after a clean end as long as it takes unless the environment sets a limit, and
+    /// finalizes the library.
     fn end(self, is_clean: bool) {
         if self.end.send(()).is_err() {
             return;
         }
-        let limit = if is_clean { end_timeout() } else { Some(FINALIZE_AFTER_FAULT) };
-        let Some(limit) = limit else {
-            // There is nobody to tell an error of finalizing, and nothing to do about one.
-            let _ = self.ended.recv();
-            return;
+        let (limit, finalize) = if is_clean { (end_timeout(), FINALIZE) } else { (Some(AFTER_FAULT), AFTER_FAULT) };
+        // A thread that has ended is waited for no longer.
+        let has_met = match limit {
+            Some(limit) => self.met.recv_timeout(limit) != Err(RecvTimeoutError::Timeout),
+            None => {
+                let _ = self.met.recv();
+                true
+            }
         };
-        if matches!(self.ended.recv_timeout(limit), Err(RecvTimeoutError::Timeout)) && is_clean {
+        // There is nobody to tell an error of finalizing, and nothing to do about one.
+        let is_late = !has_met || matches!(self.ended.recv_timeout(finalize), Err(RecvTimeoutError::Timeout));
+        if is_late && is_clean {
+            let (limit, why) = match limit.filter(|_| !has_met) {
+                Some(limit) => (limit, format!(" ({END_TIMEOUT_VARIABLE}), as other processes have not come")),
+                None => (finalize, ", although all processes have come".to_owned()),
+            };
             let seconds = limit.as_secs_f64();
-            let told = format!(
-                "corecast: MPI_Finalize was not finished within {seconds} s ({END_TIMEOUT_VARIABLE}), as other \
-                 processes have not come: this one ends without it\n"
-            );
+            let told =
+                format!("corecast: MPI_Finalize was not finished within {seconds} s{why}: this one ends without it\n");
             // A process that ends has nobody to tell that its standard error is closed.
             let _ = io::stderr().write_all(told.as_bytes());
         }
@@ -166,6 +180,7 @@ impl Keeper {
     /// Initialises the library, and returns its level of threads; `None` if that was not done before the deadline.
     fn start(library: &Arc<Library>, deadline: Instant) -> Result<Option<(i32, Self)>, OpenError> {
         let (begun_sender, begun) = mpsc::channel();
+        let (met_sender, met) = mpsc::channel();
         let (ended_sender, ended) = mpsc::channel();
         let (end, end_receiver) = mpsc::channel();
         let library = Arc::clone(library);
@@ -176,6 +191,9 @@ impl Keeper {
                 return;
             }
             if end_receiver.recv().is_ok() {
+                library.meet_at_end();
+                // They may be waited for no longer.
+                let _ = met_sender.send(());
                 let _ = ended_sender.send(library.finalize());
             }
         };
@@ -185,7 +203,7 @@ impl Keeper {
             reason: error.to_string(),
         })?;
         match begun.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
-            Ok(level) => Ok(Some((level?, Self { end, ended }))),
+            Ok(level) => Ok(Some((level?, Self { end, met, ended }))),
             Err(RecvTimeoutError::Timeout) => Ok(None),
             Err(RecvTimeoutError::Disconnected) => {
                 Err(OpenError::System { action: "initialise MPI", reason: "its thread has ended".to_owned() })

@@ -5,12 +5,11 @@
 //! 3. Rank 0 collects the facts of all and gives them to all; every process looks for differences, and all find the same.
 //! 4. The communicators are made.
 
-use std::ffi::{c_int, c_void};
-use std::ptr;
+use std::ffi::c_int;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use crate::abi::{Abi, Handle, Operation, Scalar};
+use crate::abi::{Abi, Handle};
 use crate::engine::Communicators;
 use crate::error::{MpiError, OpenError, Stage};
 use crate::launcher::Launcher;
@@ -108,23 +107,10 @@ impl SetUp {
 
     /// The lowest rank that has failed at something; `None` if none has. All processes have to call it.
     pub(crate) fn first_failed(&self, has_failed: bool) -> Result<Option<usize>, OpenError> {
-        let library = &self.session.library;
-        // Leaked if somebody is late: the library may still use them.
-        let own = Box::leak(Box::new(if has_failed { self.rank as i64 } else { i64::MAX }));
-        let lowest: *mut i64 = Box::leak(Box::new(i64::MAX));
-        let (read, write) = (ptr::from_mut(own).cast::<c_void>(), lowest.cast::<c_void>());
-        let (datatype, op) = (library.constants.scalar(Scalar::I64), library.constants.operation(Operation::Min));
-        let request = library.begin("MPI_Iallreduce", |request| {
-            // SAFETY: one value each, which stay until the request is done.
-            unsafe { (library.functions.iallreduce)(read, write, 1, datatype, op, self.comm, request) }
-        })?;
-        if !library.finish(request, self.limit.deadline)? {
-            return Err(self.late(MpiError::late("MPI_Iallreduce"), Stage::Facts));
-        }
-        // SAFETY: leaked above, and no request uses it any more.
-        let lowest = *unsafe { Box::from_raw(lowest) };
-        // SAFETY: the same.
-        drop(unsafe { Box::from_raw(read.cast::<i64>()) });
+        let own = if has_failed { self.rank as i64 } else { i64::MAX };
+        let deadline = self.limit.deadline;
+        let lowest = self.session.library.lowest(own, self.comm, &mut || Instant::now() > deadline)?;
+        let lowest = lowest.ok_or_else(|| self.late(MpiError::late("MPI_Iallreduce"), Stage::Facts))?;
         Ok(usize::try_from(lowest).ok().filter(|&rank| rank < self.facts.len()))
     }
 
