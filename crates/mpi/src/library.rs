@@ -199,8 +199,8 @@ impl Library {
         Ok(Some(made))
     }
 
-    /// The lowest value of all processes of a communicator, which all have to call it; `None` if `is_over` says that they are waited
-    /// for no longer.
+    /// The lowest value of all processes of a communicator, which all have to call it; `None` if `is_over` says that they are
+    /// waited for no longer.
     pub(crate) fn lowest(
         &self,
         own: i64,
@@ -228,8 +228,8 @@ impl Library {
     /// Waits until all processes of the library have called this, and lets it finish its messages. An error ends it earlier.
     pub(crate) fn meet_at_end(&self) {
         let met = self.lowest(0, self.constants.comm_world, &mut || false);
-        // `MPI_Finalize` of MPICH 4 over UCX waits for answers of other processes, which do not answer any more once their own part
-        // of it is done: it hung in half of all launches.
+        // `MPI_Finalize` of MPICH 4 over UCX waits for answers of other processes, which do not answer any more once their own
+        // part of it is done: it hung in half of all launches.
         let begin = Instant::now();
         while met.is_ok() && begin.elapsed() < LAST_MESSAGES {
             self.proceed();
