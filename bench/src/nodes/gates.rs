@@ -94,7 +94,7 @@ fn longest(
     time: impl Fn(&NodesDeathRow) -> Option<f64>,
 ) -> Result<f64, String> {
     let rows = || report.deaths.iter().filter(|row| row.victim == victim && row.is_survivable);
-    let found = most(rows().filter_map(|row| time(row))).ok_or_else(|| needs(victim))?;
+    let found = most(rows().filter_map(time)).ok_or_else(|| needs(victim))?;
     enough(found, limit, rows().map(|row| row.runs).sum(), victim)
 }
 
