@@ -4,5 +4,9 @@
 mod counter;
 #[path = "nodes/learning.rs"]
 mod learning;
+#[path = "nodes/files.rs"]
+mod files;
+#[path = "nodes/places.rs"]
+mod places;
 #[path = "nodes/threads.rs"]
 mod threads;

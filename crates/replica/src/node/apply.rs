@@ -120,7 +120,8 @@ impl<S: StateMachine> Driver<S> {
             disk.keep(index, Some(&bytes)).map_err(Stop::Files)?;
         }
         let op = S::Op::decode(&bytes).ok_or(Stop::Panicked(index))?;
-        let out = catch_unwind(AssertUnwindSafe(|| machine.apply(index, &op))).map_err(|_| Stop::Panicked(index))?;
+        let at = self.config.files.base + index;
+        let out = catch_unwind(AssertUnwindSafe(|| machine.apply(at, &op))).map_err(|_| Stop::Panicked(index))?;
         bytes.clear();
         bytes.extend_from_slice(&index.to_le_bytes());
         out.encode(&mut bytes);
