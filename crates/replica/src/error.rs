@@ -1,6 +1,7 @@
 //! The errors of groups, operations and reads.
 
 use std::io;
+use std::path::PathBuf;
 
 use corecast_base::region::{AttachError, CreateError, Forked};
 use corecast_base::rendezvous::RendezvousError;
@@ -69,6 +70,14 @@ pub enum OpenError {
     /// The group has stopped.
     #[error("the group has stopped: all replicas panicked at command {0}")]
     Poisoned(Index),
+    /// The state machine panicked at a command that the files hold. Mend it: replicas that ran have applied the command.
+    #[error("the state machine panicked at command {index} in {}", folder.display())]
+    Panicked {
+        /// The folder of the replica whose files were read.
+        folder: PathBuf,
+        /// The place of the command, as the files count.
+        index: Index,
+    },
     /// A thread could not be started.
     #[error("no thread for the node: {0}")]
     Thread(io::Error),

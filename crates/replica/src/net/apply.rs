@@ -62,14 +62,17 @@ impl<S: StateMachine> Driver<S> {
         let Some(command) = self.core.decided(index).cloned() else { return Ok(()) };
         let (session, rid) = (command.session, command.rid);
         let outcome = self.system.begin(index, &command);
-        if let Some(disk) = &mut self.disk {
-            let operation = if let Outcome::Run(bytes) = &outcome { Some(&bytes[..]) } else { None };
-            disk.keep(index, operation).map_err(Stop::Files)?;
+        if let (Some(disk), false) = (&mut self.disk, matches!(outcome, Outcome::Run(_))) {
+            disk.keep(index, None).map_err(Stop::Files)?;
         }
         match outcome {
             Outcome::Run(bytes) => {
                 let at = self.config.files.base + index;
                 let reply = run(&mut applied.machine, at, index, bytes, &mut self.bytes)?;
+                // Not before: nobody could start from files with an operation at which all replicas panic.
+                if let Some(disk) = &mut self.disk {
+                    disk.keep(index, Some(bytes)).map_err(Stop::Files)?;
+                }
                 self.system.finish(session, rid, Arc::clone(&reply));
                 self.deliver(session, rid, &reply);
             }

@@ -7,9 +7,10 @@
 //! FOLDER/replica-origin/         messages: the files that all nodes of a group begin with, those of a replica of the one before
 //! ```
 //! A result is handed out when the log of the replica that hands it out is as durable as [`Fsync`] says; one sync serves all
-//! results of a turn. If all processes died, the node that makes the group anew starts from the replica that got furthest: each
-//! log is a prefix of the same commands, so it holds every result that was handed out anywhere. Sessions end with their
-//! processes, and indexes begin anew. The files count on: the region of the group says from where.
+//! results of a turn. A command is kept once it is applied, so one at which all replicas panic is in no log. If all processes
+//! died, the node that makes the group anew starts from the replica that got furthest: each log is a prefix of the same commands,
+//! so it holds every result that was handed out anywhere. Sessions end with their processes, and indexes begin anew. The files
+//! count on: the region of the group says from where.
 //!
 //! Where nodes share no memory, all that a group begins with read the same files, one after another: the process that makes the
 //! group has no state machine yet, so it sets those of the furthest replica aside.
@@ -17,6 +18,7 @@
 use std::fs::{self, File};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
@@ -330,7 +332,9 @@ fn read<S: StateMachine>(replica: &Path, group: u64, initial: S) -> Result<Recov
             let record = record?;
             if let Some((&OPERATION, operation)) = record.bytes.split_first() {
                 let what = || invalid(format!("command {} in {} is no operation", record.index, replica.display()));
-                machine.apply(record.index, &S::Op::decode(operation).ok_or_else(what)?);
+                let op = S::Op::decode(operation).ok_or_else(what)?;
+                let applied = catch_unwind(AssertUnwindSafe(|| machine.apply(record.index, &op)));
+                applied.map_err(|_| OpenError::Panicked { folder: replica.to_owned(), index: record.index })?;
             }
             count = record.index + 1;
         }

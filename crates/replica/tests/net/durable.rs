@@ -4,9 +4,9 @@ use std::path::Path;
 
 use corecast_replica::net::{Config, Group, Node, Spread};
 use corecast_replica::wal::Fsync;
-use corecast_replica::{Level, OpenError};
+use corecast_replica::{ExecuteError, Level, OpenError};
 
-use crate::counter::Counter;
+use crate::counter::{Counter, PANIC};
 use crate::places::Places;
 use crate::{CALM, PATIENCE, await_voters, spreads};
 
@@ -114,5 +114,23 @@ fn places_are_the_same_when_files_are_read_back() {
             expected.push(session.execute_timeout(&(), PATIENCE).expect("done").0);
         }
         assert!(expected.is_sorted_by(|one, next| one < next), "{expected:?}");
+    }
+    let group = Group::create(&config).expect("nobody has the files");
+    let last = *expected.last().expect("twelve");
+    let error = group.join(0, Places::that_panic_at(last)).expect_err("it panics");
+    assert!(matches!(error, OpenError::Panicked { index, .. } if index == last), "{error}");
+}
+
+/// The operation was never done anywhere, so nobody misses it.
+#[test]
+fn a_group_whose_replicas_all_panicked_starts_from_its_files() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let mut sum = 0;
+    for _ in 0..2 {
+        let (_group, nodes) = start(&config(folder.path(), Spread::Sequential), 3);
+        add(&nodes, &mut sum);
+        let mut session = nodes[2].session().expect("a member");
+        let error = session.execute_timeout(&PANIC, PATIENCE).expect_err("all panic");
+        assert!(matches!(error, ExecuteError::Poisoned { .. }), "{error}");
     }
 }

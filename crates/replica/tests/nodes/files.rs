@@ -3,9 +3,9 @@
 use std::path::Path;
 
 use corecast_replica::wal::Fsync;
-use corecast_replica::{Config, Level, Replicated};
+use corecast_replica::{Config, ExecuteError, Level, OpenError, Replicated};
 
-use crate::counter::Counter;
+use crate::counter::{Counter, PANIC};
 use crate::places::Places;
 
 fn config(folder: &Path) -> Config {
@@ -57,4 +57,37 @@ fn places_are_the_same_when_files_are_read_back() {
         }
         assert!(expected.is_sorted_by(|one, next| one < next), "{expected:?}");
     }
+}
+
+/// The operation was never done anywhere, so nobody misses it.
+#[test]
+fn a_group_whose_replicas_all_panicked_starts_from_its_files() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let config = config(folder.path());
+    for round in 0..2 {
+        let first = Replicated::create(&config, Counter::default()).expect("readable files");
+        let second = Replicated::<Counter>::attach_fd(&config, first.share().expect("/proc")).expect("the group lives");
+        assert_eq!(first.read(Level::Linearizable, &()).expect("fresh").0, (5 * round, 5 * round));
+        let mut session = second.session().expect("a member");
+        for _ in 0..5 {
+            session.execute(&1).expect("done");
+        }
+        let error = session.execute(&PANIC).expect_err("all panic");
+        assert!(matches!(error, ExecuteError::Poisoned { .. }), "{error}");
+    }
+}
+
+#[test]
+fn a_machine_that_panics_at_a_command_in_its_files_is_an_error() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let config = config(folder.path());
+    let start = |initial| Replicated::create(&config, initial);
+    let node = start(Places::default()).expect("no files");
+    let mut session = node.session().expect("a member");
+    let places: Vec<_> = (0..3).map(|_| session.execute(&()).expect("done").0).collect();
+    drop((session, node));
+    let error = start(Places::that_panic_at(places[1])).expect_err("it panics");
+    assert!(matches!(error, OpenError::Panicked { index, .. } if index == places[1]), "{error}");
+    let mended = start(Places::default()).expect("readable files");
+    assert_eq!(mended.read(Level::Local, &()).expect("never waits").0, places);
 }
