@@ -2,10 +2,10 @@
 
 #[path = "nodes/counter.rs"]
 mod counter;
-#[path = "nodes/learning.rs"]
-mod learning;
 #[path = "nodes/files.rs"]
 mod files;
+#[path = "nodes/learning.rs"]
+mod learning;
 #[path = "nodes/places.rs"]
 mod places;
 #[path = "nodes/threads.rs"]
