@@ -1,9 +1,12 @@
 //! Groups of one process that keep files.
 
+use std::io;
 use std::path::Path;
+use std::time::{Duration, Instant};
 
+use corecast_base::sync::{AtomicBool, AtomicU32, Ordering};
 use corecast_replica::wal::Fsync;
-use corecast_replica::{Config, ExecuteError, Level, OpenError, Replicated};
+use corecast_replica::{Config, ExecuteError, Index, Level, OpenError, Replicated, StateMachine};
 
 use crate::counter::{Counter, PANIC};
 use crate::places::Places;
@@ -90,4 +93,97 @@ fn a_machine_that_panics_at_a_command_in_its_files_is_an_error() {
     assert!(matches!(error, OpenError::Panicked { index, .. } if index == places[1]), "{error}");
     let mended = start(Places::default()).expect("readable files");
     assert_eq!(mended.read(Level::Local, &()).expect("never waits").0, places);
+}
+
+/// True while states of [`Slow`] cannot be written, and how many are being written.
+static IS_HELD: AtomicBool = AtomicBool::new(false);
+static WRITING: AtomicU32 = AtomicU32::new(0);
+
+/// A state that takes long to write: as long as it is held.
+#[derive(Debug, Default)]
+struct Slow(u64);
+
+/// Holds it until it is dropped, in a test that fails, too.
+struct Hold;
+
+impl Hold {
+    fn begin() -> Self {
+        // ORDERING: Relaxed, the flag says everything
+        IS_HELD.store(true, Ordering::Relaxed);
+        Self
+    }
+}
+
+impl Drop for Hold {
+    fn drop(&mut self) {
+        // ORDERING: Relaxed, the flag says everything
+        IS_HELD.store(false, Ordering::Relaxed);
+    }
+}
+
+impl StateMachine for Slow {
+    type Op = Vec<u8>;
+    type Out = ();
+    type Query = ();
+    type Answer = u64;
+
+    fn apply(&mut self, _at: Index, _op: &Vec<u8>) {
+        self.0 += 1;
+    }
+
+    fn query(&self, (): &()) -> u64 {
+        self.0
+    }
+
+    fn digest(&self) -> u128 {
+        self.0.into()
+    }
+
+    fn snapshot(&self, to: &mut dyn io::Write) -> io::Result<()> {
+        // ORDERING: Relaxed, the count says everything
+        WRITING.fetch_add(1, Ordering::Relaxed);
+        // ORDERING: Relaxed, the flag says everything
+        while IS_HELD.load(Ordering::Relaxed) {
+            std::thread::yield_now();
+        }
+        // ORDERING: Relaxed, the count says everything
+        WRITING.fetch_sub(1, Ordering::Relaxed);
+        to.write_all(&self.0.to_le_bytes())
+    }
+
+    fn restore(from: &mut dyn io::Read) -> io::Result<Self> {
+        let mut bytes = [0; 8];
+        from.read_exact(&mut bytes)?;
+        Ok(Self(u64::from_le_bytes(bytes)))
+    }
+}
+
+/// All replicas have the same log; if all wrote their states at the same time, nobody would be left to go on.
+#[test]
+fn a_replica_that_writes_its_state_for_long_stops_nobody_else() {
+    const PATIENCE: Duration = Duration::from_secs(60);
+    const EVERY: usize = 1 << 16;
+    let folder = tempfile::tempdir().expect("a folder");
+    let config = Config::default().slots(4).window(256).bulk_bytes(1 << 18).snapshot_every(EVERY as u64);
+    let config = config.durable(folder.path(), Fsync::Never);
+    let first = Replicated::create(&config, Slow::default()).expect("no files");
+    let second = Replicated::<Slow>::attach_fd(&config, first.share().expect("/proc")).expect("the group lives");
+    let mut session = second.session().expect("a member");
+    let hold = Hold::begin();
+    // As much as the first waits for, and less than the second does.
+    for _ in 0..EVERY / 1024 {
+        session.execute_timeout(&vec![7; 1024], PATIENCE).expect("done");
+    }
+    let until = Instant::now() + PATIENCE;
+    // ORDERING: Relaxed, the count says everything
+    while WRITING.load(Ordering::Relaxed) == 0 {
+        assert!(Instant::now() < until, "the first has a log that is long enough");
+        std::thread::yield_now();
+    }
+    // More than the log has places for: the first is put out, and comes back later.
+    for _ in 0..300 {
+        session.execute_timeout(&Vec::new(), PATIENCE).expect("done");
+    }
+    drop(hold);
+    assert_eq!(second.read_timeout(Level::Linearizable, &(), PATIENCE).expect("fresh").0, EVERY as u64 / 1024 + 300);
 }

@@ -16,13 +16,14 @@
 //! group has no state machine yet, so it sets those of the furthest replica aside.
 //!
 //! - `folder`: where the files are, and how far those of a replica go;
-//! - `disk`: the files of a node that runs;
+//! - `disk`: the files of a node that runs; `snapshot_thread`: its snapshots, which are written while it goes on;
 //! - `recovery`: the state that the files of a group hold.
 
 mod disk;
 mod folder;
 mod recovery;
+mod snapshot_thread;
 
-pub(crate) use disk::Disk;
+pub(crate) use disk::{Disk, SNAPSHOT_EVERY};
 pub(crate) use folder::{Durability, FilesOrigin, check_kept};
 pub(crate) use recovery::{read_origin, set_origin_aside, start_from_files};

@@ -132,11 +132,15 @@ fn read<S: StateMachine>(replica: &Path, group: u64, initial: S) -> Result<Recov
 
 #[cfg(test)]
 mod tests {
-    use super::super::disk::Disk;
+    use super::super::disk::{Disk, SNAPSHOT_EVERY};
     use super::*;
     use crate::kv::{Compact, CompactSet};
 
     const GROUP_NUMBER: u64 = 7;
+
+    fn origin(base: Index) -> FilesOrigin {
+        FilesOrigin { group: GROUP_NUMBER, base }
+    }
 
     fn store() -> Compact {
         Compact::with_capacity(10).expect("small")
@@ -144,7 +148,8 @@ mod tests {
 
     /// Files of a slot that hold this many commands.
     fn write(durability: &Durability, slot: u16, count: u8) {
-        let mut disk = Disk::begin(durability, GROUP_NUMBER, slot, 0, (&store(), 0)).expect("nobody has them");
+        let mut disk =
+            Disk::begin(durability, origin(0), slot, SNAPSHOT_EVERY, (&store(), 0)).expect("nobody has them");
         for at in 0..count {
             let mut operation = Vec::new();
             CompactSet { key: [at; 8], value: [at; 16] }.encode(&mut operation);
@@ -164,12 +169,13 @@ mod tests {
         fs::create_dir_all(folder.path().join("replaced/log")).expect("room");
         for _ in 0..2 {
             let files = set_origin_aside(&durability).expect("nobody has them");
-            assert_eq!(files, FilesOrigin { group: GROUP_NUMBER, base: 5 });
+            assert_eq!(files, origin(5));
             let state = read_origin(&durability, files, store()).expect("whole");
             assert_eq!((state.query(&[4; 8]), state.query(&[5; 8])), (Some([4; 16]), None));
         }
-        let error = Disk::begin(&durability, GROUP_NUMBER, 2, 0, (&store(), 3)).expect_err("the slot holds four");
+        let error =
+            Disk::begin(&durability, origin(0), 2, SNAPSHOT_EVERY, (&store(), 3)).expect_err("the slot holds four");
         assert!(matches!(error, OpenError::Behind { kept: 4, taken: 3 }), "{error}");
-        Disk::begin(&durability, GROUP_NUMBER, 2, 5, (&store(), 0)).expect("five are more");
+        Disk::begin(&durability, origin(5), 2, SNAPSHOT_EVERY, (&store(), 0)).expect("five are more");
     }
 }
