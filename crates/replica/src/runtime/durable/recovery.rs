@@ -8,8 +8,8 @@ use rustix::fs::{FlockOperation, flock};
 
 use super::disk::OPERATION;
 use super::folder::{
-    Durability, FilesOrigin, GROUP, ORIGIN, count_in, group_number, invalid, new_number, open, replica_folders,
-    sync_folder,
+    Durability, FilesOrigin, GROUP, ORIGIN, count_in, group_number, invalid, is_in_use, new_number, open,
+    replica_folders, sync_folder,
 };
 use crate::error::OpenError;
 use crate::wal::Fsync;
@@ -31,7 +31,7 @@ pub(crate) fn start_from_files<S: StateMachine>(
     let group = group_number(&durability.folder, new_number())?;
     let found = match furthest(&durability.folder, group)? {
         None => Recovered { machine: initial, count: 0 },
-        Some((_, replica)) => read(&replica, group, initial)?,
+        Some((_, replica)) => read(&replica, group, initial).map_err(of_replica(&replica))?,
     };
     Ok((FilesOrigin { group, base: found.count }, found.machine))
 }
@@ -84,12 +84,23 @@ pub(crate) fn read_origin<S: StateMachine>(
 fn furthest(folder: &Path, group: u64) -> Result<Option<(Index, PathBuf)>, OpenError> {
     let mut furthest: Option<(Index, PathBuf)> = None;
     for replica in replica_folders(folder)? {
-        let count = count_of(&replica, group)?;
+        // Nobody knows how far one got whose files are damaged: to pass over it may lose results.
+        let count = count_of(&replica, group).map_err(of_replica(&replica))?;
         if furthest.as_ref().is_none_or(|(most, _)| count > *most) {
             furthest = Some((count, replica));
         }
     }
     Ok(furthest)
+}
+
+/// Says whose files could not be used, where others may do without them.
+fn of_replica(folder: &Path) -> impl FnOnce(OpenError) -> OpenError {
+    let folder = folder.to_owned();
+    move |cause| match cause {
+        cause @ OpenError::Panicked { .. } => cause,
+        cause if is_in_use(&cause) => cause,
+        cause => OpenError::Replica { folder, cause: Box::new(cause) },
+    }
 }
 
 /// The count of commands that a replica's files show.
@@ -177,5 +188,23 @@ mod tests {
             Disk::begin(&durability, origin(0), 2, SNAPSHOT_EVERY, (&store(), 3)).expect_err("the slot holds four");
         assert!(matches!(error, OpenError::Behind { kept: 4, taken: 3 }), "{error}");
         Disk::begin(&durability, origin(5), 2, SNAPSHOT_EVERY, (&store(), 0)).expect("five are more");
+    }
+    #[test]
+    fn a_damaged_replica_is_named_and_the_others_do_without_it() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let durability = Durability { folder: folder.path().to_owned(), fsync: Fsync::Never };
+        fs::write(folder.path().join(GROUP), GROUP_NUMBER.to_string()).expect("room");
+        [(0, 3), (1, 5)].into_iter().for_each(|(slot, count)| write(&durability, slot, count));
+        let damaged = folder.path().join("replica-1");
+        for entry in fs::read_dir(damaged.join("log")).expect("a log") {
+            fs::write(entry.expect("a file").path(), "no log").expect("room");
+        }
+        let start = || start_from_files(&durability, store()).map(|(files, _)| files);
+        let error = start().expect_err("nobody knows how far it got");
+        assert!(matches!(&error, OpenError::Replica { folder, .. } if *folder == damaged), "{error}");
+        assert!(error.to_string().contains("replica-1"), "{error}");
+        assert!(matches!(set_origin_aside(&durability), Err(OpenError::Replica { .. })));
+        fs::rename(&damaged, folder.path().join("damaged-1")).expect("it is moved away");
+        assert_eq!(start().expect("the other is whole"), origin(3));
     }
 }
