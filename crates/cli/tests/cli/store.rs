@@ -294,6 +294,25 @@ fn killed_processes_come_back_and_nothing_is_lost() {
     store.stop();
 }
 
+/// Without files, a store is gone with its last process. The next one serves at the same socket, and is not taken for the old one.
+#[test]
+fn a_store_that_begins_anew_says_so() {
+    let program = Program::new();
+    for (options, begins, left) in
+        [(&[][..], "empty", "$-1|"), (&["--data", "folder"], "with what its files hold", "$1|1|")]
+    {
+        let mut store = Store::serve(&program, &[&["--replicas", "1"], options].concat());
+        assert_eq!(store.ask("SET a 1").expect("answered"), "+OK|");
+        signal(store.pids[0], Signal::KILL);
+        assert!(store.remark().contains("ended by signal 9"));
+        let words = store.remark();
+        assert!(words.contains(&format!("no process of the store was left: it begins anew, {begins}")), "{words}");
+        store.pids[0] = started(&store.remark());
+        store.ask_until("GET a", left);
+        store.stop();
+    }
+}
+
 /// Each process is killed, the leader first, while a client sends pipelines, whose changes are ordered as one: all that was
 /// acknowledged is there.
 #[test]

@@ -57,7 +57,7 @@ pub(super) fn run(arguments: &Arguments, output: &Output) -> Result<(), Failure>
         // The other end only waits for this.
         let _ = stopper.shutdown(std::net::Shutdown::Both);
     })?;
-    let mut processes = Processes::default();
+    let mut processes = Processes::new();
     for slot in 0..arguments.store.replicas {
         let mut child = arguments.start(slot, slot == 0, &place.bound)?;
         let stdout = child.stdout.take().expect("piped");
@@ -69,7 +69,7 @@ pub(super) fn run(arguments: &Arguments, output: &Output) -> Result<(), Failure>
     let ready = Ready { store: &arguments.store.name, socket: place.bound.path().to_owned(), pids: processes.pids() };
     say(&ready, output)?;
     let start = |slot: usize, is_alone: bool| arguments.start(slot, is_alone, &place.bound);
-    processes.supervise(&stop, &start, &mut |event| output.remark(&words_of(event)))
+    processes.supervise(&stop, &start, &mut |event| output.remark(&arguments.words_of(event)))
 }
 
 impl Arguments {
@@ -96,6 +96,21 @@ impl Arguments {
         command.process_group(0).stdin(Stdio::from(listener)).stdout(Stdio::piped());
         command.spawn().map_err(failed)
     }
+
+    fn words_of(&self, event: &Event) -> String {
+        match event {
+            Event::Ended { slot, pid, status } => format!("replica {slot}, process {pid}, ended {}", told(*status)),
+            Event::Started { slot, pid } => format!("replica {slot} is started again as process {pid}"),
+            Event::NotStarted { slot, words } => format!("replica {slot} is not started again yet: {words}"),
+            Event::GivenUp { slot } => {
+                format!("replica {slot} ended again and again soon after its start, and is not started any more")
+            }
+            Event::BegunAnew => {
+                let begins = if self.store.data.is_some() { "with what its files hold" } else { "empty" };
+                format!("no process of the store was left: it begins anew, {begins}")
+            }
+        }
+    }
 }
 
 /// Waits until a replica says that it is ready; false if the user wants to stop before.
@@ -120,11 +135,4 @@ fn say(ready: &Ready<'_>, output: &Output) -> Result<(), Failure> {
     let processes: Vec<String> = pids.iter().map(u32::to_string).collect();
     let words = format!("serving {store} at {} by processes {}", socket.display(), processes.join(", "));
     output.text(&printable::line(&words))
-}
-
-fn words_of(event: &Event) -> String {
-    match event {
-        Event::Ended { slot, pid, status } => format!("replica {slot}, process {pid}, ended {}", told(*status)),
-        Event::Started { slot, pid } => format!("replica {slot} is started again as process {pid}"),
-    }
 }
