@@ -39,7 +39,12 @@ fn run(program: &Program, arguments: &[&str]) -> Run {
 
 impl<'a> Store<'a> {
     fn serve(program: &'a Program, options: &[&str]) -> Self {
-        let arguments = [&["kv", "serve", "s", "--json", "--bulk", "1Mi"], options].concat();
+        Self::serve_as(program, &[&["s"], options].concat())
+    }
+
+    /// The name, if any, comes first among these.
+    fn serve_as(program: &'a Program, options: &[&str]) -> Self {
+        let arguments = [&["kv", "serve"], options, &["--json", "--bulk", "1Mi"]].concat();
         let mut command = command(program, &arguments);
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the program starts");
         let mut ready = String::new();
@@ -172,6 +177,16 @@ fn a_store_is_served_looked_into_and_stopped() {
     kv(&["get", "s", "a"]).failed(2, "no store is served at");
 }
 
+/// A store without a name has that of its socket.
+#[test]
+fn a_store_has_the_name_of_its_socket() {
+    let program = Program::new();
+    let store = Store::serve_as(&program, &["--replicas", "1", "--resp", "accounts.sock"]);
+    assert_eq!(store.ask("SET alice 100").expect("answered"), "+OK|");
+    assert_eq!(run(&program, &["kv", "get", "accounts", "alice"]).succeeded().stdout, "100\n");
+    store.stop();
+}
+
 #[test]
 fn names_and_sockets_in_use_are_refused() {
     let program = Program::new();
@@ -200,10 +215,11 @@ fn wrong_arguments_are_named() {
     let kv = |arguments: &[&str]| run(&program, &[&["kv"], arguments].concat());
     let long = "x".repeat(1025);
     let expected = "expected a whole number from";
-    let cases: [(&[&str], [&str; 2]); 21] = [
+    let cases: [(&[&str], [&str; 2]); 22] = [
         (&["frobnicate"], ["'frobnicate'", "unrecognized subcommand"]),
         (&["serve"], ["<NAME>", "required"]),
         (&["serve", ""], ["bad name \"\"", "empty"]),
+        (&["serve", "--resp", "a b.sock"], ["bad name \"a b\"", "kv serve NAME --resp SOCKET"]),
         (&["serve", "s", "--replicas", "x"], ["'x' for '--replicas <N>'", expected]),
         (&["serve", "s", "--replicas", "1024"], ["'1024' for '--replicas <N>'", expected]),
         (&["serve", "s", "--max-clients", "0"], ["'0' for '--max-clients <N>'", expected]),
