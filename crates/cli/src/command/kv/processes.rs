@@ -258,7 +258,7 @@ mod tests {
         let well = processes.pids()[0];
         let (stop, stopper) = UnixStream::pair().expect("sockets");
         let (stopper, refused, told) = (RefCell::new(Some(stopper)), Cell::new(0), RefCell::new(Vec::new()));
-        let start = |_, is_alone| {
+        let start = |_: usize, is_alone: bool| {
             assert!(!is_alone);
             refused.set(refused.get() + 1);
             if refused.get() <= 2 { Err(Failure::environment("no process")) } else { started("false", "") }
@@ -289,7 +289,7 @@ mod tests {
         processes.add(started("false", "").expect("a process")).expect("it is watched");
         let (stop, _stopper) = UnixStream::pair().expect("sockets");
         let (mut begun, mut ended) = (0, 0);
-        let start = |_, is_alone| {
+        let start = |_: usize, is_alone: bool| {
             assert!(is_alone);
             started("false", "")
         };
