@@ -62,13 +62,17 @@ impl<S: StateMachine> Driver<S> {
         let Some(command) = self.core.decided(index).cloned() else { return Ok(()) };
         let (session, rid) = (command.session, command.rid);
         let outcome = self.system.begin(index, &command);
-        if let Some(disk) = &mut self.disk {
-            let operation = if let Outcome::Run(bytes) = &outcome { Some(&bytes[..]) } else { None };
-            disk.keep(index, operation).map_err(Stop::Files)?;
+        if let (Some(disk), false) = (&mut self.disk, matches!(outcome, Outcome::Run(_))) {
+            disk.keep(index, None).map_err(Stop::Files)?;
         }
         match outcome {
             Outcome::Run(bytes) => {
-                let reply = run(&mut applied.machine, index, bytes, &mut self.bytes)?;
+                let at = self.config.files.base + index;
+                let reply = run(&mut applied.machine, at, index, bytes, &mut self.bytes)?;
+                // Not before: nobody could start from files with an operation at which all replicas panic.
+                if let Some(disk) = &mut self.disk {
+                    disk.keep(index, Some(bytes)).map_err(Stop::Files)?;
+                }
                 self.system.finish(session, rid, Arc::clone(&reply));
                 self.deliver(session, rid, &reply);
             }
@@ -150,10 +154,17 @@ impl<S: StateMachine> Driver<S> {
     }
 }
 
-/// Runs the state machine. The reply begins with the index, so that a retry gets the same one.
-fn run<S: StateMachine>(machine: &mut S, index: Index, bytes: &[u8], reply: &mut Vec<u8>) -> Result<Arc<[u8]>, Stop> {
+/// Runs the state machine at a place, as the files count and as the group does. The reply begins with the group's, so that a
+/// retry gets the same one.
+fn run<S: StateMachine>(
+    machine: &mut S,
+    at: Index,
+    index: Index,
+    bytes: &[u8],
+    reply: &mut Vec<u8>,
+) -> Result<Arc<[u8]>, Stop> {
     let op = S::Op::decode(bytes).ok_or(Stop::Panicked)?;
-    let out = catch_unwind(AssertUnwindSafe(|| machine.apply(index, &op))).map_err(|_| Stop::Panicked)?;
+    let out = catch_unwind(AssertUnwindSafe(|| machine.apply(at, &op))).map_err(|_| Stop::Panicked)?;
     reply.clear();
     reply.extend_from_slice(&index.to_le_bytes());
     out.encode(reply);

@@ -193,13 +193,13 @@ impl<S: StateMachine> Driver<S> {
         has_results
     }
 
-    /// Takes a snapshot if it is time, so that the write-ahead log does not grow for ever.
+    /// Takes a snapshot if it is time. A state machine that panicked has no state that could be kept.
     pub(super) fn shorten_files(&mut self, inner: &Inner<S>) {
-        let Some(disk) = self.disk.as_mut().filter(|disk| disk.wants_snapshot()) else { return };
-        let state = inner.state.read();
-        if let Err(error) = disk.shorten(&state.machine, state.count) {
-            inner.ending.fail_files(&io::Error::other(error));
+        if self.panicked_at.is_some() || inner.ending.get().is_some() {
+            return;
         }
+        let shortened = self.disk.as_mut().map_or(Ok(()), |disk| disk.shorten(&inner.state));
+        shortened.unwrap_or_else(|error| inner.ending.fail_files(&io::Error::other(error)));
     }
 
     /// Takes the messages that have come to the protocol.

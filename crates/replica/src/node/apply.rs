@@ -116,11 +116,13 @@ impl<S: StateMachine> Driver<S> {
     fn run(&mut self, machine: &mut S, index: Index, body: &Body) -> Result<Arc<[u8]>, Stop> {
         let mut bytes = std::mem::take(&mut self.bytes);
         self.read_body(body, &mut bytes).map_err(|damaged| Stop::Damaged(damaged.slot))?;
+        let op = S::Op::decode(&bytes).ok_or(Stop::Panicked(index))?;
+        let at = self.config.files.base + index;
+        let out = catch_unwind(AssertUnwindSafe(|| machine.apply(at, &op))).map_err(|_| Stop::Panicked(index))?;
+        // Not before: nobody could start from files with an operation at which all replicas panic.
         if let Some(disk) = &mut self.disk {
             disk.keep(index, Some(&bytes)).map_err(Stop::Files)?;
         }
-        let op = S::Op::decode(&bytes).ok_or(Stop::Panicked(index))?;
-        let out = catch_unwind(AssertUnwindSafe(|| machine.apply(index, &op))).map_err(|_| Stop::Panicked(index))?;
         bytes.clear();
         bytes.extend_from_slice(&index.to_le_bytes());
         out.encode(&mut bytes);

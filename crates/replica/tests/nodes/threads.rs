@@ -4,7 +4,6 @@ use std::time::Duration;
 
 use corecast_base::sync::{AtomicBool, Ordering};
 use corecast_replica::kv::Store;
-use corecast_replica::wal::Fsync;
 use corecast_replica::{Config, ExecuteError, Level, Node, OpenError, Placement, Replicated};
 
 use crate::counter::Counter;
@@ -139,33 +138,6 @@ fn a_cut_is_the_same_everywhere() {
     assert_eq!(cut.bytes as usize, bytes.len());
     let compared = group[0].compare(Duration::from_secs(10)).expect("a cut");
     assert_eq!((compared.digests, compared.bytes), (cut.digests, 0), "no state is written");
-}
-
-#[test]
-fn files_bring_the_state_back() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let config = config(Placement::Separate).durable(folder.path(), Fsync::Always);
-    for round in 0..3 {
-        let first = Replicated::create(&config, Counter::default()).expect("readable files");
-        let second = Replicated::attach_fd(&config, first.share().expect("/proc")).expect("the group lives");
-        assert_eq!(first.read(Level::Local, &()).expect("never waits").0, (20 * round, 20 * round));
-        // In turn, so that the replica with the lower number is not always the one that got furthest.
-        let writer = if round % 2 == 0 { &first } else { &second };
-        let mut session = writer.session().expect("a member");
-        for _ in 0..20 {
-            session.execute(&1).expect("done");
-        }
-        drop(session);
-    }
-}
-
-#[test]
-fn files_of_another_kind_are_refused() {
-    let folder = tempfile::tempdir().expect("a folder");
-    std::fs::write(folder.path().join("group"), "no number").expect("writable");
-    let config = config(Placement::Separate).durable(folder.path(), Fsync::Always);
-    let error = Replicated::create(&config, Counter::default()).expect_err("damaged");
-    assert!(error.to_string().contains("expected the number of a group"), "{error}");
 }
 
 /// By the type of the state machine, and by the kind that the creator named.
