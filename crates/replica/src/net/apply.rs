@@ -77,7 +77,7 @@ impl<S: StateMachine> Driver<S> {
                 self.deliver(session, rid, &reply);
             }
             // Ordered once more after a change of the leader: the client has its answer.
-            Outcome::Forgotten => self.submitted.remove(session, rid),
+            Outcome::Forgotten => _ = self.submitted.remove(session, rid),
             Outcome::UnknownSession => self.expire(session, rid),
             Outcome::SessionOpened(session) => self.deliver_at(session, 0, index),
             Outcome::SessionEnded(ended) => self.expire(ended, rid),

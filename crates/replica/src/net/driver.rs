@@ -292,13 +292,15 @@ impl<S: StateMachine> Driver<S> {
         for errand in errands.drain(..) {
             match errand {
                 Errand::Submit(command) => requests.extend(self.admit(command)),
+                Errand::Repeat(session, rid) => requests.extend(self.submitted.get(session, rid)),
                 Errand::Open(session, mailbox) => {
                     self.mailboxes.insert(session, mailbox);
                 }
                 Errand::Close(session, rid) => {
                     self.mailboxes.remove(&session);
                     self.submitted.drop_session(session);
-                    requests.push(Command { session, rid, op: Op::CloseSession });
+                    // It may go lost like any other request, and is handed in until it is applied.
+                    requests.push(self.submitted.add(Command { session, rid, op: Op::CloseSession }));
                 }
                 Errand::Leave => {
                     self.is_leaving = true;
