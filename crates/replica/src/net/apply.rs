@@ -51,6 +51,9 @@ impl<S: StateMachine> Driver<S> {
         let end = limit.min(first + RUN);
         for index in first..end {
             if let Err(stop) = self.apply_one(inner, &mut applied, index) {
+                if matches!(stop, Stop::Panicked) {
+                    inner.ending.panicked(index);
+                }
                 return (index, Some(stop));
             }
             applied.count = index + 1;

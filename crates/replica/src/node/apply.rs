@@ -65,6 +65,9 @@ impl<S: StateMachine> Driver<S> {
         for index in first..end {
             let Some(command) = self.core.decided(index).copied() else { return (index, None) };
             if let Err(stop) = self.apply_one(inner, &mut applied, index, &command) {
+                if matches!(stop, Stop::Panicked(_)) {
+                    inner.ending.panicked(index);
+                }
                 return (index, Some(stop));
             }
             applied.count = index + 1;
