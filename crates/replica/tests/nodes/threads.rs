@@ -178,6 +178,21 @@ fn a_state_that_is_half_changed_is_not_shown() {
 }
 
 #[test]
+fn cuts_of_several_nodes_at_a_time_have_all_digests() {
+    let group = group(Placement::Separate, 3);
+    std::thread::scope(|scope| {
+        for node in group.iter().cycle().take(6) {
+            scope.spawn(move || {
+                for _ in 0..20 {
+                    let cut = node.checkpoint(&mut std::io::sink(), Duration::from_secs(10)).expect("a cut");
+                    assert_eq!((cut.digests.len(), cut.diverged.len()), (3, 0));
+                }
+            });
+        }
+    });
+}
+
+#[test]
 fn files_bring_the_state_back() {
     let folder = tempfile::tempdir().expect("a folder");
     let config = config(Placement::Separate).durable(folder.path(), Fsync::Always);
