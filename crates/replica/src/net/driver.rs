@@ -389,3 +389,34 @@ impl<S: StateMachine> fmt::Debug for Driver<S> {
         write!(f, "Driver({}, epoch {})", self.core.id(), self.core.configuration().epoch)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::Instant;
+
+    use super::*;
+    use crate::kv::Compact;
+    use crate::net::{Group, Node};
+
+    #[test]
+    fn the_end_of_a_session_is_asked_for_again() {
+        let group = Group::create(&Config::new(3).patience(Duration::from_millis(100))).expect("there is memory");
+        let join = |slot| group.join(slot, Compact::with_capacity(10).expect("small")).expect("it is free");
+        let nodes: Vec<Node<Compact>> = (0..3).map(join).collect();
+        let session = nodes[2].session().expect("a member");
+        {
+            let mut leader = nodes[0].inner().driver.lock();
+            drop(session);
+            let mut other = nodes[2].inner().driver.lock();
+            other.run_errands(nodes[2].inner());
+            other.transport.flush();
+            // All that has come to the leader is lost.
+            leader.transport.gather(Index::MAX, &mut Vec::new());
+        }
+        let until = Instant::now() + Duration::from_secs(10);
+        while nodes[0].inner().driver.lock().system.sessions().count() > 0 {
+            assert!(Instant::now() < until, "{:?}", nodes[0].status());
+            std::thread::yield_now();
+        }
+    }
+}
