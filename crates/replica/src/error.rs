@@ -200,6 +200,18 @@ pub enum ReadError {
         /// The index of the command.
         index: Index,
     },
+    /// The state machine of this replica panicked at this command, and has perhaps done a part of it: nobody may see that.
+    #[error("the state machine of this replica panicked at command {index}")]
+    Panicked {
+        /// The index of the command.
+        index: Index,
+    },
+    /// The state differed from that of the other replicas: no answer from it would be right.
+    #[error("the state of this replica differed from that of the others at command {index}")]
+    Diverged {
+        /// The index of the cut.
+        index: Index,
+    },
     /// This node had been put out as too slow when the last member died. A `Local` read still works.
     #[error("all members of the group are gone, and this node lacks what they did last")]
     Lost,

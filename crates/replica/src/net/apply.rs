@@ -51,6 +51,9 @@ impl<S: StateMachine> Driver<S> {
         let end = limit.min(first + RUN);
         for index in first..end {
             if let Err(stop) = self.apply_one(inner, &mut applied, index) {
+                if matches!(stop, Stop::Panicked) {
+                    inner.ending.panicked(index);
+                }
                 return (index, Some(stop));
             }
             applied.count = index + 1;
@@ -81,7 +84,7 @@ impl<S: StateMachine> Driver<S> {
                 self.deliver(session, rid, &reply);
             }
             // Ordered once more after a change of the leader: the client has its answer.
-            Outcome::Forgotten => self.submitted.remove(session, rid),
+            Outcome::Forgotten => _ = self.submitted.remove(session, rid),
             Outcome::UnknownSession => self.expire(session, rid),
             Outcome::SessionOpened(session) => self.deliver_at(session, 0, index),
             Outcome::SessionEnded(ended) => self.expire(ended, rid),
