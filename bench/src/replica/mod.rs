@@ -1,7 +1,7 @@
 //! `corecast bench replica`: replicated state, in four strata that are never mixed.
 //!
-//! 1. Robustness (`robustness`, `restart`): pauses and losses when a replica idles, is stopped or dies.
-//! 2. Exact costs (`costs`): messages and lines of a command, by counters.
+//! 1. Robustness (`robustness`, `standstill`, `restart`): pauses and losses when a replica idles, is stopped or dies.
+//! 2. Exact costs (`costs`, `payload_costs`): messages, lines and bytes of a command, by counters.
 //! 3. Wall clock here (`clock`): a store with all its rivals in turns (`contenders`, `ours`, `net`, `rivals`; `load` and `play`
 //!    are the work of clients, `crew` and `member` threads and processes), logs (`payloads`) and checkpoints (`snapshots`).
 //! 4. Simulation (`simulation`) on machine models, for more replicas than there are CPUs.
@@ -33,6 +33,7 @@ mod robustness;
 mod series;
 mod simulation;
 mod snapshots;
+mod standstill;
 
 use std::path::PathBuf;
 use std::sync::Arc;

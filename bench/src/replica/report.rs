@@ -51,7 +51,8 @@ pub struct RobustRow {
     pub contender: String,
     /// True for what corecast offers.
     pub ours: bool,
-    /// The event: `idle`, `stopped`, `leader killed`, `acceptor killed`, `leader stopped` or `restart`.
+    /// The event: `idle`, `stopped`, `leader killed`, `acceptor killed`, `leader stopped`, `acceptor stopped` or
+    /// `restart`.
     pub event: &'static str,
     /// Replicas.
     pub replicas: usize,
@@ -70,6 +71,8 @@ pub struct RobustRow {
     pub p99_ms: Option<f64>,
     /// The longest; of `idle` and `stopped` the longest write.
     pub longest_ms: Option<f64>,
+    /// The longest of the reads of the writer's own replica, as it is, right after an event.
+    pub local_ms: Option<f64>,
     /// The time without a sign of life after which a node with work counts as stuck here.
     pub suspicion_ms: Option<f64>,
     /// The bytes of the log, or of the state of `restart`.
