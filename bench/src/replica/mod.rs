@@ -22,6 +22,7 @@ mod load;
 mod member;
 mod net;
 mod ours;
+mod payload_costs;
 mod payloads;
 mod play;
 mod preset;

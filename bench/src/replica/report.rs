@@ -84,7 +84,7 @@ pub struct RobustRow {
 }
 
 /// Counters of a group in its normal case, for each command.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub struct CostRow {
     /// The form of replication, or a protocol that is only computed.
     pub protocol: String,
@@ -110,6 +110,10 @@ pub struct CostRow {
     pub commits: Option<f64>,
     /// Compare-and-swaps for a role.
     pub role_cas: Option<f64>,
+    /// Times that the bytes of a command of 1 KiB were written for the log.
+    pub payload_writes: Option<f64>,
+    /// Times that replicas read them, all replicas together.
+    pub payload_reads: Option<f64>,
 }
 
 /// All contenders in one situation, interleaved.

@@ -32,6 +32,8 @@ pub(crate) const COSTS: &[Column<CostRow>] = &[
     Column::figure("log_lines", "lines", "", |row| figure(row.log_lines), Digits(2)),
     Column::figure("commits", "commits", "", |row| figure(row.commits), Digits(2)),
     Column::figure("role_cas", "CAS", "", |row| figure(row.role_cas), Digits(2)),
+    Column::figure("payload_writes", "1 KiB written", "", |row| figure(row.payload_writes), Digits(2)),
+    Column::figure("payload_reads", "read", "", |row| figure(row.payload_reads), Digits(2)),
 ];
 /// The columns of a situation of stratum 3.
 pub(crate) const CELL: &[Column<ReplicaRow>] = &[
@@ -89,14 +91,11 @@ mod tests {
             replicas: 3,
             commands: Some(500),
             requests: Some(1.0),
-            accepts: None,
             learns: Some(2.0),
-            replies: Some(1.0),
-            messages: Some(4.0),
             expected: 4.0,
             log_lines: Some(2.0),
-            commits: Some(1.0),
-            role_cas: None,
+            payload_reads: Some(3.0),
+            ..CostRow::default()
         };
         agree_with_json(COSTS, &row, COMMAND, "costs[]");
     }
