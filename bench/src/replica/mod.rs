@@ -78,6 +78,8 @@ pub struct ReplicaOptions {
     pub members: Vec<usize>,
     /// How long a block lasts; half a second by default, 10 ms if quick.
     pub block: Option<Duration>,
+    /// The requests of each block of `ZimpPaxos`, however long that takes; as many as fit the block's time by default.
+    pub requests: Option<u64>,
     /// Blocks of each contender in each situation; 10 by default, 3 if quick.
     pub rounds: Option<usize>,
     /// Kills and stops of each kind; 200 by default, 5 if quick.
@@ -286,6 +288,7 @@ fn cells(
         wait: shared.wait,
         rounds: amount.rounds,
         time: amount.block,
+        requests: options.requests,
         seed,
     };
     let cases = preset::cases(options.preset, shared.quick, &options.members, options.rate.unwrap_or(RATE));

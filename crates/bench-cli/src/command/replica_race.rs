@@ -46,6 +46,9 @@ pub(super) struct RaceArguments {
     /// How long each of the blocks lasts, in milliseconds [default: 500, or 10 with --quick].
     #[arg(long, value_name = "MS", value_parser = clap::value_parser!(u64).range(1..=60_000))]
     block: Option<u64>,
+    /// With zimp-paxos: the requests of each block, however long that takes (the paper has 100000) [default: those of its time].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    requests: Option<u64>,
     /// Blocks of each contender in each situation [default: 10, or 3 with --quick].
     #[arg(long, value_name = "N", value_parser = count(1000))]
     rounds: Option<usize>,
@@ -88,6 +91,7 @@ impl RaceArguments {
             only: self.only.clone(),
             members: self.members.clone(),
             block: self.block.map(Duration::from_millis),
+            requests: self.requests,
             rounds: self.rounds,
             events: self.events,
             rate: Some(self.rate.into()),
