@@ -3,7 +3,8 @@
 //! 1. Robustness (`robustness`, `standstill`, `restart`): pauses and losses when a replica idles, is stopped or dies.
 //! 2. Exact costs (`costs`, `payload_costs`): messages, lines and bytes of a command, by counters.
 //! 3. Wall clock here (`clock`): a store with all its rivals in turns (`contenders`, `ours`, `net`, `rivals`; `load` and `play`
-//!    are the work of clients, `crew` and `member` threads and processes), logs (`payloads`) and checkpoints (`snapshots`).
+//!    are the work of clients, `crew` and `member` threads and processes), logs (`payloads`), checkpoints (`snapshots`) and users
+//!    beside them (`snapshot_pauses`).
 //! 4. Simulation (`simulation`) on machine models, for more replicas than there are CPUs.
 //!
 //! - `series`: the forms of our replication, over shared memory and over messages;
@@ -33,6 +34,7 @@ mod rivals;
 mod robustness;
 mod series;
 mod simulation;
+mod snapshot_pauses;
 mod snapshots;
 mod standstill;
 
@@ -51,13 +53,15 @@ use corecast_race::options::Options;
 use corecast_race::place::Place;
 use corecast_race::progress::{Part, Progress};
 use crew::Program;
+use host::Setting;
 use series::forms;
 
 pub use crash::{CrashEpisode, CrashFault, CrashOptions, CrashReport, CrashRow, crash, crash_node};
 pub use member::replica_member;
 pub use preset::{Preset, RobustPart};
 pub use report::{
-    CostRow, LeftOut, PredictionRow, RedisRow, ReplicaCell, ReplicaReport, ReplicaRow, RobustRow, SimulatedRow,
+    CostRow, LeftOut, PauseRow, PredictionRow, RedisRow, ReplicaCell, ReplicaReport, ReplicaRow, RobustRow,
+    SimulatedRow,
 };
 
 /// Replicas of the groups in which one idles, is stopped or dies.
@@ -164,6 +168,9 @@ pub fn replica(
     }
     let mut part = Part { whole: progress, from: if is_usual { 0.4 } else { 0.0 }, to: 0.95 };
     report.cells = cells(options, &amount, (&cpus, seed), &mut part)?;
+    if options.preset == Some(Preset::ZimpSnap) {
+        report.pauses = pauses(options, &amount, &cpus)?;
+    }
     report.predictions = simulation::predictions(machine, &report.cells);
     if is_usual || options.preset == Some(Preset::Smelt1Paxos) {
         report.simulated = simulation::simulated()?;
@@ -270,6 +277,21 @@ fn robust_tasks<'a>(
         tasks.push((rival, Box::new(move || robustness::node_replication(run, amount.writes))));
     }
     tasks
+}
+
+/// Users beside checkpoints, in each of the situations in which those are raced.
+fn pauses(options: &ReplicaOptions, amount: &Amount, cpus: &[CpuId]) -> Result<Vec<PauseRow>, BenchError> {
+    let shared = &options.options;
+    let mut rows = Vec::new();
+    for case in preset::cases(options.preset, shared.quick, &options.members, RATE) {
+        let preset::Workload::Checkpoints { bytes } = case.workload else { continue };
+        let setting = Setting { members: case.replicas, clients: 1, cpus: cpus.to_vec(), wait: shared.wait };
+        for series in forms() {
+            shared.go_on()?;
+            rows.push(snapshot_pauses::pauses(series, &setting, bytes, amount.block)?);
+        }
+    }
+    Ok(rows)
 }
 
 /// Stratum 3.

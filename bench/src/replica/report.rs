@@ -32,6 +32,8 @@ pub struct ReplicaReport {
     pub costs: Vec<CostRow>,
     /// Stratum 3: times here, one entry for each situation.
     pub cells: Vec<ReplicaCell>,
+    /// How long users wait beside checkpoints; empty unless checkpoints are raced.
+    pub pauses: Vec<PauseRow>,
     /// Whether the simulation predicts stratum 3.
     pub predictions: Vec<PredictionRow>,
     /// Stratum 4: computed, not measured.
@@ -162,6 +164,32 @@ pub struct ReplicaRow {
     pub skipped: Option<String>,
     /// True if it took part and broke down.
     pub failed: bool,
+}
+
+/// A reader and a writer without a break at the node whose state a checkpoint writes. A pause is the longest operation that was
+/// under way in a window.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct PauseRow {
+    /// The form of replication.
+    pub series: &'static str,
+    /// Replicas.
+    pub replicas: usize,
+    /// The bytes of a state.
+    pub bytes: usize,
+    /// Checkpoints, each in a window of its own, with another window after it in which there is none.
+    pub checkpoints: usize,
+    /// The reader's pause beside a checkpoint, in microseconds: the median of the windows.
+    pub read_us: Option<f64>,
+    /// The same of 99 in 100.
+    pub read_p99_us: Option<f64>,
+    /// The reader's pause in the windows without a checkpoint: the median.
+    pub read_alone_us: Option<f64>,
+    /// The writer's pause beside a checkpoint: the median.
+    pub write_us: Option<f64>,
+    /// The same of 99 in 100.
+    pub write_p99_us: Option<f64>,
+    /// The writer's pause in the windows without a checkpoint: the median.
+    pub write_alone_us: Option<f64>,
 }
 
 /// A latency that the model predicts, beside the one measured.

@@ -7,7 +7,7 @@ use corecast_bench::{Preset, ReplicaCell, ReplicaOptions, ReplicaReport, RobustP
 use corecast_race::{Options, Place};
 
 use crate::columns;
-use crate::columns::replicas::{CELL, COSTS, PREDICTIONS, REDIS, ROBUST, SIMULATED};
+use crate::columns::replicas::{CELL, COSTS, PAUSES, PREDICTIONS, REDIS, ROBUST, SIMULATED};
 use crate::html_arg::HtmlArg;
 use crate::page::render_replica;
 use corecast_cli::failure::Failure;
@@ -116,6 +116,11 @@ fn describe(report: &ReplicaReport) -> String {
         section("1. robustness, in ms", &columns::contenders(ROBUST, &report.robustness), report.robustness.is_empty()),
         section("2. for each command, by counters", &columns::plain(COSTS, &report.costs), report.costs.is_empty()),
         section("3. wall clock here", &cells.join("\n"), cells.is_empty()),
+        section(
+            "the longest operation of users at the node that writes its state, beside a checkpoint and without one",
+            &columns::plain(PAUSES, &report.pauses),
+            report.pauses.is_empty(),
+        ),
         section(
             "does the simulation predict it?",
             &columns::plain(PREDICTIONS, &report.predictions),

@@ -19,6 +19,7 @@ const REPORT: [&str; 16] = [
     "robustness",
     "costs",
     "cells",
+    "pauses",
     "predictions",
     "simulated",
     "redis",
@@ -77,7 +78,7 @@ fn an_experiment_is_repeated_and_a_page_written() {
     let page = path.to_str().expect("UTF-8");
     let named = ["--preset", "zimp-snap", "--members", "2", "--html", page];
     let text = program.run(&[&SHORT[..], &named].concat()).succeeded().stdout;
-    for words in ["checkpoints of 128 B", "states copied", "shm-separate", "left out", "Q7"] {
+    for words in ["checkpoints of 128 B", "states copied", "shm-separate", "left out", "Q7", "beside a checkpoint"] {
         assert!(text.contains(words), "'{words}' is not in {text}");
     }
     let page = fs::read_to_string(path).expect("written");
