@@ -9,9 +9,10 @@
 //!
 //! - `series`: the forms of our replication, over shared memory and over messages;
 //! - `preset`: the experiments that are repeated; `report`, `gates`: what is told, and what is asked;
-//! - `redis_benchmark`: both servers under Redis's own load;
+//! - `redis_benchmark`: both servers under Redis's own load; `beside`: writes beside busy processes;
 //! - [`crash`](fn@crash), [`crash_node`]: nodes that are killed, stopped and started again while clients work.
 
+mod beside;
 mod clock;
 mod contenders;
 mod costs;
@@ -72,7 +73,8 @@ const RATE: f64 = 20_000.0;
 /// The options of the benchmark.
 #[derive(Clone, Debug, Default)]
 pub struct ReplicaOptions {
-    /// CPUs, contenders, the program that processes run, how nodes wait, seed, and how to stop it. The rest is not looked at.
+    /// CPUs, contenders, the program that processes run, how nodes wait, seed, the busy processes that the caller has started, and
+    /// how to stop it. The rest is not looked at.
     pub options: Options,
     /// The experiment to repeat; the usual run of all strata by default.
     pub preset: Option<Preset>,
@@ -88,7 +90,7 @@ pub struct ReplicaOptions {
     pub rounds: Option<usize>,
     /// Kills and stops of each kind; 200 by default, 5 if quick.
     pub events: Option<usize>,
-    /// Operations in a second of all clients together, in an open loop; 20 000 by default.
+    /// Operations in a second of all clients together, in an open loop; 20 000 by default, 2000 beside busy processes.
     pub rate: Option<f64>,
     /// Runs `redis-benchmark` against both servers.
     pub redis: bool,
@@ -148,6 +150,7 @@ pub fn replica(
     options: &ReplicaOptions,
     progress: &mut dyn Progress,
 ) -> Result<ReplicaReport, BenchError> {
+    let options = &beside::narrowed(options);
     let shared = &options.options;
     let cpus: Vec<CpuId> = shared.usable_cpus(machine)?.iter().collect();
     if let Some(name) = shared.contenders.iter().find(|name| !clock::names().contains(&name.as_str())) {
@@ -193,15 +196,10 @@ fn begun(machine: &Machine, options: &ReplicaOptions, cpus: &[CpuId], seed: u64)
         preset: options.preset.map(Preset::name),
         cpus: cpus.iter().map(|cpu| cpu.get()).collect(),
         wait: options.options.wait.name().to_owned(),
+        busy: options.options.busy,
         foreign_load: foreign_load(),
-        robustness: Vec::new(),
-        costs: Vec::new(),
-        cells: Vec::new(),
-        predictions: Vec::new(),
-        simulated: Vec::new(),
-        redis: Vec::new(),
         left_out: contenders::LEFT_OUT.iter().map(|&(contender, reason)| LeftOut { contender, reason }).collect(),
-        gates: Vec::new(),
+        ..ReplicaReport::default()
     }
 }
 
@@ -313,7 +311,10 @@ fn cells(
         requests: options.requests,
         seed,
     };
-    let cases = preset::cases(options.preset, shared.quick, &options.members, options.rate.unwrap_or(RATE));
+    let cases = match beside::is_meant(options) {
+        true => beside::cases(options),
+        false => preset::cases(options.preset, shared.quick, &options.members, options.rate.unwrap_or(RATE)),
+    };
     let mut order = TurnOrder::new(shared, seed);
     let cell = |(number, case): (usize, &preset::Case)| {
         clock::cell(&run, case, &mut order, &mut Part::of(progress, number, cases.len()))

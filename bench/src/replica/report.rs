@@ -8,7 +8,7 @@ use corecast_race::gate::Gate;
 contender_rows!(ReplicaRow, RobustRow);
 
 /// The outcome of `corecast bench replica`. Its four strata are never mixed: robustness, exact costs, wall clock, simulation.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub struct ReplicaReport {
     /// The machine's name.
     pub machine: String,
@@ -24,6 +24,8 @@ pub struct ReplicaReport {
     pub cpus: Vec<u32>,
     /// How nodes waited.
     pub wait: String,
+    /// Busy processes beside the run, which the benchmark itself has started.
+    pub busy: usize,
     /// Threads of other programs that wanted a CPU when the run began, as the system's load average tells.
     pub foreign_load: Option<f64>,
     /// Stratum 1: pauses and losses when replicas idle, are stopped or die.

@@ -17,6 +17,7 @@ use corecast_cli::row_outcome::OwnFailures;
 use corecast_cli::table::many;
 use corecast_cli::{gate_text, own_program, skipped};
 
+use super::beside::Beside;
 use super::{Shared, count};
 
 /// The hidden subcommand by which a process is this program again.
@@ -55,15 +56,17 @@ pub(super) struct RaceArguments {
     /// Kills and stops of each kind [default: 200, or 5 with --quick].
     #[arg(long, value_name = "N", value_parser = count(100_000))]
     events: Option<usize>,
-    /// Operations in a second of all clients of an open loop together.
-    #[arg(long, value_name = "N", default_value = "20000", value_parser = clap::value_parser!(u32).range(1..=100_000_000))]
-    rate: u32,
+    /// Operations in a second of all clients of an open loop together [default: 20000, or 2000 beside busy processes].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000_000))]
+    rate: Option<u32>,
     /// Run redis-benchmark against `corecast kv serve` with three replicas and against redis-server, too.
     #[arg(long)]
     redis: bool,
     /// Fewer kills, writes, situations and blocks: less than a minute.
     #[arg(long)]
     quick: bool,
+    #[command(flatten)]
+    beside: Beside,
     #[command(flatten)]
     html: HtmlArg,
 }
@@ -84,7 +87,8 @@ impl RaceArguments {
         let corecast = program.parent().map(|folder| folder.join(CORECAST)).filter(|corecast| corecast.exists());
         let place = Place::Processes { program, arguments: MEMBER.map(str::to_owned).to_vec() };
         let contenders = self.contenders.clone();
-        let options = Options { quick: self.quick, seed, contenders, place, ..options };
+        let options = Options { quick: self.quick, seed, contenders, place, busy: self.beside.busy, ..options };
+        let _load = Beside::start(&model, &options)?;
         let options = ReplicaOptions {
             options,
             preset: self.preset,
@@ -94,7 +98,7 @@ impl RaceArguments {
             requests: self.requests,
             rounds: self.rounds,
             events: self.events,
-            rate: Some(self.rate.into()),
+            rate: self.rate.map(f64::from),
             redis: self.redis,
             corecast,
         };

@@ -130,21 +130,13 @@ mod tests {
         let robust = RobustRow { contender: "shm-fused".to_owned(), event: "leader killed", ..RobustRow::default() };
         let report = ReplicaReport {
             machine: "<script>box".to_owned(),
-            commit: None,
             seed: 4,
-            quick: true,
-            preset: None,
             cpus: vec![0, 1],
             wait: "adaptive".to_owned(),
-            foreign_load: None,
             robustness: vec![robust],
-            costs: Vec::new(),
             cells: vec![cell(2), cell(8)],
-            predictions: Vec::new(),
-            simulated: Vec::new(),
-            redis: Vec::new(),
             left_out: vec![LeftOut { contender: "another", reason: "no store" }],
-            gates: Vec::new(),
+            ..ReplicaReport::default()
         };
         let page = render_replica(&report, "today", "0.0.0", "corecast bench replica --seed 4");
         assert!(!page.contains("<script>") && !page.contains("<b>"), "{page}");
