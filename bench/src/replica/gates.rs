@@ -2,7 +2,7 @@
 
 use super::beside;
 use super::preset::Preset;
-use super::report::{CostRow, ReplicaCell, ReplicaReport, ReplicaRow, RobustRow};
+use super::report::{CostRow, ReplicaCell, ReplicaReport, ReplicaRow, RobustRow, SimulatedRow};
 use super::restart::STATE_BYTES;
 use super::simulation::{AUTO, TOLERANCE};
 use super::snapshots::{COMPARED, COPIED};
@@ -232,7 +232,7 @@ fn tree(report: &ReplicaReport, replicas: usize) -> Found {
 /// The planned tree beside the best shape, on each model with each number of replicas.
 fn static_trees(report: &ReplicaReport) -> Found {
     let planned = report.simulated.iter().filter(|row| row.tree == AUTO);
-    let ratio = |planned: &super::report::SimulatedRow| {
+    let ratio = |planned: &SimulatedRow| {
         let shapes = report
             .simulated
             .iter()
@@ -255,6 +255,7 @@ fn redis(report: &ReplicaReport) -> Found {
 
 #[cfg(test)]
 mod tests {
+    use super::super::report::PredictionRow;
     use super::*;
     use corecast_race::gate::Verdict;
 
@@ -302,6 +303,56 @@ mod tests {
         assert_eq!(verdict(&gates, "Q6, fused write, 2 replicas"), (Some(0.9), Verdict::Holds));
         report.cells[0].oversubscribed = true;
         assert_eq!(verdict(&judge(&report), "Q5, linearizable read: p50, ns"), (None, Verdict::NotJudged));
+    }
+
+    #[test]
+    fn a_stopped_acceptor_counts_and_so_do_reads_that_wait() {
+        let row = |event, p99, local| RobustRow {
+            event,
+            ours: true,
+            events: EVENTS,
+            p99_ms: Some(p99),
+            local_ms: Some(local),
+            suspicion_ms: Some(24.0),
+            ..RobustRow::default()
+        };
+        let robustness = vec![row("leader stopped", 25.0, 0.1), row("acceptor stopped", 40.0, 30.0)];
+        let gates = judge(&ReplicaReport { robustness, ..report() });
+        assert_eq!(verdict(&gates, "Q2, stopped"), (Some(16.0), Verdict::Missed));
+        assert_eq!(verdict(&gates, "Q2, reads of the own replica"), (Some(1.25), Verdict::Missed));
+    }
+
+    #[test]
+    fn nothing_simulated_is_judged_unless_the_simulation_predicts_what_was_measured() {
+        let simulated = |tree: &str, over_sequential| SimulatedRow {
+            machine: "a model".to_owned(),
+            replicas: 28,
+            tree: tree.to_owned(),
+            unit: "ns".to_owned(),
+            busiest: 1.0,
+            response: 1.0,
+            over_sequential,
+        };
+        let simulated = vec![simulated(AUTO, 3.0), simulated("binary", 2.0)];
+        let verdicts = |ratios: &[Option<f64>]| {
+            let row = |&ratio| PredictionRow { replicas: 2, ratio, ..PredictionRow::default() };
+            let predictions = ratios.iter().map(row).collect();
+            let gates = judge(&ReplicaReport { predictions, simulated: simulated.clone(), ..report() });
+            ["Q8, writes", "Q8, simulated, 28", "Q8, simulated:"].map(|begin| verdict(&gates, begin).1)
+        };
+        let [holds, missed, open] = [Verdict::Holds, Verdict::Missed, Verdict::NotJudged];
+        assert_eq!(verdicts(&[]), [open, open, open]);
+        assert_eq!(verdicts(&[Some(1.0), None]), [open, open, open], "nobody measured the costs");
+        assert_eq!(verdicts(&[Some(1.0), Some(0.5)]), [missed, open, open]);
+        assert_eq!(verdicts(&[Some(1.25), Some(0.75)]), [holds, holds, holds]);
+    }
+
+    #[test]
+    fn beside_busy_processes_only_the_rival_is_compared() {
+        let gates = judge(&ReplicaReport { busy: 2, ..report() });
+        let needs = |gate: &Gate| gate.needs.clone().unwrap_or_default();
+        let (others, beside): (Vec<&Gate>, Vec<&Gate>) = gates.iter().partition(|gate| needs(gate).contains("--busy"));
+        assert!(others.len() > 10 && beside.len() == 1 && needs(beside[0]).contains("redis-server"), "{gates:?}");
     }
 
     #[test]

@@ -195,7 +195,7 @@ pub struct PauseRow {
 }
 
 /// A latency that the model predicts, beside the one measured.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub struct PredictionRow {
     /// The form of replication.
     pub series: &'static str,
