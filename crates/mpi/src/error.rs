@@ -30,7 +30,8 @@ impl MpiError {
 
     /// The same, where the library cannot be told that this process does not wait any longer.
     pub(crate) fn left_behind(call: &'static str) -> Self {
-        let text = "not all nodes have called it in time; the others wait for this process until it has ended".to_owned();
+        let text =
+            "not all nodes have called it in time; the others wait for this process until it has ended".to_owned();
         Self { text, ..Self::late(call) }
     }
 

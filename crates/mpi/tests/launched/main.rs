@@ -5,8 +5,8 @@ mod roles;
 
 use std::process::Command;
 
-use corecast_testing::actor::Role;
 use corecast_mpi_engine::SURVIVAL_FLAGS;
+use corecast_testing::actor::Role;
 use launch::{Mpi, installed, run, run_with};
 
 #[test]
@@ -130,7 +130,10 @@ fn a_library_of_another_launcher_is_refused() {
             // MPICH 5 ends the process itself under a launcher of Open MPI.
             let is_ended = told.is_success == Some(false) && told.output.contains("unsupported PMI version PMIx");
             assert!(refused == 2 || is_ended, "{other} under {launcher}: {told:?}");
-            assert!(told.count("opened") == 0 && !told.output.contains("panicked"), "{other} under {launcher}: {told:?}");
+            assert!(
+                told.count("opened") == 0 && !told.output.contains("panicked"),
+                "{other} under {launcher}: {told:?}"
+            );
         }
     }
 }
