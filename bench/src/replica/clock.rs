@@ -44,6 +44,7 @@ enum Entrant {
     Log(&'static Series),
     NetLog(&'static NetSeries),
     Checkpoint(&'static Series),
+    Compared(&'static Series),
     Copies,
 }
 
@@ -61,6 +62,7 @@ impl Entrant {
             Self::Store(contender) => contender.name,
             Self::Log(series) | Self::Checkpoint(series) => series.name,
             Self::NetLog(series) => series.name,
+            Self::Compared(_) => snapshots::COMPARED,
             Self::Copies => snapshots::COPIED,
         }
     }
@@ -68,7 +70,7 @@ impl Entrant {
     fn is_ours(&self) -> bool {
         match self {
             Self::Store(contender) => contender.is_ours(),
-            Self::Log(_) | Self::NetLog(_) | Self::Checkpoint(_) => true,
+            Self::Log(_) | Self::NetLog(_) | Self::Checkpoint(_) | Self::Compared(_) => true,
             Self::Copies => false,
         }
     }
@@ -84,7 +86,10 @@ impl Entrant {
                 let net = NET.iter().filter(|series| series.is_form);
                 forms().map(Self::Log).chain(net.map(Self::NetLog)).collect()
             }
-            Workload::Checkpoints { .. } => forms().map(Self::Checkpoint).chain([Self::Copies]).collect(),
+            Workload::Checkpoints { .. } => {
+                let compared = forms().take(1).map(Self::Compared);
+                forms().map(Self::Checkpoint).chain(compared).chain([Self::Copies]).collect()
+            }
         };
         let is_wanted = |entrant: &Self| match entrant {
             _ if !named.is_empty() => named.iter().any(|name| name == entrant.name()),
@@ -97,7 +102,7 @@ impl Entrant {
 
 /// The names that a user may ask for.
 pub(super) fn names() -> Vec<&'static str> {
-    contenders().iter().map(|contender| contender.name).chain([snapshots::COPIED]).collect()
+    contenders().iter().map(|contender| contender.name).chain([snapshots::COMPARED, snapshots::COPIED]).collect()
 }
 
 /// All contenders of a situation, interleaved.
@@ -150,7 +155,7 @@ impl Situation for Race<'_> {
             Entrant::Store(contender) => Opened::Store(Crew::threads(contender, self.setting)?),
             Entrant::Log(series) => Opened::Log(Logs::open(series, self.setting, 0)?),
             Entrant::NetLog(series) => Opened::NetLog(Logs::over_messages(series, self.setting)?),
-            Entrant::Checkpoint(_) | Entrant::Copies => Opened::Nothing,
+            Entrant::Checkpoint(_) | Entrant::Compared(_) | Entrant::Copies => Opened::Nothing,
         };
         Ok(())
     }
@@ -176,7 +181,10 @@ impl Situation for Race<'_> {
             (Opened::Log(logs), Workload::Requests { bytes, is_open }, _) => logs.block(bytes, is_open, time),
             (Opened::NetLog(logs), Workload::Requests { bytes, is_open }, _) => logs.block(bytes, is_open, time),
             (_, Workload::Checkpoints { bytes }, Entrant::Checkpoint(series)) => {
-                snapshots::of_group(series, setting, bytes, time)
+                snapshots::of_group((series, true), setting, bytes, time)
+            }
+            (_, Workload::Checkpoints { bytes }, Entrant::Compared(series)) => {
+                snapshots::of_group((series, false), setting, bytes, time)
             }
             (_, Workload::Checkpoints { bytes }, _) => snapshots::of_copies(setting, bytes, time),
             _ => Err(Failure::Refused("it has no such work".to_owned())),
@@ -269,7 +277,8 @@ mod tests {
     fn every_experiment_runs_on_two_replicas() {
         for preset in Preset::ALL {
             let case = cases(Some(preset), true, &[2], 1e4)[0];
-            for row in rows(&case, &["shm-separate", "shm-fused", "std-rwlock", snapshots::COPIED]) {
+            for row in rows(&case, &["shm-separate", "shm-fused", "std-rwlock", snapshots::COMPARED, snapshots::COPIED])
+            {
                 assert!(row.skipped.is_none() && row.kops > Some(0.0), "{}: {row:?}", preset.name());
             }
         }

@@ -112,7 +112,7 @@ impl<S: StateMachine> Member<S> for Inner<S> {
         Status::of(self, &self.driver.lock())
     }
 
-    fn checkpoint(&self, to: &mut dyn io::Write, limit: Duration) -> Result<Checkpoint, CheckpointError> {
+    fn checkpoint(&self, to: Option<&mut dyn io::Write>, limit: Duration) -> Result<Checkpoint, CheckpointError> {
         self.cut_and_compare(to, limit)
     }
 

@@ -21,8 +21,10 @@ type Reached = (Cut, io::Result<Vec<u8>>);
 #[derive(Debug)]
 pub(super) struct Wanted {
     id: u64,
-    /// The state at the cut, once it was reached.
-    state: Option<(Cut, io::Result<Vec<u8>>)>,
+    /// False if only digests are compared.
+    is_written: bool,
+    /// The state at the cut, or no bytes if none is written, once the cut was reached.
+    state: Option<Reached>,
 }
 
 impl<S: StateMachine> Driver<S> {
@@ -40,8 +42,8 @@ impl<S: StateMachine> Driver<S> {
         let mut wanted = inner.cuts();
         for one in wanted.iter_mut().filter(|one| one.id == id) {
             let mut bytes = inner.take_spare();
-            let written = state_bytes::write(&self.system, machine, &mut bytes).map(|()| bytes);
-            one.state = Some((cut, written));
+            let written = if one.is_written { state_bytes::write(&self.system, machine, &mut bytes) } else { Ok(()) };
+            one.state = Some((cut, written.map(|()| bytes)));
         }
     }
 
@@ -56,23 +58,23 @@ impl<S: StateMachine> Driver<S> {
 }
 
 impl<S: StateMachine> Inner<S> {
-    /// A checkpoint: see `Node::checkpoint`.
+    /// A checkpoint: see `Node::checkpoint`, and `Node::compare` without a writer.
     pub(super) fn cut_and_compare(
         &self,
-        to: &mut dyn io::Write,
+        to: Option<&mut dyn io::Write>,
         limit: Duration,
     ) -> Result<Checkpoint, CheckpointError> {
         self.check_fork().map_err(ExecuteError::from)?;
         let until = Instant::now() + limit;
         let (cut, bytes) = loop {
             // One that was asked of a leader which died may be lost.
-            match self.reach_next(limit.min(CUT_ASKED_AGAIN)) {
+            match self.reach_next(to.is_some(), limit.min(CUT_ASKED_AGAIN)) {
                 Err(ExecuteError::Unknown { .. }) if Instant::now() < until => {}
                 taken => break taken?,
             }
         };
         let bytes = bytes.map_err(CheckpointError::State)?;
-        let (written, len) = (to.write_all(&bytes), bytes.len() as u64);
+        let (written, len) = (to.map_or(Ok(()), |to| to.write_all(&bytes)), bytes.len() as u64);
         self.keep_spare(bytes);
         written.map_err(CheckpointError::State)?;
         let digests = self.gather(&cut, limit);
@@ -82,9 +84,9 @@ impl<S: StateMachine> Inner<S> {
     }
 
     /// Has a cut with a number of its own ordered, and waits for it.
-    fn reach_next(&self, limit: Duration) -> Result<Reached, ExecuteError> {
+    fn reach_next(&self, is_written: bool, limit: Duration) -> Result<Reached, ExecuteError> {
         let id = u64::from(self.me().to_bits()) << 32 | u64::from(self.next_cut());
-        self.cuts().push(Wanted { id, state: None });
+        self.cuts().push(Wanted { id, is_written, state: None });
         let reached = self.reach(id, limit);
         self.cuts().retain(|one| one.id != id);
         reached

@@ -129,7 +129,16 @@ impl<S: StateMachine, M: Medium> Node<S, M> {
     /// # Errors
     /// [`CheckpointError`]; `Unknown` if the cut was not reached within `limit`.
     pub fn checkpoint(&self, to: &mut dyn io::Write, limit: Duration) -> Result<Checkpoint, CheckpointError> {
-        self.0.inner.checkpoint(to, limit)
+        self.0.inner.checkpoint(Some(to), limit)
+    }
+
+    /// As [`checkpoint`](Self::checkpoint), but writes no state: only digests are compared, which takes as long for a large state
+    /// as for a small one.
+    ///
+    /// # Errors
+    /// [`CheckpointError::Cut`]; `Unknown` if the cut was not reached within `limit`.
+    pub fn compare(&self, limit: Duration) -> Result<Checkpoint, CheckpointError> {
+        self.0.inner.checkpoint(None, limit)
     }
 
     /// Leaves the group, hands over the roles of this node, and waits until the others know. Sessions of this node end.

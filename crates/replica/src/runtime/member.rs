@@ -78,7 +78,7 @@ pub trait Member<S>: fmt::Debug + Send + Sync + Sized {
     fn status(&self) -> Self::Status;
 
     /// See [`Node::checkpoint`](super::Node::checkpoint).
-    fn checkpoint(&self, to: &mut dyn io::Write, limit: Duration) -> Result<Checkpoint, CheckpointError>;
+    fn checkpoint(&self, to: Option<&mut dyn io::Write>, limit: Duration) -> Result<Checkpoint, CheckpointError>;
 
     /// See [`Node::leave`](super::Node::leave).
     fn leave(&self) -> Result<(), ExecuteError>;

@@ -137,6 +137,8 @@ fn a_cut_is_the_same_everywhere() {
     assert_eq!((cut.digests.len(), cut.diverged.len()), (3, 0));
     assert!(cut.digests.iter().all(|&(_, digest)| digest == 100 << 64 | 50));
     assert_eq!(cut.bytes as usize, bytes.len());
+    let compared = group[0].compare(Duration::from_secs(10)).expect("a cut");
+    assert_eq!((compared.digests, compared.bytes), (cut.digests, 0), "no state is written");
 }
 
 #[test]
