@@ -3,11 +3,14 @@
 //! - [`actor`]: other processes, which a test starts, stops and kills;
 //! - [`skipped`]: how a test says that it cannot check something here;
 //! - [`launched`]: other programs, of which a test finds out whether they hang;
+//! - [`assert_no_mpi`]: a check that a program needs no MPI to start;
 //! - [`machines`]: the captured machines in the folder `machines/` of the repository.
 
 pub mod actor;
 pub mod launched;
 pub mod machines;
+mod needed;
 mod skip;
 
+pub use needed::{assert_no_mpi, needed_libraries};
 pub use skip::skipped;
