@@ -14,6 +14,7 @@ use crate::choice::Choice;
 use crate::config::{Config, Form, Values};
 use crate::conflicts::Manager;
 use crate::error::{OpenError, RunError};
+use crate::crash_point;
 use crate::messages::{Links, MessageClient, Server};
 use crate::participant::Participant;
 use crate::plan::plan;
@@ -176,6 +177,7 @@ impl Tm {
         }
         memory.claim(id)?;
         let me = ClientId(id as u16);
+        crash_point::here("seated");
         let (memory, undo) = (Arc::clone(memory), Arc::clone(memory));
         let role = if let Some(number) = config.server_number(id) {
             Server::new(memory, links, number).map(Role::Server)

@@ -60,6 +60,11 @@ impl Memory {
         let _done = self.region.try_exclusively(|| gone.into_iter().for_each(|id| self.settle(id)));
     }
 
+    /// Whether a participant has died whose place nobody can take any more.
+    pub(crate) fn has_no_successor(&self, client: ClientId) -> bool {
+        self.seat(client.index()).owner() == GONE
+    }
+
     fn is_gone(&self, id: usize) -> bool {
         let word = self.seat(id).owner();
         let owner = ParticipantId::from_word(word).filter(|_| word != GONE);

@@ -1,12 +1,13 @@
 //! Participants that are killed: others go on with every account right, or are told.
 
+use std::sync::mpsc;
 use std::thread;
 
 use corecast_tm::{ClientId, Form, Participant, RunError, TVar, Tm, Values};
 use rustix::process::Signal;
 
 use super::{
-    ACCOUNTS, FIRST, FORMS, OTHER, application, builder, machine, open_accounts, play_round, roles, server, total,
+    ACCOUNTS, FIRST, FORMS, OTHER, PATIENCE, application, builder, machine, open_accounts, play_round, roles, server, total,
 };
 
 /// Runs `work` as participant 1 while the servers, if there are any, serve in this process.
@@ -272,4 +273,40 @@ fn a_killed_server_poisons_the_instance() {
         rounds.find_map(|round| play_round(&mut participant, &accounts, round).err()).expect("an endless search")
     });
     assert_eq!(error, RunError::Poisoned { by: ClientId(2) });
+}
+
+/// It has its place and a part of its channels only, so that no channel says that it has died. The servers end once the last
+/// application has left.
+#[test]
+fn an_application_killed_while_it_joins_keeps_nobody() {
+    for label in ["seated:1", "linked:1", "linked:2", "linked:3"] {
+        let machine = machine();
+        let tm = builder(&machine, Form::Messages).create().expect("memory");
+        let accounts = open_accounts(&tm);
+        roles::await_death(&roles::start(&format!("transfer until {label}"), &tm));
+        let (ended, ends) = mpsc::channel();
+        for id in [0, 2] {
+            let (server, ended) = (server(&tm, id), ended.clone());
+            thread::spawn(move || ended.send(server.serve()));
+        }
+        go_on(&mut application(&tm, 1), &accounts);
+        for _ in 0..2 {
+            ends.recv_timeout(PATIENCE).expect("nobody is left").expect("no forked child");
+        }
+    }
+}
+
+#[test]
+fn a_server_killed_while_it_joins_poisons_the_instance() {
+    for label in ["seated:1", "linked:1", "linked:2", "linked:3"] {
+        let machine = machine();
+        let tm = builder(&machine, Form::Messages).create().expect("memory");
+        let accounts = open_accounts(&tm);
+        roles::await_death(&roles::start(&format!("serve until {label}"), &tm));
+        let error = beside_servers(&tm, &[0], |mut participant| {
+            let mut rounds = 0..;
+            rounds.find_map(|round| play_round(&mut participant, &accounts, round).err()).expect("an endless search")
+        });
+        assert_eq!(error, RunError::Poisoned { by: ClientId(2) }, "{label}");
+    }
 }
