@@ -94,12 +94,12 @@ impl Participant {
     }
 
     /// The value of one variable as the last commit left it, outside transactions: a round trip where values are with the
-    /// servers.
+    /// servers. Else as [`Tm::load`](crate::Tm::load).
     ///
     /// # Errors
     /// [`RunError`].
     pub fn load<T: Value>(&mut self, var: TVar<T>) -> Result<T, RunError> {
-        self.attempt.memory.check_usable()?;
+        self.attempt.memory.check_readable()?;
         self.attempt.memory.check(var.index(), var.instance(), 1)?;
         Ok(T::from_word(self.attempt.look(var.index())?))
     }

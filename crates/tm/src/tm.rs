@@ -237,14 +237,15 @@ impl Tm {
         Ok(TBlock::new(TVar::new(index, memory.instance())))
     }
 
-    /// The value of one variable as the last commit left it, outside transactions. Several such values need not belong together.
+    /// The value of one variable as the last commit left it, outside transactions. Several such values need not belong together;
+    /// they do once nobody runs transactions any more, also where participants were killed: their commits are completed before.
     ///
     /// # Errors
     /// [`RunError::Foreign`], [`RunError::Beyond`], and [`RunError::AtServers`] where values are with the servers: there a
     /// participant can [load](Participant::load) them. [`RunError::Poisoned`]: it may be of a commit that is half done.
     pub fn load<T: Value>(&self, var: TVar<T>) -> Result<T, RunError> {
         let memory = &self.inner.memory;
-        memory.check_usable()?;
+        memory.check_readable()?;
         memory.check(var.index(), var.instance(), 1)?;
         if memory.config.values == Values::AtServers {
             return Err(RunError::AtServers);

@@ -310,3 +310,21 @@ fn a_server_killed_while_it_joins_poisons_the_instance() {
         assert_eq!(error, RunError::Poisoned { by: ClientId(2) }, "{label}");
     }
 }
+
+/// A supervisor adds up what its children have left, of whom one was killed amid a commit.
+#[test]
+fn values_are_loaded_outside_transactions_without_half_of_a_commit() {
+    for form in FORMS {
+        let machine = machine();
+        let tm = builder(&machine, form).create().expect("memory");
+        let accounts = open_accounts(&tm);
+        beside_servers(&tm, servers(form), |participant| {
+            let mut other = roles::start("transfer until storing:9", &tm);
+            other.hear();
+            roles::await_death(&other);
+            drop(participant);
+        });
+        let sum: i64 = accounts.iter().map(|account| tm.load(*account).expect("nothing is lost")).sum();
+        assert_eq!(sum, FIRST * i64::from(ACCOUNTS), "{form}");
+    }
+}
