@@ -328,3 +328,26 @@ fn values_are_loaded_outside_transactions_without_half_of_a_commit() {
         assert_eq!(sum, FIRST * i64::from(ACCOUNTS), "{form}");
     }
 }
+
+/// One account has its new value and the other one not, until somebody completes the commit.
+#[test]
+fn elastic_reads_see_no_half_of_a_commit() {
+    let shared = [(Form::Messages, Values::InMemory, "storing:1"), (Form::Shared, Values::InMemory, "storing:1")];
+    for (form, values, label) in shared.into_iter().chain([(Form::Messages, Values::AtServers, "put-answered:1")]) {
+        for order in [[0, 1], [1, 0]] {
+            let machine = machine();
+            let tm = builder(&machine, form).values(values).create().expect("memory");
+            let accounts = open_accounts(&tm);
+            beside_servers(&tm, servers(form), |mut participant| {
+                let mut other = roles::start(&format!("transfer until {label}"), &tm);
+                other.hear();
+                roles::await_death(&other);
+                let sum = participant.run(|tx| {
+                    let [first, second] = order.map(|at| tx.read_unlocked(accounts[at]));
+                    Ok(first? + second?)
+                });
+                assert_eq!(sum, Ok(2 * FIRST), "{form}, {values:?}, {order:?}");
+            });
+        }
+    }
+}
