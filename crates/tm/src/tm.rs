@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::os::fd::{OwnedFd, RawFd};
+use std::panic::resume_unwind;
 use std::sync::Arc;
 use std::{io, thread};
 
@@ -13,8 +14,8 @@ use crate::access::Access;
 use crate::choice::Choice;
 use crate::config::{Config, Form, Values};
 use crate::conflicts::Manager;
-use crate::error::{OpenError, RunError};
 use crate::crash_point;
+use crate::error::{OpenError, RunError};
 use crate::messages::{Links, MessageClient, Server};
 use crate::participant::Participant;
 use crate::plan::plan;
@@ -176,8 +177,8 @@ impl Tm {
             return Err(OpenError::Poisoned { by });
         }
         memory.claim(id)?;
-        let me = ClientId(id as u16);
         crash_point::here("seated");
+        let me = ClientId(id as u16);
         let (memory, undo) = (Arc::clone(memory), Arc::clone(memory));
         let role = if let Some(number) = config.server_number(id) {
             Server::new(memory, links, number).map(Role::Server)
@@ -271,16 +272,17 @@ impl Tm {
     /// have left, those that were taken elsewhere among them. Participants that are taken are left out.
     ///
     /// # Errors
-    /// [`OpenError`] if a free participant cannot be had.
+    /// [`OpenError`] if a free participant cannot be had, or has no thread: those that had one have ended then. A server without
+    /// a thread ends the transactions of all others with [`RunError::Stopped`].
     ///
     /// # Panics
     /// With the panic of `work`, after all others have ended.
     pub fn run_threads<R: Send>(&self, work: impl Fn(Participant) -> R + Sync) -> Result<Vec<R>, OpenError> {
         let roles = self.free_roles()?;
         let work = &work;
-        let results = thread::scope(|scope| {
+        thread::scope(|scope| {
             let starts = roles.into_iter().map(|(id, role)| {
-                scope.spawn(move || {
+                let run = move || {
                     pin(self.cpu(id));
                     match role {
                         Role::Application(participant) => Some(work(participant)),
@@ -290,13 +292,15 @@ impl Tm {
                             None
                         }
                     }
-                })
+                };
+                let started = thread::Builder::new().spawn_scoped(scope, run);
+                started.map_err(|cause| OpenError::Thread { id, cause: cause.to_string() })
             });
-            let threads: Vec<_> = starts.collect();
-            threads.into_iter().map(thread::ScopedJoinHandle::join).collect::<Vec<_>>()
-        });
-        let results = results.into_iter().map(|result| result.unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
-        Ok(results.flatten().collect())
+            let threads: Vec<_> = starts.collect::<Result<_, _>>()?;
+            let ended: Vec<_> = threads.into_iter().map(thread::ScopedJoinHandle::join).collect();
+            let results = ended.into_iter().map(|result| result.unwrap_or_else(|panic| resume_unwind(panic)));
+            Ok(results.flatten().collect())
+        })
     }
 
     /// The participants that are still free, with their numbers.
