@@ -4,6 +4,8 @@
 mod two_cpus;
 
 use std::sync::Mutex;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use corecast_tm::{Abort, Builder, Form, Manager, Participant, Role, TVar, Tm, Tx};
 use two_cpus::machine;
@@ -82,5 +84,31 @@ fn the_total_of_a_bank_stays() {
         for manager in Manager::ALL {
             check(Tm::builder(&machine).participants(5).form(form).manager(manager));
         }
+    }
+}
+
+/// FairCM takes the second attempt to last as long as the first one did, and other managers need no clock.
+#[test]
+fn every_attempt_is_timed_where_that_is_asked_for() {
+    const LONG: Duration = Duration::from_millis(5);
+    let machine = machine();
+    for manager in Manager::ALL {
+        let tm = Tm::builder(&machine).participants(1).form(Form::Shared).manager(manager).build().expect("memory");
+        let var = tm.new_var(0u64).expect("room");
+        let times = tm.run_threads(|mut participant| {
+            participant.time_all_attempts();
+            for time in [Duration::ZERO, LONG] {
+                let read = participant.run(|tx| {
+                    let begun = Instant::now();
+                    while begun.elapsed() < time {
+                        thread::yield_now();
+                    }
+                    tx.read(var)
+                });
+                assert_eq!(read, Ok(0));
+            }
+            participant.timed_ns()
+        });
+        assert!(times.expect("threads")[0] >= LONG.as_nanos() as u64, "{manager}");
     }
 }
