@@ -101,6 +101,17 @@ impl<'a> Tx<'a> {
         Ok(self.attempt.validate()?)
     }
 
+    /// The variable with this index, of which another process has told. It must have been made as one of this type.
+    ///
+    /// # Errors
+    /// [`Abort`]: return it. Beyond the memory the run ends with [`RunError::Beyond`](crate::RunError::Beyond), also if the closure
+    /// goes on.
+    pub fn var<T: Value>(&mut self, index: u32) -> Result<TVar<T>, Abort> {
+        let var = TVar::new(index, self.attempt.memory.instance());
+        self.check(var, 1)?;
+        Ok(var)
+    }
+
     /// A variable that nobody else knows, with this value. It goes if the transaction is aborted.
     ///
     /// # Errors
