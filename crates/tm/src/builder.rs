@@ -120,7 +120,9 @@ impl<'a> Builder<'a> {
         Self { lock: Some(lock), ..self }
     }
 
-    /// The number of variables, as words: a block of 3 takes 4, one of 5 to 7 takes 8. 65,536 by default.
+    /// The number of variables, as words: a block of 3 takes 4, one of 5 to 7 takes 8. 65,536 by default. A participant whose
+    /// transactions free variables keeps up to 32 blocks of each size for its own next ones, which others do not find: leave room
+    /// for those.
     #[must_use]
     pub fn variables(self, variables: usize) -> Self {
         Self { variables, ..self }
