@@ -8,6 +8,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use corecast_tm::{Abort, Builder, Form, Manager, Participant, Role, TVar, Tm, Tx};
+use rustix::time::{ClockId, clock_gettime};
 use two_cpus::machine;
 
 const ACCOUNTS: usize = 16;
@@ -85,6 +86,37 @@ fn the_total_of_a_bank_stays() {
             check(Tm::builder(&machine).participants(5).form(form).manager(manager));
         }
     }
+}
+
+/// CPU time of this thread.
+fn cpu_time() -> Duration {
+    let time = clock_gettime(ClockId::ThreadCPUTime);
+    Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
+}
+
+#[test]
+fn a_server_without_requests_is_asleep() {
+    const IDLE: Duration = Duration::from_millis(200);
+    let machine = machine();
+    let tm = Tm::builder(&machine).participants(2).form(Form::Messages).build().expect("memory");
+    let sum = tm.new_var(0u64).expect("room");
+    let (Ok(Role::Server(server)), Ok(Role::Application(mut participant))) = (tm.participant(0), tm.participant(1))
+    else {
+        panic!("0 is a server and 1 is not")
+    };
+    let serving = thread::spawn(move || {
+        let before = cpu_time();
+        server.serve().expect("no forked child");
+        cpu_time() - before
+    });
+    participant.fetch_add(sum, 1).expect("it serves");
+    // The server must have had no request for this long when the next one comes.
+    thread::sleep(IDLE);
+    participant.fetch_add(sum, 1).expect("it serves");
+    drop(participant);
+    let spent = serving.join().expect("no panic");
+    assert!(spent < IDLE / 4, "{spent:?} of CPU time in {IDLE:?}");
+    assert_eq!(tm.load(sum), Ok(2));
 }
 
 /// FairCM takes the second attempt to last as long as the first one did, and other managers need no clock.
