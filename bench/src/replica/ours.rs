@@ -141,7 +141,7 @@ impl Client for LineClient<'_> {
 }
 
 impl Client for LocalClient<'_> {
-    #[inline]
+    #[inline(always)]
     fn get(&mut self, key: u64) -> Result<Option<Value>, Failure> {
         match self.node.read(Level::Local, &key.to_le_bytes()) {
             Ok((value, _)) => Ok(value),
