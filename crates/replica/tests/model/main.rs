@@ -116,6 +116,36 @@ fn messages_that_overtake_are_safe() {
 
 const NET: Transport = Transport::Messages;
 
+/// A majority of the voters lives.
+#[test]
+fn five_nodes_by_messages_are_safe() {
+    let model = Protocol { nodes: 5, requests: 1, crashes: 2, suspicions: 2, ..Protocol::new(NET, Rules::ALL) };
+    let short = Protocol { crashes: 1, suspicions: 1, epochs: 2, suspecting: &[2], ..model.clone() };
+    is_safe(bounds(short, model));
+}
+
+/// One is left, which may have been no more than a learner.
+#[test]
+fn five_nodes_with_shared_memory_are_safe() {
+    for transport in [SEPARATE, FUSED] {
+        let model =
+            Protocol { nodes: 5, requests: 1, crashes: 4, suspicions: 2, ..Protocol::new(transport, Rules::ALL) };
+        let short = Protocol { crashes: 1, suspicions: 1, epochs: 2, suspecting: &[2], ..model.clone() };
+        is_safe(bounds(short, model));
+    }
+}
+
+/// A session is opened and has a request, both of which may be ordered twice.
+#[test]
+fn requests_are_run_once() {
+    for transport in [SEPARATE, NET] {
+        let model = Protocol { retries: 2, suspicions: 2, ..Protocol::new(transport, Rules::ALL) };
+        let short = Protocol { retries: 1, suspicions: 1, suspecting: &[2], ..model.clone() };
+        let checker = is_safe(bounds(short, model));
+        assert!(checker.discovery("twice").is_some(), "a request is decided twice");
+    }
+}
+
 /// With one rule left out.
 fn without(transport: Transport, leave_out: impl Fn(&mut Rules)) -> Protocol {
     let mut rules = Rules::ALL;

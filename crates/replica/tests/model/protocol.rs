@@ -1,6 +1,7 @@
 //! The protocol as a model: what may happen next in a small group, with bounds on what the world does to it.
 
 use corecast_replica::one_paxos::{Input, Message, Node, Rules, Settings, Transport};
+use corecast_replica::system::System;
 use corecast_replica::{Command, LeaveReason, NodeId, Op, SessionId};
 use stateright::{Model, Property};
 
@@ -12,6 +13,8 @@ pub(crate) struct Protocol {
     pub(crate) transport: Transport,
     pub(crate) nodes: u16,
     pub(crate) requests: u8,
+    /// Times that a request is handed in once more, to whichever node leads, whether or not it was done. If there are any, the first request opens the session.
+    pub(crate) retries: u8,
     pub(crate) epochs: u32,
     /// Times that a node suspects another, rightly or not.
     pub(crate) suspicions: u8,
@@ -41,6 +44,7 @@ impl Protocol {
             transport,
             nodes: 3,
             requests: 2,
+            retries: 0,
             epochs: 3,
             suspicions: 3,
             suspecting: &[0, 1, 2],
@@ -61,6 +65,7 @@ impl Protocol {
 pub(crate) struct State {
     pub(crate) world: World,
     requests: u8,
+    retries: u8,
     suspicions: u8,
     crashes: u8,
     restarts: u8,
@@ -77,6 +82,8 @@ pub(crate) enum Action {
     Learn(usize),
     Hear(usize),
     Request(usize),
+    /// A node that leads gets an earlier request once more.
+    Retry(usize, u8),
     Suspect(usize, NodeId),
     Expel(usize, NodeId),
     Renew(usize),
@@ -98,8 +105,12 @@ impl Model for Protocol {
                 (Settings { me: self.joiner(), ..world.settings.clone() }, &world.processes[0].node);
             world.add(Node::restored(settings, first.members().clone(), *first.configuration(), 0));
         }
-        let (requests, suspicions, crashes, restarts, expulsions, renewals, joins) = (0, 0, 0, 0, 0, 0, 0);
-        vec![State { world, requests, suspicions, crashes, restarts, expulsions, renewals, joins }]
+        if self.retries > 0 {
+            let members = world.processes[0].node.members().clone();
+            world.processes.iter_mut().for_each(|process| process.system = Some(System::new(members.clone())));
+        }
+        let (requests, retries, suspicions, crashes, restarts, expulsions, renewals, joins) = (0, 0, 0, 0, 0, 0, 0, 0);
+        vec![State { world, requests, retries, suspicions, crashes, restarts, expulsions, renewals, joins }]
     }
 
     fn actions(&self, state: &State, actions: &mut Vec<Action>) {
@@ -125,7 +136,7 @@ impl Model for Protocol {
 
     fn next_state(&self, last: &State, action: Action) -> Option<State> {
         let mut state = last.clone();
-        let State { world, requests, suspicions, crashes, restarts, expulsions, renewals, joins } = &mut state;
+        let State { world, requests, retries, suspicions, crashes, restarts, expulsions, renewals, joins } = &mut state;
         match action {
             Action::Execute(at) => world.execute(at),
             Action::See(at) => step(world, at, world.memory.newer_configuration(&world.processes[at].node)),
@@ -134,8 +145,11 @@ impl Model for Protocol {
             Action::Hear(at) => hear(world, at),
             Action::Request(at) => {
                 *requests += 1;
-                let request = request(SessionId(1), (*requests).into(), Body::from(*requests));
-                world.step(at, Input::Requests(vec![request]));
+                world.step(at, Input::Requests(vec![self.request(*requests)]));
+            }
+            Action::Retry(at, number) => {
+                *retries += 1;
+                world.step(at, Input::Requests(vec![self.request(number)]));
             }
             Action::Suspect(at, node) => {
                 *suspicions += 1;
@@ -178,11 +192,22 @@ impl Model for Protocol {
             Property::sometimes("alone", |model: &Self, state: &State| {
                 model.joins == 0 || model.rules != Rules::ALL || model.joiner_is_alone(state)
             }),
+            Property::sometimes("twice", |model: &Self, state: &State| model.retries == 0 || is_run_once_of_two(state)),
         ]
     }
 }
 
 impl Protocol {
+    /// The request with this number, from 1 on.
+    fn request(&self, number: u8) -> Command<Body> {
+        let session = SessionId(1);
+        let rid = number - u8::from(self.retries > 0);
+        if rid == 0 {
+            return Command { session, rid: 0, op: Op::OpenSession };
+        }
+        request(session, rid.into(), Body::from(number))
+    }
+
     fn joiner(&self) -> NodeId {
         NodeId::new(self.nodes, 1)
     }
@@ -214,6 +239,9 @@ impl Protocol {
         }
         if state.requests < self.requests && node.orders() {
             actions.push(Action::Request(at));
+        }
+        if state.retries < self.retries && node.orders() {
+            actions.extend((1..=state.requests).map(|number| Action::Retry(at, number)));
         }
         let may_suspect = state.suspicions < self.suspicions && self.suspecting.contains(&at);
         if node.configuration().epoch < self.epochs && may_suspect {
@@ -249,6 +277,14 @@ impl Protocol {
             actions.extend((0..places).map(|place| Action::Deliver(from, to, place)));
         }
     }
+}
+
+/// A user's request was decided twice, and applied somewhere as far as the second time. The monitor sees that it is run once.
+fn is_run_once_of_two(state: &State) -> bool {
+    let is_user = |command: &Command<Body>| matches!(command.op, Op::User(_));
+    let decided = || state.world.monitor.decided().iter().filter(|&(_, command)| is_user(command));
+    let again = decided().find(|&(index, command)| decided().any(|(first, other)| first < index && other == command));
+    again.is_some_and(|(&index, _)| state.world.processes.iter().any(|one| one.node.applied_count() > index))
 }
 
 fn step(world: &mut World, at: usize, input: Option<Input<Body>>) {
