@@ -71,6 +71,13 @@ pub use counters::Counters;
 pub use group::Group;
 pub use status::Status;
 
+/// The message of these bytes, written anew; `None` if they are those of none in a group of `nodes` nodes. For tests with any bytes.
+#[doc(hidden)]
+#[must_use]
+pub fn rewritten(bytes: &[u8], nodes: usize) -> Option<Vec<u8>> {
+    wire::rewritten(bytes, nodes)
+}
+
 /// The nodes send each other messages.
 #[derive(Debug, Clone, Copy)]
 pub enum Messages {}

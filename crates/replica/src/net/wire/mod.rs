@@ -101,6 +101,17 @@ pub(super) fn decode(bytes: &[u8], nodes: usize) -> Option<Received> {
     reader.rest.is_empty().then_some(Received { origin, packet })
 }
 
+/// The message of these bytes, written anew.
+pub(super) fn rewritten(bytes: &[u8], nodes: usize) -> Option<Vec<u8>> {
+    let Received { origin, packet } = decode(bytes, nodes)?;
+    let mut again = Vec::new();
+    match packet {
+        Packet::Protocol(message) => encode(&message, origin, &mut again),
+        Packet::State(message) => encode_state(&message, &mut again),
+    }
+    Some(again)
+}
+
 /// The index after the last one that the message has a command for; 0 if there is none.
 pub(super) fn end(message: &Message<Body>) -> Index {
     let after = |index: Index| index.saturating_add(1);
