@@ -71,7 +71,7 @@ pub use counters::Counters;
 pub use group::Group;
 pub use status::Status;
 
-/// The message of these bytes, written anew; `None` if they are those of none in a group of `nodes` nodes. For tests with any bytes.
+/// The message of these bytes, written anew; `None` if they are those of none in a group of `nodes` nodes. For fuzz targets.
 #[doc(hidden)]
 #[must_use]
 pub fn rewritten(bytes: &[u8], nodes: usize) -> Option<Vec<u8>> {

@@ -28,7 +28,7 @@ impl<S: StateMachine> Driver<S> {
         self.step(inner, Input::Requests(vec![close]));
     }
 
-    /// The end of a session was applied at `index`: its dropped operations need their room only until all members have come there.
+    /// The end of a session was applied at `index`: its dropped operations need room only until all members have come there.
     pub(super) fn has_closed(&mut self, session: SessionId, index: Index) {
         let shm = &mut self.shm;
         self.room.dropped.0.retain(|(of, place)| {

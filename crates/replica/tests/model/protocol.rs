@@ -13,7 +13,8 @@ pub(crate) struct Protocol {
     pub(crate) transport: Transport,
     pub(crate) nodes: u16,
     pub(crate) requests: u8,
-    /// Times that a request is handed in once more, to whichever node leads, whether or not it was done. If there are any, the first request opens the session.
+    /// Times that a request is handed in once more, to whichever node leads, whether or not it was done. If there are any, the
+    /// first request opens the session.
     pub(crate) retries: u8,
     pub(crate) epochs: u32,
     /// Times that a node suspects another, rightly or not.

@@ -1,5 +1,5 @@
-//! A simulator: nodes, clients and a world that delays, reorders, stops, kills and puts clocks forward and back, all from one seed. When the world has calmed
-//! down, each request of a living client has to end.
+//! A simulator: nodes, clients and a world that delays, reorders, stops, kills and puts clocks forward and back, all from
+//! one seed. When the world has calmed down, each request of a living client has to end.
 //!
 //! `CORECAST_SIMULATION_SEED=7` runs one seed again; `CORECAST_SIMULATION_SEEDS=100000` runs this many (`ci/replica-long.sh`).
 
