@@ -1,4 +1,5 @@
-//! Operations, results, batches of them and the state of a group's own part, as bytes of a stranger: none, or a value that comes back.
+//! Operations, results, batches of them and the state of a group's own part, as bytes of a stranger: none, or a value that
+//! comes back.
 
 #![no_main]
 
