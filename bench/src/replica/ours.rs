@@ -113,7 +113,7 @@ fn set(session: &mut Session<Compact>, key: u64, value: Value) -> Result<(), Fai
 }
 
 impl Client for LockedClient<'_> {
-    #[inline]
+    #[inline(always)]
     fn get(&mut self, key: u64) -> Result<Option<Value>, Failure> {
         match self.node.read(Level::Linearizable, &key.to_le_bytes()) {
             Ok((value, _)) => Ok(value),
@@ -127,7 +127,7 @@ impl Client for LockedClient<'_> {
 }
 
 impl Client for LineClient<'_> {
-    #[inline]
+    #[inline(always)]
     fn get(&mut self, key: u64) -> Result<Option<Value>, Failure> {
         match self.node.catch_up(Level::Linearizable, CATCHING_UP) {
             Ok(()) => Ok(self.reader.get(key.to_le_bytes())),
@@ -141,7 +141,7 @@ impl Client for LineClient<'_> {
 }
 
 impl Client for LocalClient<'_> {
-    #[inline]
+    #[inline(always)]
     fn get(&mut self, key: u64) -> Result<Option<Value>, Failure> {
         match self.node.read(Level::Local, &key.to_le_bytes()) {
             Ok((value, _)) => Ok(value),
