@@ -92,7 +92,7 @@ fn beside_busy_processes_writes_are_raced_and_only_their_gate_is_judged() {
     let report = Program::new().json(&[&SHORT[..], &named].concat());
     let words: Vec<&str> = array(&report["cells"]).iter().filter_map(|cell| cell["workload"].as_str()).collect();
     assert_eq!((words, &report["busy"]), (vec!["writes", "writes, 500/s"], &1.into()), "{report}");
-    let judged = |gate: &&Value| gate["verdict"] != "not judged";
+    let judged = |gate: &&Value| gate["verdict"] != "not_judged";
     let gates: Vec<&str> =
         array(&report["gates"]).iter().filter(judged).filter_map(|gate| gate["gate"].as_str()).collect();
     // Without redis-server none is.
