@@ -11,7 +11,7 @@ use super::contenders::{Contender, contenders};
 use super::crew::{Crew, Program};
 use super::host::Setting;
 use super::load::{BATCH, Load, Mix};
-use super::payloads::{Log, Logs};
+use super::payloads::{Log, Logs, Span};
 use super::play::Block;
 use super::preset::{Case, Workload};
 use super::report::{ReplicaCell, ReplicaRow};
@@ -34,6 +34,8 @@ pub(super) struct Run<'a> {
     pub(super) wait: Wait,
     pub(super) rounds: usize,
     pub(super) time: Duration,
+    /// The requests of a block to a log; `None` for as many as fit its time.
+    pub(super) requests: Option<u64>,
     pub(super) seed: u64,
 }
 
@@ -176,10 +178,11 @@ impl Situation for Race<'_> {
 
     fn block(&mut self, at: usize) -> Result<Block, Failure> {
         let (setting, time) = (self.setting, self.run.time);
+        let span = self.run.requests.map_or(Span::Time(time), Span::Requests);
         match (&mut self.opened[at], self.case.workload, self.entrants[at]) {
             (Opened::Store(crew), workload, _) => crew.block(&load(self.run, self.setting, &workload)),
-            (Opened::Log(logs), Workload::Requests { bytes, is_open }, _) => logs.block(bytes, is_open, time),
-            (Opened::NetLog(logs), Workload::Requests { bytes, is_open }, _) => logs.block(bytes, is_open, time),
+            (Opened::Log(logs), Workload::Requests { bytes, pace }, _) => logs.block(bytes, pace, span),
+            (Opened::NetLog(logs), Workload::Requests { bytes, pace }, _) => logs.block(bytes, pace, span),
             (_, Workload::Checkpoints { bytes }, Entrant::Checkpoint(series)) => {
                 snapshots::of_group((series, true), setting, bytes, time)
             }
@@ -256,7 +259,8 @@ mod tests {
         let options = Options { quick: true, contenders, ..Options::default() };
         let cpus: Vec<CpuId> = options.usable_cpus(&this_machine()).expect("CPUs").iter().collect();
         let time = Duration::from_millis(2);
-        let run = Run { options: &options, program: None, cpus: &cpus, wait: Wait::Adaptive, rounds: 1, time, seed: 5 };
+        let (wait, requests) = (Wait::Adaptive, None);
+        let run = Run { options: &options, program: None, cpus: &cpus, wait, rounds: 1, time, requests, seed: 5 };
         let mut order = TurnOrder::new(&options, 5);
         cell(&run, case, &mut order, &mut ()).expect("nothing of ours is wrong").rows
     }

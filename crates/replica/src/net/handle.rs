@@ -97,6 +97,11 @@ impl<S: StateMachine> Member<S> for Inner<S> {
         end.or_else(|| self.has_no_majority().then_some(ExecuteError::NoMajority))
     }
 
+    #[inline(always)]
+    fn check_state(&self) -> Result<(), ReadError> {
+        self.ending.check_state()
+    }
+
     #[inline]
     fn read_error(&self) -> Option<ReadError> {
         let end = self.ending.get().map(|end| end.of_read(self.id()));

@@ -103,6 +103,11 @@ impl<S: StateMachine> Member<S> for Inner<S> {
         self.ending.get().map(|end| end.of_execute(self.me()))
     }
 
+    #[inline(always)]
+    fn check_state(&self) -> Result<(), ReadError> {
+        self.ending.check_state()
+    }
+
     #[inline]
     fn read_error(&self) -> Option<ReadError> {
         self.ending.get().map(|end| end.of_read(self.me()))

@@ -69,6 +69,8 @@ impl<S: StateMachine, M: Medium> Node<S, M> {
     /// which costs as many messages as an operation; one barrier serves all reads of this node that began before it was asked
     /// for.
     ///
+    /// A replica whose state differed from that of the others, or whose state machine panicked, answers no read of any level.
+    ///
     /// # Errors
     /// [`ReadError`]; `Lagging`, or `Unconfirmed` over messages, after 5 s.
     #[inline]
@@ -87,8 +89,9 @@ impl<S: StateMachine, M: Medium> Node<S, M> {
         query: &S::Query,
         limit: Duration,
     ) -> Result<(S::Answer, Index), ReadError> {
-        self.catch_up(level, limit)?;
+        self.reach(level, limit)?;
         let state = self.0.inner.state().read();
+        self.0.inner.check_state()?;
         Ok((state.machine.query(query), state.count))
     }
 
@@ -97,8 +100,9 @@ impl<S: StateMachine, M: Medium> Node<S, M> {
     /// # Errors
     /// [`ReadError`].
     pub fn read_with<R>(&self, level: Level, look: impl FnOnce(&S) -> R) -> Result<(R, Index), ReadError> {
-        self.catch_up(level, READ_LIMIT)?;
+        self.reach(level, READ_LIMIT)?;
         let state = self.0.inner.state().read();
+        self.0.inner.check_state()?;
         Ok((look(&state.machine), state.count))
     }
 
@@ -108,6 +112,12 @@ impl<S: StateMachine, M: Medium> Node<S, M> {
     /// [`ReadError`].
     #[inline]
     pub fn catch_up(&self, level: Level, limit: Duration) -> Result<(), ReadError> {
+        self.reach(level, limit)?;
+        self.0.inner.check_state()
+    }
+
+    #[inline]
+    fn reach(&self, level: Level, limit: Duration) -> Result<(), ReadError> {
         let inner = &self.0.inner;
         inner.check_fork()?;
         match level {

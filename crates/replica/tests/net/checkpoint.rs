@@ -1,7 +1,7 @@
 //! Cuts through groups over messages.
 
 use corecast_replica::net::{Config, Group, Node};
-use corecast_replica::{ExecuteError, StateMachine};
+use corecast_replica::{ExecuteError, Level, ReadError, StateMachine};
 
 use crate::counter::Counter;
 use crate::{CALM, PATIENCE, group, spreads};
@@ -44,5 +44,9 @@ fn a_member_with_another_state_is_put_out() {
     }
     let error = nodes[2].session().map(drop).expect_err("it is out");
     assert!(matches!(error, ExecuteError::Diverged { .. }), "{error}");
+    for level in [Level::Linearizable, Level::Local] {
+        let read = nodes[2].read(level, &());
+        assert!(matches!(read, Err(ReadError::Diverged { .. })), "{read:?}");
+    }
     drop(nodes);
 }
