@@ -16,11 +16,11 @@
 //! ```
 //!
 //! **Progress:** blocking only in [`Cluster::from_env`], `remake` and `close`; everything else starts and polls. The first two
-//! have limits of time. `close` waits for all nodes to end, as launchers want it, or for 2 s after a fault, or for 30 s after a loss
-//! that the group has survived; [`END_TIMEOUT_VARIABLE`] sets another limit for the first and the last of these. Calls of MPI that nothing ends early (`MPIX_Comm_shrink`,
-//! `MPI_Comm_split`) are made on a thread of their own, so that they can be left behind at the limit; where the program has
-//! initialised MPI for one thread, they are not.
-//! MPI itself makes progress only when it is called, which the polls of a leader do.
+//! have limits of time. `close` waits for all nodes to end, as launchers want it, or for 2 s after a fault, or for 30 s after
+//! a loss that the group has survived; [`END_TIMEOUT_VARIABLE`] sets another limit for the first and the last of these. Calls
+//! of MPI that nothing ends early (`MPIX_Comm_shrink`, `MPI_Comm_split`) are made on a thread of their own, so that they can
+//! be left behind at the limit; where the program has initialised MPI for one thread, they are not. MPI itself makes progress
+//! only when it is called, which the polls of a leader do.
 //!
 //! - [`Cluster`]: the nodes of this program; [`LibraryInfo`]: the library that was found;
 //! - [`Rank`]: one of the processes of a launcher that has started a process for each member;

@@ -225,8 +225,8 @@ impl Library {
         Ok(Some(*unsafe { Box::from_raw(lowest) }))
     }
 
-    /// Waits until all processes of a communicator have called this, those of the library if there is none, and lets it finish its
-    /// messages. False if a process is lost; the others are told so, as they may wait for this one.
+    /// Waits until all processes of a communicator have called this, those of the library if there is none, and lets it finish
+    /// its messages. False if a process is lost; the others are told so, as they may wait for this one.
     pub(crate) fn meet_at_end(&self, comm: Option<Handle>) -> bool {
         let survives = self.survives_deaths().is_ok();
         let world = self.constants.comm_world;

@@ -33,9 +33,9 @@ macro_rules! survival_flags {
 
 /// The options with which the launcher of Open MPI from version 5 on lets a program survive the death of a process.
 ///
-/// The detector's are called deprecated; without them, survivors of a death were never told of it in 20 of 34 trials with version
-/// 5.0.11 over TCP, and with them in 0 of 47. The component `han` crashes if a death precedes its first collective (ompi#13915), and
-/// only `ob1` is adapted to failures.
+/// The detector's are called deprecated; without them, survivors of a death were never told of it in 20 of 34 trials with
+/// version 5.0.11 over TCP, and with them in 0 of 47. The component `han` crashes if a death precedes its first collective
+/// (ompi#13915), and only `ob1` is adapted to failures.
 pub const SURVIVAL_FLAGS: &str = survival_flags!();
 
 impl LibraryInfo {

@@ -6,8 +6,9 @@
 //! `MPI_Finalize`. One that has found a fault waits for a short time, as the others may never come. So processes meet before they
 //! finalize, and what waits without a limit is that meeting; `MPI_Finalize` itself has one, as it may hang.
 //!
-//! Where a library goes on after the death of a process, the processes that are left meet on a communicator of their own, for a
-//! limited time, and leave without `MPI_Finalize`: that of Open MPI 5.0.11 did not return after a second death, in 5 of 5 launches.
+//! Where a library goes on after the death of a process, the processes that are left meet on a communicator of their own, for
+//! a limited time, and leave without `MPI_Finalize`: that of Open MPI 5.0.11 did not return after a second death, in 5 of 5
+//! launches.
 
 use std::ffi::{c_int, c_void};
 use std::fmt;

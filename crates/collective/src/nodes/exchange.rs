@@ -1,9 +1,9 @@
 //! One chunk of values on its way between the nodes, as one leader sees it: the messages of its schedule, or the engine's own
 //! operation.
 //!
-//! Every message begins with a [`Header`]. A message of another operation, length or type than the own one ends the operation at
-//! all nodes with an error that names the node it came from. The engine's own operations have no such header: before a long one the
-//! nodes exchange headers alone.
+//! Every message begins with a [`Header`]. A message of another operation, length or type than the own one ends the operation
+//! at all nodes with an error that names the node it came from. The engine's own operations have no such header: before a long
+//! one the nodes exchange headers alone.
 
 use corecast_base::{Plain, bytes_of, bytes_of_mut};
 use corecast_channel::zeroed;

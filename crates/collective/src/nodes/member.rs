@@ -240,8 +240,8 @@ impl Member {
     /// Gives the root's `values` to all members; all slices have the same length.
     ///
     /// # Errors
-    /// As for [`broadcast`](Self::broadcast); [`Error::MemberLost`] with [`Loss::OtherLength`] for a slice of another length, unless
-    /// a [race](Self::race) has chosen a way that does not compare them.
+    /// As for [`broadcast`](Self::broadcast); [`Error::MemberLost`] with [`Loss::OtherLength`] for a slice of another length,
+    /// unless a [race](Self::race) has chosen a way that does not compare them.
     pub fn broadcast_slice<T: Plain>(&mut self, root: usize, values: &mut [T]) -> Result<(), Error> {
         let steps = prepared::broadcast_slice(&mut self.ends, root, values)?;
         self.run(steps)

@@ -8,9 +8,10 @@
 //! was faster in nine of ten rounds. The result is kept, and taken by later groups of the same nodes with as many members on
 //! the same engine.
 //!
-//! The engine's own operations compare neither calls nor lengths, as messages do. Of more than 64 KiB the nodes do so first, which
-//! costs a small share of their time. A group whose race the engine has won for shorter ones does not: members that call something
-//! else, or with another length, then get wrong values or an error of the engine, or wait for each other without an end.
+//! The engine's own operations compare neither calls nor lengths, as messages do. Of more than 64 KiB the nodes do so first,
+//! which costs a small share of their time. A group whose race the engine has won for shorter ones does not: members that call
+//! something else, or with another length, then get wrong values or an error of the engine, or wait for each other without an
+//! end.
 
 use std::fmt;
 use std::path::{Path, PathBuf};

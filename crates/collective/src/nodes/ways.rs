@@ -53,7 +53,8 @@ impl Ends {
         }
     }
 
-    /// The messages in which the nodes agree on an operation of the engine: that takes several times as long from the last class on.
+    /// The messages in which the nodes agree on an operation of the engine: that takes several times as long from the last
+    /// class on.
     fn agreement(&self, class: usize) -> Vec<Action> {
         if class + 1 == CLASSES.len() { self.place().allreduce_by_doubling() } else { Vec::new() }
     }

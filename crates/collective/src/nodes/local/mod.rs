@@ -3,9 +3,9 @@
 //! **When to take it:** for tests of programs that run on several nodes, and of this library: messages come late, links break
 //! and nodes die, as a seed says. **When not:** it is slow, and all nodes are in one process.
 //!
-//! Time counts the polls of all nodes, so the order in which threads run has a part in what happens beside the seed. A slot that a
-//! step under way uses is kept as engines over a network keep it: whoever asks for its room, or lends it to a step that may not have
-//! it, panics.
+//! Time counts the polls of all nodes, so the order in which threads run has a part in what happens beside the seed. A slot
+//! that a step under way uses is kept as engines over a network keep it: whoever asks for its room, or lends it to a step that
+//! may not have it, panics.
 //!
 //! ```
 //! use corecast_collective::nodes::local::Network;
