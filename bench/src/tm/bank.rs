@@ -51,7 +51,7 @@ pub(super) trait Bank: Send {
         0
     }
 
-    /// Nanoseconds so far in attempts that committed, where they are counted.
+    /// Nanoseconds so far in attempts that committed, where they are timed.
     fn effective(&self) -> u64 {
         0
     }

@@ -86,7 +86,7 @@ fn play(control: &Stdin, assignment: &Assignment, tm: &Tm, participant: Particip
     let vars = vars.map_err(Failure::refused)?;
     let &Assignment { rank, clients, checks_percent, readers, seed, .. } = assignment;
     let work = BankWork { checks_percent, readers };
-    let mut banker = Banker::seeded(Client::new(participant, &vars), work, seed, rank);
+    let mut banker = Banker::seeded(Client::at_bank(participant, &vars, work), work, seed, rank);
     say(control, &Answer::Ready)?;
     while let Some((duty, _)) = hear(control)? {
         let over = CacheLine::new(AtomicU64::new(0));

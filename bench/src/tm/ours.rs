@@ -12,7 +12,7 @@ use super::queue::{Passer, Queue};
 use super::sets;
 use super::steps::{Step, Stepper, VARIABLES, WRITTEN};
 use super::variant::Variant;
-use super::workload::Work;
+use super::workload::{BankWork, Work};
 use corecast_race::failure::Failure;
 
 /// The blocking round trips of a transfer: a claim for each account, where the rest goes without an answer.
@@ -27,7 +27,7 @@ pub(super) fn with(variant: Variant, setting: &Setting<'_>, session: Session<'_>
             check_readers(setting, tm.participants() - tm.servers())?;
             let bank = variables(&tm, accounts())?;
             room.hold(session, |participant, rank| {
-                Banker::new(Client { participant, vars: &bank }, work, setting, rank)
+                Banker::new(Client::at_bank(participant, &bank, work), work, setting, rank)
             })
         }
         Work::MapReduce => {
@@ -126,7 +126,12 @@ pub(super) struct Client<'a, T> {
 }
 
 impl<'a, T> Client<'a, T> {
-    pub(super) fn new(participant: Participant, vars: &'a [TVar<T>]) -> Self {
+    /// Of a bank. Where one client only reads, the time of all attempts is judged, so that each is timed: FairCM itself takes most
+    /// of them to last as long as one before.
+    pub(super) fn at_bank(mut participant: Participant, vars: &'a [TVar<T>], work: BankWork) -> Self {
+        if work.readers > 0 {
+            participant.time_all_attempts();
+        }
         Self { participant, vars }
     }
 }
@@ -160,7 +165,7 @@ impl Bank for Client<'_, Account> {
     }
 
     fn effective(&self) -> u64 {
-        self.participant.effective_ns()
+        self.participant.timed_ns()
     }
 }
 

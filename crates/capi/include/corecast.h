@@ -2013,7 +2013,7 @@ corecast_status corecast_replica_read_timeout_ns(const corecast_replica *replica
 corecast_status corecast_replica_read_status(const corecast_replica *replica,
                                              corecast_replica_status *status);
 
-// Takes a consistent cut: writes the state of this replica at one place of the log to a descriptor, or nowhere if that is
+// Takes a consistent cut: writes the state of this replica at one place of the log to a descriptor, or no state if that is
 // -1, and compares its digest with those of the other members there. Members whose digest is not that of most are put out:
 // they get CORECAST_DIVERGED. CORECAST_UNKNOWN if the cut was not reached within `timeout_ns` nanoseconds.
 corecast_status corecast_replica_take_checkpoint(const corecast_replica *replica,
@@ -2151,7 +2151,8 @@ corecast_status corecast_tm_participant_counts(const corecast_tm_participant *pa
                                                uint64_t *commits,
                                                uint64_t *aborts);
 
-// The value of a word. As of every access: CORECAST_ABORTED if the attempt is over.
+// The value of a word. As of every access: CORECAST_ABORTED if the attempt is over. CORECAST_INVALID_ARGUMENT of a word that
+// there is not: corecast_tm_run writes nothing then and returns the same, whatever the body goes on to do.
 corecast_status corecast_tx_read(corecast_tx *tx, uint32_t word, uint64_t *value);
 
 // The value of a word that this transaction is going to write: no other transaction comes in between.

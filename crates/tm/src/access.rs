@@ -52,10 +52,11 @@ impl Access {
         }
     }
 
-    /// Orders locks by their servers.
+    /// Orders locks by their servers, the same ones next to each other.
     pub(crate) fn group(&self, locks: &mut [u32]) {
-        if let Self::Messages(client) = self {
-            locks.sort_unstable_by_key(|&lock| client.server_of(lock));
+        match self {
+            Self::Messages(client) => locks.sort_unstable_by_key(|&lock| (client.server_of(lock), lock)),
+            Self::Shared(_) => locks.sort_unstable(),
         }
     }
 

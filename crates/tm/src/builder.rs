@@ -10,7 +10,7 @@ use corecast_machine::Machine;
 
 use crate::choice::Choice;
 use crate::client_set::MAX_PARTICIPANTS;
-use crate::config::{Config, Form, Values, Writes};
+use crate::config::{Config, Form, MOST_BUCKETS, MOST_LOG_ENTRIES, MOST_VARIABLES, Values, Writes};
 use crate::conflicts::Manager;
 use crate::error::OpenError;
 use crate::placement::SERVERS_EVERY;
@@ -21,8 +21,6 @@ use crate::seats;
 use crate::shared::BucketLocks;
 use crate::tm::Tm;
 
-/// The most locks of buckets.
-const MOST_BUCKETS: u32 = 1024;
 /// Values that a killed participant may have been storing and that others can complete.
 const LOG_ENTRIES: u32 = 1024;
 
@@ -122,7 +120,9 @@ impl<'a> Builder<'a> {
         Self { lock: Some(lock), ..self }
     }
 
-    /// The number of variables, as words: a block of 3 takes 4, one of 5 to 7 takes 8. 65,536 by default.
+    /// The number of variables, as words: a block of 3 takes 4, one of 5 to 7 takes 8. 65,536 by default. A participant whose
+    /// transactions free variables keeps up to 32 blocks of each size for its own next ones, which others do not find: leave room
+    /// for those.
     #[must_use]
     pub fn variables(self, variables: usize) -> Self {
         Self { variables, ..self }
@@ -138,7 +138,7 @@ impl<'a> Builder<'a> {
     /// default. A larger transaction poisons the instance then.
     #[must_use]
     pub fn log_entries(self, entries: usize) -> Self {
-        Self { log_entries: entries.clamp(1, 1 << 20) as u32, ..self }
+        Self { log_entries: entries.clamp(1, MOST_LOG_ENTRIES as usize) as u32, ..self }
     }
 
     /// How participants wait for messages.
@@ -223,7 +223,7 @@ impl<'a> Builder<'a> {
         if !is_shared && !(2..=participants).contains(&every) {
             return Err(OpenError::ServersEvery { every, participants });
         }
-        if !(1..=1 << 31).contains(&self.variables) {
+        if !(1..=MOST_VARIABLES as usize).contains(&self.variables) {
             return Err(OpenError::Variables(self.variables));
         }
         if is_shared && self.values == Values::AtServers {

@@ -6,6 +6,7 @@ use std::str::FromStr;
 use corecast_base::wait::Wait;
 use corecast_lock::Algorithm;
 
+use crate::client_set::MAX_PARTICIPANTS;
 use crate::conflicts::Manager;
 use crate::slot::MOST_HOLDERS;
 
@@ -77,6 +78,13 @@ impl FromStr for Form {
         Self::ALL.into_iter().find(|form| form.name() == text).ok_or_else(|| NoSuchForm(text.to_owned()))
     }
 }
+
+/// The most words of an instance.
+pub(crate) const MOST_VARIABLES: u32 = 1 << 31;
+/// The most locks of buckets.
+pub(crate) const MOST_BUCKETS: u32 = 1024;
+/// The most values of one transaction that others can complete.
+pub(crate) const MOST_LOG_ENTRIES: u32 = 1 << 20;
 
 /// The version of the memory's layout.
 const VERSION: u64 = 2;
@@ -170,8 +178,20 @@ impl Config {
             server_shift: flag(6).min(31) as u32,
             wait: *Wait::ALL.get(flag(5) as usize)?,
         };
-        let is_sound = config.every >= 1 && config.participants >= 1 && config.buckets.is_power_of_two();
-        (version >> 32 == VERSION && is_sound).then_some(config)
+        (version >> 32 == VERSION && config.is_sound()).then_some(config)
+    }
+
+    /// Whether a builder makes such an instance, as far as the memory's size and the use of indices depend on it.
+    fn is_sound(&self) -> bool {
+        let &Self { participants, every, variables, buckets, log_entries, .. } = self;
+        let has_roles = if self.is_shared { participants >= 1 } else { (2..=participants).contains(&every) };
+        has_roles
+            && participants <= MAX_PARTICIPANTS
+            && (1..=MOST_VARIABLES).contains(&variables)
+            && buckets.is_power_of_two()
+            && buckets <= MOST_BUCKETS
+            && log_entries <= MOST_LOG_ENTRIES
+            && !(self.is_shared && self.values == Values::AtServers)
     }
 }
 
@@ -213,6 +233,30 @@ mod tests {
         let other = Config { is_shared: true, values: Values::InMemory, writes: Writes::Lazy, ..config() };
         assert_eq!(Config::from_words(other.to_words()), Some(other));
         assert_eq!(Config::from_words([0; 6]), None);
+    }
+
+    #[test]
+    fn a_configuration_that_no_builder_makes_is_refused() {
+        let shared = Config { is_shared: true, values: Values::InMemory, ..config() };
+        let refused = [
+            Config { participants: MAX_PARTICIPANTS + 1, ..config() },
+            Config { participants: 1, ..config() },
+            Config { every: 0, ..config() },
+            Config { every: 1, ..config() },
+            Config { every: 49, ..config() },
+            Config { variables: 0, ..config() },
+            Config { variables: MOST_VARIABLES + 1, ..config() },
+            Config { buckets: 0, ..config() },
+            Config { buckets: 3, ..config() },
+            Config { buckets: 2 * MOST_BUCKETS, ..config() },
+            Config { log_entries: u32::MAX, ..config() },
+            Config { values: Values::AtServers, ..shared },
+            Config { participants: 0, ..shared },
+        ];
+        for config in refused {
+            assert_eq!(Config::from_words(config.to_words()), None, "{config:?}");
+        }
+        assert!(Config::from_words(Config { participants: 1, ..shared }.to_words()).is_some());
     }
 
     #[test]

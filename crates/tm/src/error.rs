@@ -75,7 +75,7 @@ pub enum OpenError {
         /// The participant that died.
         by: ClientId,
     },
-    /// A thread could not be started or bound.
+    /// A thread could not be started.
     #[error("no thread for participant {id}: {cause}")]
     Thread {
         /// The participant.

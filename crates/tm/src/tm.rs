@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::os::fd::{OwnedFd, RawFd};
+use std::panic::resume_unwind;
 use std::sync::Arc;
 use std::{io, thread};
 
@@ -13,6 +14,7 @@ use crate::access::Access;
 use crate::choice::Choice;
 use crate::config::{Config, Form, Values};
 use crate::conflicts::Manager;
+use crate::crash_point;
 use crate::error::{OpenError, RunError};
 use crate::messages::{Links, MessageClient, Server};
 use crate::participant::Participant;
@@ -175,6 +177,7 @@ impl Tm {
             return Err(OpenError::Poisoned { by });
         }
         memory.claim(id)?;
+        crash_point::here("seated");
         let me = ClientId(id as u16);
         let (memory, undo) = (Arc::clone(memory), Arc::clone(memory));
         let role = if let Some(number) = config.server_number(id) {
@@ -235,14 +238,15 @@ impl Tm {
         Ok(TBlock::new(TVar::new(index, memory.instance())))
     }
 
-    /// The value of one variable as the last commit left it, outside transactions. Several such values need not belong together.
+    /// The value of one variable as the last commit left it, outside transactions. Several such values need not belong together;
+    /// they do once nobody runs transactions any more, also where participants were killed: their commits are completed before.
     ///
     /// # Errors
     /// [`RunError::Foreign`], [`RunError::Beyond`], and [`RunError::AtServers`] where values are with the servers: there a
     /// participant can [load](Participant::load) them. [`RunError::Poisoned`]: it may be of a commit that is half done.
     pub fn load<T: Value>(&self, var: TVar<T>) -> Result<T, RunError> {
         let memory = &self.inner.memory;
-        memory.check_usable()?;
+        memory.check_readable()?;
         memory.check(var.index(), var.instance(), 1)?;
         if memory.config.values == Values::AtServers {
             return Err(RunError::AtServers);
@@ -268,16 +272,17 @@ impl Tm {
     /// have left, those that were taken elsewhere among them. Participants that are taken are left out.
     ///
     /// # Errors
-    /// [`OpenError`] if a free participant cannot be had.
+    /// [`OpenError`] if a free participant cannot be had, or has no thread: those that had one have ended then. A server without
+    /// a thread ends the transactions of all others with [`RunError::Stopped`].
     ///
     /// # Panics
     /// With the panic of `work`, after all others have ended.
     pub fn run_threads<R: Send>(&self, work: impl Fn(Participant) -> R + Sync) -> Result<Vec<R>, OpenError> {
         let roles = self.free_roles()?;
         let work = &work;
-        let results = thread::scope(|scope| {
+        thread::scope(|scope| {
             let starts = roles.into_iter().map(|(id, role)| {
-                scope.spawn(move || {
+                let run = move || {
                     pin(self.cpu(id));
                     match role {
                         Role::Application(participant) => Some(work(participant)),
@@ -287,13 +292,15 @@ impl Tm {
                             None
                         }
                     }
-                })
+                };
+                let started = thread::Builder::new().spawn_scoped(scope, run);
+                started.map_err(|cause| OpenError::Thread { id, cause: cause.to_string() })
             });
-            let threads: Vec<_> = starts.collect();
-            threads.into_iter().map(thread::ScopedJoinHandle::join).collect::<Vec<_>>()
-        });
-        let results = results.into_iter().map(|result| result.unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
-        Ok(results.flatten().collect())
+            let threads: Vec<_> = starts.collect::<Result<_, _>>()?;
+            let ended: Vec<_> = threads.into_iter().map(thread::ScopedJoinHandle::join).collect();
+            let results = ended.into_iter().map(|result| result.unwrap_or_else(|panic| resume_unwind(panic)));
+            Ok(results.flatten().collect())
+        })
     }
 
     /// The participants that are still free, with their numbers.

@@ -80,7 +80,8 @@ impl<'a> Tx<'a> {
     }
 
     /// The value of a variable without a lock (elastic read): the two values read so before must not have changed, else the
-    /// attempt is aborted. Only these two and this one are seen together; read what the result rests on once more with
+    /// attempt is aborted. Only these two and this one are seen together: no other transaction is half done amid them. A variable
+    /// that was changed and changed back in between counts as unchanged. Read what the result rests on once more with
     /// [`read`](Self::read), and call [`validate`](Self::validate).
     ///
     /// # Errors
@@ -98,6 +99,17 @@ impl<'a> Tx<'a> {
     /// [`Abort`]: return it.
     pub fn validate(&mut self) -> Result<(), Abort> {
         Ok(self.attempt.validate()?)
+    }
+
+    /// The variable with this index, of which another process has told. It must have been made as one of this type.
+    ///
+    /// # Errors
+    /// [`Abort`]: return it. Beyond the memory the run ends with [`RunError::Beyond`](crate::RunError::Beyond), also if the closure
+    /// goes on.
+    pub fn var<T: Value>(&mut self, index: u32) -> Result<TVar<T>, Abort> {
+        let var = TVar::new(index, self.attempt.memory.instance());
+        self.check(var, 1)?;
+        Ok(var)
     }
 
     /// A variable that nobody else knows, with this value. It goes if the transaction is aborted.

@@ -3,25 +3,30 @@
 //!
 //! A transaction reads its pairs again and again. The first read of a variable takes its lock; each one looks at the value and
 //! then at the status, which is where a transaction that was aborted in between would see what its rival stores. So most reads
-//! cost no message, and a run has many.
+//! cost no message, and a run has many. With two servers most pairs have one variable at each: a transaction that loses its locks
+//! at one of them still has those at the other.
 //!
-//! `CORECAST_TM_READS` is the number of reads under each manager in each form, `CORECAST_TM_SEED` draws other transactions, and a
-//! transaction reads its pairs up to 2 to the power of `CORECAST_TM_ROUNDS_LOG2` times: `ci/tm-long.sh` sets all three.
+//! `CORECAST_TM_PAIRS` is the number of pairs that are read under each manager in each form, `CORECAST_TM_SEED` draws other
+//! transactions, and a transaction reads its pairs up to 2 to the power of `CORECAST_TM_ROUNDS_LOG2` times: `ci/tm-long.sh` sets
+//! all three.
 #![cfg(not(loom))]
 #![allow(clippy::print_stderr, reason = "counts and seeds")]
 
 mod two_cpus;
 
+use std::os::fd::AsFd;
+use std::thread;
 use std::time::Instant;
 
-use corecast_tm::{Abort, Builder, Counts, Form, Manager, Participant, TBlock, TVar, Tm, Tx, Values, Writes};
+use corecast_testing::actor::{Actor, Role as Played, say};
+use corecast_tm::{Abort, Builder, Counts, Form, Manager, Participant, Role, TBlock, TVar, Tm, Tx, Values, Writes};
 use two_cpus::machine;
 
 const PAIRS: usize = 4;
-/// Reads under each manager in each form, in a usual run of the tests.
-const USUAL_READS: u64 = 1_000_000;
-/// When writes are claimed: the kinds of instances that share the reads of a manager in a form.
-const KINDS: u64 = 2;
+/// Pairs that are read under each manager in each form, in a usual run of the tests.
+const USUAL_PAIRS: u64 = 500_000;
+/// When writes are claimed, and how many servers there are: the kinds of instances that share the reads of a manager in a form.
+const KINDS: u64 = 3;
 /// A transaction reads its pairs up to 2 to this power times, in a usual run of the tests. The power is drawn, so that most are
 /// far shorter.
 const USUAL_ROUNDS_LOG2: u64 = 8;
@@ -31,8 +36,8 @@ fn number(name: &str, usual: u64) -> u64 {
     given.map_or(usual, |number| number.parse().unwrap_or_else(|error| panic!("{name}: {error}")))
 }
 
-fn reads() -> u64 {
-    number("CORECAST_TM_READS", USUAL_READS) / KINDS
+fn pairs_to_read() -> u64 {
+    number("CORECAST_TM_PAIRS", USUAL_PAIRS) / KINDS
 }
 
 fn most_rounds_log2() -> u64 {
@@ -51,9 +56,20 @@ impl Pair {
         Self(tm.new_var(0).expect("room"), tm.new_var(0).expect("room"))
     }
 
+    /// Those that were made by another process: the first variables.
+    fn find(tm: &Tm, number: usize) -> Self {
+        let var = |index: usize| tm.var(index as u32).expect("it is there");
+        Self(var(2 * number), var(2 * number + 1))
+    }
+
     /// The value of both.
-    fn read(self, tx: &mut Tx<'_>) -> Result<u64, Abort> {
-        let (first, second) = (tx.read(self.0)?, tx.read(self.1)?);
+    #[inline]
+    fn read(self, tx: &mut Tx<'_>, is_elastic: bool) -> Result<u64, Abort> {
+        let (first, second) = if is_elastic {
+            (tx.read_unlocked(self.0)?, tx.read_unlocked(self.1)?)
+        } else {
+            (tx.read(self.0)?, tx.read(self.1)?)
+        };
         assert_eq!(first, second, "half of a transaction");
         Ok(first)
     }
@@ -84,11 +100,11 @@ impl Plan {
         }
     }
 
-    fn run(&self, tx: &mut Tx<'_>) -> Result<(), Abort> {
+    fn run(&self, tx: &mut Tx<'_>, is_elastic: bool) -> Result<(), Abort> {
         let [first, second] = self.pairs;
         for _ in 0..self.rounds {
-            first.read(tx)?;
-            second.read(tx)?;
+            first.read(tx, is_elastic)?;
+            second.read(tx, is_elastic)?;
         }
         let adds = self.pairs.iter().zip(self.adds).filter(|(_, adds)| *adds);
         adds.map(|(pair, _)| *pair).try_for_each(|pair| pair.add(tx))
@@ -98,50 +114,97 @@ impl Plan {
         self.adds.iter().map(|adds| u64::from(*adds)).sum()
     }
 
+    /// Pairs that it reads.
     fn reads(&self) -> u64 {
-        4 * self.rounds + 2 * self.added()
+        2 * self.rounds + self.added()
     }
 }
 
-/// Runs transactions on pairs until `reads` variables were read in transactions that committed.
-fn hunt(participant: &mut Participant, pairs: &[Pair], reads: u64) -> (u64, Counts) {
-    let mut random = fastrand::Rng::with_seed(seed() << 16 | u64::from(participant.id().0));
-    let (mut done, mut added, most_rounds_log2) = (0, 0, most_rounds_log2());
-    while done < reads {
-        let plan = Plan::draw(&mut random, pairs, most_rounds_log2);
-        participant.run(|tx| plan.run(tx)).expect("nobody dies");
-        (done, added) = (done + plan.reads(), added + plan.added());
-    }
-    (added, participant.counts())
+/// The work of one participant.
+#[derive(Clone, Copy)]
+struct Hunt {
+    /// Pairs to be read.
+    reads: u64,
+    /// Whether they are read without locks.
+    is_elastic: bool,
 }
 
-#[track_caller]
-fn is_opaque(builder: Builder<'_>, reads: u64, name: &str) {
-    let begun = Instant::now();
-    let tm = builder.participants(4).servers_every(4).variables(PAIRS * 2).build().expect("memory");
-    let pairs: Vec<_> = (0..PAIRS).map(|_| Pair::new(&tm)).collect();
-    let applications = (0..4).filter(|id| !tm.is_server(*id)).count() as u64;
-    let outcome = tm.run_threads(|mut participant| hunt(&mut participant, &pairs, reads.div_ceil(applications)));
-    let outcome = outcome.expect("threads");
-    let added: u64 = outcome.iter().map(|(added, _)| added).sum();
-    let sum_of = |count: fn(&Counts) -> u64| outcome.iter().map(|(_, counts)| count(counts)).sum::<u64>();
+impl Hunt {
+    /// Runs transactions until enough pairs were read by those that committed; returns the additions.
+    fn run(self, participant: &mut Participant, pairs: &[Pair]) -> u64 {
+        let mut random = fastrand::Rng::with_seed(seed() << 16 | u64::from(participant.id().0));
+        let (mut done, mut added, most_rounds_log2) = (0, 0, most_rounds_log2());
+        while done < self.reads {
+            let plan = Plan::draw(&mut random, pairs, most_rounds_log2);
+            participant.run(|tx| plan.run(tx, self.is_elastic)).expect("nobody dies");
+            (done, added) = (done + plan.reads(), added + plan.added());
+        }
+        added
+    }
+}
+
+/// Takes these participants, each in a thread: servers serve, and `work` is done by the others.
+fn with_threads<R: Send>(tm: &Tm, ids: &[usize], work: impl Fn(Participant) -> R + Sync) -> Vec<R> {
+    let roles: Vec<Role> = ids.iter().map(|id| tm.participant(*id).expect("it is free")).collect();
+    thread::scope(|scope| {
+        let start = |role| {
+            scope.spawn(|| match role {
+                Role::Application(participant) => Some(work(participant)),
+                Role::Server(server) => {
+                    server.serve().expect("no forked child");
+                    None
+                }
+                other => panic!("{other:?}"),
+            })
+        };
+        let threads: Vec<_> = roles.into_iter().map(start).collect();
+        threads.into_iter().filter_map(|thread| thread.join().expect("no difference")).collect()
+    })
+}
+
+/// Checks that each transaction was done once, and tells the counts.
+fn tell(tm: &Tm, pairs: &[Pair], name: &str, begun: Instant, (reads, added): (u64, u64), counts: &[Counts]) {
     if tm.load(pairs[0].0).is_ok() {
         let sum: u64 = pairs.iter().map(|pair| tm.load(pair.0).expect("in memory")).sum();
         assert_eq!(sum, added, "every transaction that committed was done once");
     }
+    let sum_of = |count: fn(&Counts) -> u64| counts.iter().map(count).sum::<u64>();
     let (locks, commits, aborts) = (sum_of(|of| of.requests), sum_of(|of| of.commits), sum_of(Counts::aborts));
     eprintln!(
-        "{name}, seed {}: {reads} reads, {locks} locks, {commits} commits, {aborts} aborts, 0 differences, {:?}",
+        "{name}, seed {}: {reads} pairs read, {locks} locks, {commits} commits, {aborts} aborts, 0 differences, {:?}",
         seed(),
         begun.elapsed()
     );
 }
 
+#[track_caller]
+fn is_opaque(tm: &Tm, ids: &[usize], hunt: Hunt, name: &str) {
+    let begun = Instant::now();
+    let pairs: Vec<_> = (0..PAIRS).map(|_| Pair::new(tm)).collect();
+    let applications = ids.iter().filter(|id| !tm.is_server(**id)).count() as u64;
+    let each = Hunt { reads: hunt.reads.div_ceil(applications), ..hunt };
+    let outcome = with_threads(tm, ids, |mut participant| {
+        let added = each.run(&mut participant, &pairs);
+        (added, participant.counts())
+    });
+    let (added, counts): (Vec<u64>, Vec<Counts>) = outcome.into_iter().unzip();
+    tell(tm, &pairs, name, begun, (hunt.reads, added.iter().sum()), &counts);
+}
+
+fn locked(reads: u64) -> Hunt {
+    Hunt { reads, is_elastic: false }
+}
+
+/// Three applications, and one server if there are any.
+fn of_four(builder: Builder<'_>) -> Tm {
+    builder.participants(4).servers_every(4).variables(PAIRS * 2).build().expect("memory")
+}
+
 fn all_managers(form: Form, writes: Writes) {
     let machine = machine();
     for manager in Manager::ALL {
-        let builder = Tm::builder(&machine).form(form).writes(writes).manager(manager);
-        is_opaque(builder, reads(), &format!("{form} {manager} {writes:?}"));
+        let tm = of_four(Tm::builder(&machine).form(form).writes(writes).manager(manager));
+        is_opaque(&tm, &[0, 1, 2, 3], locked(pairs_to_read()), &format!("{form} {manager} {writes:?}"));
     }
 }
 
@@ -156,6 +219,16 @@ fn messages_eager() {
 }
 
 #[test]
+fn messages_of_two_servers() {
+    let machine = machine();
+    for manager in Manager::ALL {
+        let builder = Tm::builder(&machine).manager(manager).participants(5).servers_every(3);
+        let tm = builder.variables(PAIRS * 2).build().expect("memory");
+        is_opaque(&tm, &[0, 1, 2, 3, 4], locked(pairs_to_read()), &format!("messages {manager}, two servers"));
+    }
+}
+
+#[test]
 fn shared_lazy() {
     all_managers(Form::Shared, Writes::Lazy);
 }
@@ -165,13 +238,79 @@ fn shared_eager() {
     all_managers(Form::Shared, Writes::Eager);
 }
 
+/// More participants than one word has bits for; three of them take part.
+#[test]
+fn shared_by_many() {
+    let machine = machine();
+    for manager in Manager::ALL {
+        let builder = Tm::builder(&machine).form(Form::Shared).manager(manager).participants(70);
+        let tm = builder.variables(PAIRS * 2).build().expect("memory");
+        is_opaque(&tm, &[0, 40, 69], locked(pairs_to_read()), &format!("shared {manager}, 70 participants"));
+    }
+}
+
 #[test]
 fn values_at_servers() {
     let machine = machine();
     for batched in [true, false] {
-        let builder = Tm::builder(&machine).values(Values::AtServers).batched(batched);
-        is_opaque(builder, reads(), &format!("values at servers, batched: {batched}"));
+        let tm = of_four(Tm::builder(&machine).values(Values::AtServers).batched(batched));
+        is_opaque(&tm, &[0, 1, 2, 3], locked(pairs_to_read()), &format!("values at servers, batched: {batched}"));
     }
+}
+
+/// The values of a pair follow each other in the window of an elastic reader.
+#[test]
+fn elastic_reads() {
+    let machine = machine();
+    let at_servers = [(Form::Messages, Values::AtServers)];
+    for (form, values) in
+        [Form::Messages, Form::Shared].map(|form| (form, Values::InMemory)).into_iter().chain(at_servers)
+    {
+        let tm = of_four(Tm::builder(&machine).form(form).values(values));
+        // Each of them is a round trip there.
+        let reads = if values == Values::AtServers { pairs_to_read() / 32 } else { pairs_to_read() };
+        is_opaque(&tm, &[0, 1, 2, 3], Hunt { reads, is_elastic: true }, &format!("{form}, {values:?}, elastic"));
+    }
+}
+
+/// One of the participants is a process of its own.
+#[test]
+fn processes() {
+    const THEIRS: usize = 3;
+    let machine = machine();
+    for form in [Form::Messages, Form::Shared] {
+        let begun = Instant::now();
+        let builder = Tm::builder(&machine).form(form).participants(4).servers_every(4).variables(PAIRS * 2);
+        let tm = builder.create().expect("memory");
+        let pairs: Vec<_> = (0..PAIRS).map(|_| Pair::new(&tm)).collect();
+        let mut other = Actor::reading("play", "hunt", "", tm.share().expect("/proc is there"));
+        assert_eq!(other.hear(), "joined");
+        let reads = pairs_to_read();
+        let mut outcome = with_threads(&tm, &[0, 1, 2], |mut participant| {
+            let added = locked(reads / 3).run(&mut participant, &pairs);
+            (added, participant.counts())
+        });
+        let theirs: u64 = other.hear().parse().expect("its additions");
+        outcome.push((theirs, Counts::default()));
+        let (added, counts): (Vec<u64>, Vec<Counts>) = outcome.into_iter().unzip();
+        tell(&tm, &pairs, &format!("{form}, {THEIRS} is a process"), begun, (reads, added.iter().sum()), &counts);
+    }
+}
+
+/// Not a test: the work of participant 3 of [`processes`].
+#[test]
+fn play() {
+    if Played::of_this_process().is_none() {
+        return;
+    }
+    let fd = std::io::stdin().as_fd().try_clone_to_owned().expect("a descriptor");
+    let tm = Tm::attach_fd(fd).expect("the instance lives");
+    let pairs: Vec<_> = (0..PAIRS).map(|number| Pair::find(&tm, number)).collect();
+    let added = with_threads(&tm, &[3], |mut participant| {
+        say("joined");
+        locked(pairs_to_read() / 3).run(&mut participant, &pairs)
+    });
+    say(&added[0].to_string());
 }
 
 /// A block is one variable: all of its words belong together.

@@ -227,3 +227,29 @@ fn single_variables_are_changed_outside_transactions() {
         assert_eq!(firsts, 1, "one of them was the first to store");
     }
 }
+
+/// Blocks that were read before they are written: each word of theirs is written down by itself.
+#[test]
+fn a_commit_asks_for_each_lock_once() {
+    const BLOCKS: usize = 6;
+    let machine = machine();
+    for form in [Form::Messages, Form::Shared] {
+        let tm = Tm::builder(&machine).participants(2).form(form).variables(64).build().expect("memory");
+        let blocks: Vec<TBlock<u64, 2>> = (0..BLOCKS).map(|_| tm.new_block([0; 2]).expect("room")).collect();
+        let counts = tm.run_threads(|mut participant| {
+            if participant.id().0 == 0 {
+                return 0;
+            }
+            let changed = participant.run(|tx| {
+                let values: Result<Vec<_>, _> = blocks.iter().map(|block| tx.read_block(*block)).collect();
+                let mut written = blocks.iter().zip(values?);
+                written.try_for_each(|(block, value)| tx.write_block(*block, value.map(|word| word + 1)))
+            });
+            changed.expect("nobody is in the way");
+            participant.counts().requests
+        });
+        // All of them fit in one message.
+        let claims = if form == Form::Messages { 1 } else { BLOCKS };
+        assert_eq!(counts.expect("threads").into_iter().max(), Some((BLOCKS + claims) as u64), "{form}");
+    }
+}

@@ -4,8 +4,11 @@
 mod two_cpus;
 
 use std::sync::Mutex;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use corecast_tm::{Abort, Builder, Form, Manager, Participant, Role, TVar, Tm, Tx};
+use rustix::time::{ClockId, clock_gettime};
 use two_cpus::machine;
 
 const ACCOUNTS: usize = 16;
@@ -82,5 +85,62 @@ fn the_total_of_a_bank_stays() {
         for manager in Manager::ALL {
             check(Tm::builder(&machine).participants(5).form(form).manager(manager));
         }
+    }
+}
+
+/// CPU time of this thread.
+fn cpu_time() -> Duration {
+    let time = clock_gettime(ClockId::ThreadCPUTime);
+    Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
+}
+
+#[test]
+fn a_server_without_requests_is_asleep() {
+    const IDLE: Duration = Duration::from_millis(200);
+    let machine = machine();
+    let tm = Tm::builder(&machine).participants(2).form(Form::Messages).build().expect("memory");
+    let sum = tm.new_var(0u64).expect("room");
+    let (Ok(Role::Server(server)), Ok(Role::Application(mut participant))) = (tm.participant(0), tm.participant(1))
+    else {
+        panic!("0 is a server and 1 is not")
+    };
+    let serving = thread::spawn(move || {
+        let before = cpu_time();
+        server.serve().expect("no forked child");
+        cpu_time() - before
+    });
+    participant.fetch_add(sum, 1).expect("it serves");
+    // The server must have had no request for this long when the next one comes.
+    thread::sleep(IDLE);
+    participant.fetch_add(sum, 1).expect("it serves");
+    drop(participant);
+    let spent = serving.join().expect("no panic");
+    assert!(spent < IDLE / 4, "{spent:?} of CPU time in {IDLE:?}");
+    assert_eq!(tm.load(sum), Ok(2));
+}
+
+/// FairCM takes the second attempt to last as long as the first one did, and other managers need no clock.
+#[test]
+fn every_attempt_is_timed_where_that_is_asked_for() {
+    const LONG: Duration = Duration::from_millis(5);
+    let machine = machine();
+    for manager in Manager::ALL {
+        let tm = Tm::builder(&machine).participants(1).form(Form::Shared).manager(manager).build().expect("memory");
+        let var = tm.new_var(0u64).expect("room");
+        let times = tm.run_threads(|mut participant| {
+            participant.time_all_attempts();
+            for time in [Duration::ZERO, LONG] {
+                let read = participant.run(|tx| {
+                    let begun = Instant::now();
+                    while begun.elapsed() < time {
+                        thread::yield_now();
+                    }
+                    tx.read(var)
+                });
+                assert_eq!(read, Ok(0));
+            }
+            participant.timed_ns()
+        });
+        assert!(times.expect("threads")[0] >= LONG.as_nanos() as u64, "{manager}");
     }
 }

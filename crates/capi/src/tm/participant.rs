@@ -83,9 +83,18 @@ impl Transaction<'_, '_> {
         word: u32,
         access: impl FnOnce(&mut Tx<'_>, TVar<u64>) -> Result<R, Abort>,
     ) -> Result<R, Failure> {
-        let var = self.tm.var(word)?;
-        let result = access(self.tx, var);
-        self.keep(result)
+        match self.tx.var(word) {
+            Ok(var) => {
+                let result = access(self.tx, var);
+                self.keep(result)
+            }
+            // The attempt is over, whatever the body makes of that; the instance says why.
+            Err(abort) => {
+                self.abort = Some(abort);
+                self.tm.var::<u64>(word)?;
+                unreachable!("the attempt was told that there is no word {word}")
+            }
+        }
     }
 
     fn keep<R>(&mut self, result: Result<R, Abort>) -> Result<R, Failure> {
@@ -125,7 +134,8 @@ c_functions! {
         (counts.commits, counts.aborts())
     }
 
-    /// The value of a word. As of every access: CORECAST_ABORTED if the attempt is over.
+    /// The value of a word. As of every access: CORECAST_ABORTED if the attempt is over. CORECAST_INVALID_ARGUMENT of a word that
+    /// there is not: corecast_tm_run writes nothing then and returns the same, whatever the body goes on to do.
     safe fn corecast_tx_read(tx: &mut Transaction<'_, '_>, word: u32) -> (value: u64) {
         tx.access(word, |tx, var| tx.read(var))?
     }

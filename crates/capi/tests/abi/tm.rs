@@ -98,6 +98,30 @@ fn a_body_commits_or_gives_up() {
     corecast_tm_close(owned(tm));
 }
 
+/// Writes a word that there is, and goes on where it is told that there is no other one.
+unsafe extern "C" fn ignore(tx: *mut Transaction<'_, '_>, context: *mut c_void) -> c_int {
+    // SAFETY: the test passes a word that lives.
+    let word = unsafe { *context.cast::<u32>() };
+    assert_eq!(write(tx, word, 7), Ok(()));
+    assert_eq!(write(tx, 999, 7), Err(Status::InvalidArgument));
+    0
+}
+
+#[test]
+fn a_body_that_ignores_a_wrong_word_commits_nothing() {
+    let tm = create(&config(1, TmForm::Shared));
+    let mut word: u32 = output(|word| corecast_tm_new_word(Some(tm), 1, word));
+    let participant = object(output(|participant| corecast_tm_participant_open(Some(tm), 0, participant)));
+    let context = std::ptr::from_mut(&mut word).cast();
+    // SAFETY: a body and what it expects.
+    let refused = status(|outcome| unsafe { corecast_tm_run(Some(participant), Some(ignore), context, outcome) });
+    assert_eq!(refused, Status::InvalidArgument);
+    assert!(words().contains("999"), "{}", words());
+    assert_eq!(load(tm, word), 1);
+    corecast_tm_participant_close(owned(participant));
+    corecast_tm_close(owned(tm));
+}
+
 /// A participant, and the words of the calls inside its transaction.
 struct Nested {
     participant: *mut TmParticipant,

@@ -1,12 +1,14 @@
 //! The reads and writes of a closure.
 
+use corecast_base::wait::Spinner;
+
 use super::state::{Attempt, Failed, Failure, Mode, Touched, WINDOW};
 use crate::access::{Access, Change};
 use crate::config::Values;
 use crate::crash_point;
 use crate::error::RunError;
 use crate::rule::Reply;
-use crate::status::Why;
+use crate::status::{ClientId, State, Why};
 
 impl Attempt {
     /// The locks that the attempt has of a variable.
@@ -93,12 +95,14 @@ impl Attempt {
         Ok(())
     }
 
-    /// A value without a lock; the last ones that were read so must not have changed since.
+    /// A value without a lock; the last ones that were read so must not have changed since, and no commit is half stored amid
+    /// them.
     pub(crate) fn read_unlocked(&mut self, word: u32) -> Result<u64, Failed> {
         if let Some(there) = self.touched.get(word).filter(|there| there.is_written) {
             return Ok(there.value);
         }
         let value = self.peek(word)?;
+        self.await_commits()?;
         self.validate()?;
         self.window.rotate_left(1);
         self.window[WINDOW - 1] = Some((word, value));
@@ -113,6 +117,28 @@ impl Attempt {
             }
         }
         self.check()
+    }
+
+    /// Waits for the commits that are under way. Of one that has stored a value which was seen before, all values are there
+    /// afterwards. An elastic read costs a look at the status of each participant for that; they change with transactions only.
+    #[inline]
+    fn await_commits(&mut self) -> Result<(), Failed> {
+        for client in (0..self.memory.config.participants).map(|id| ClientId(id as u16)) {
+            let (epoch, state) = self.memory.status(client).read();
+            if state == State::Persisting {
+                self.await_commit(client, epoch)?;
+            }
+        }
+        Ok(())
+    }
+
+    #[cold]
+    fn await_commit(&mut self, client: ClientId, epoch: u64) -> Result<(), Failed> {
+        let mut spinner = Spinner::new();
+        while self.memory.status(client).read() == (epoch, State::Persisting) {
+            self.await_persisting(&mut spinner)?;
+        }
+        Ok(())
     }
 
     fn peek(&mut self, word: u32) -> Result<u64, Failed> {

@@ -43,7 +43,7 @@ impl Attempt {
         wanted.clear();
         for (word, &Touched { lock, mode, .. }) in self.writes() {
             let mode = if word == lock { mode } else { self.mode(lock) };
-            if !mode.is_write() && wanted.last() != Some(&lock) {
+            if !mode.is_write() {
                 wanted.push(lock);
             }
         }
@@ -52,9 +52,11 @@ impl Attempt {
         claimed
     }
 
-    fn claim_groups(&mut self, wanted: &mut [u32]) -> Result<(), Failed> {
+    fn claim_groups(&mut self, wanted: &mut Vec<u32>) -> Result<(), Failed> {
         self.access.group(wanted);
-        let mut rest = &*wanted;
+        // A block is written word by word.
+        wanted.dedup();
+        let mut rest = &wanted[..];
         while !rest.is_empty() {
             let (group, later) = rest.split_at(self.access.group_len(rest, self.memory.config.is_batched));
             self.check()?;

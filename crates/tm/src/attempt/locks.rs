@@ -65,10 +65,14 @@ impl Attempt {
         }
     }
 
-    /// Waits a moment for one that persists, which may have been killed.
     #[cold]
     fn pause(&mut self, spinner: &mut Spinner) -> Result<(), Failed> {
         self.counts.retries += 1;
+        self.await_persisting(spinner)
+    }
+
+    /// Waits a moment for one that persists, which may have been killed.
+    pub(super) fn await_persisting(&mut self, spinner: &mut Spinner) -> Result<(), Failed> {
         if spinner.is_spent() {
             self.look_for_dead();
         }

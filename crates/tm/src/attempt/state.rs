@@ -99,8 +99,14 @@ pub(crate) struct Attempt {
     pub(super) has_left: bool,
     /// Whether somebody was in the way, or a server was asked.
     pub(super) has_asked: bool,
-    /// Whether the clock was read at the begin.
+    /// Whether the contention manager wants the time of the running attempt.
     is_timed: bool,
+    /// Whether all attempts are timed, whatever the manager wants.
+    is_every_timed: bool,
+    /// When the running attempt began, if it is timed, in ticks.
+    begun: u64,
+    /// The summed time of the attempts that committed while all are timed, in ticks.
+    timed: u64,
     /// Values that came with locks, where they are with the servers.
     pub(super) came: VarMap<u64>,
     pub(super) window: [Option<(u32, u64)>; WINDOW],
@@ -137,6 +143,9 @@ impl Attempt {
             has_left: false,
             has_asked: false,
             is_timed: false,
+            is_every_timed: false,
+            begun: 0,
+            timed: 0,
             came: VarMap::new(),
             window: [None; WINDOW],
             wanted: Vec::new(),
@@ -155,6 +164,16 @@ impl Attempt {
         Clock::get().ns(self.contention.effective()) as u64
     }
 
+    /// Times every attempt from now on.
+    pub(crate) fn time_all(&mut self) {
+        self.is_every_timed = true;
+    }
+
+    /// The summed time of the attempts that committed since all are timed, in nanoseconds.
+    pub(crate) fn timed_ns(&self) -> u64 {
+        Clock::get().ns(self.timed) as u64
+    }
+
     #[inline]
     pub(super) fn status(&self) -> Status<'_> {
         self.line.status()
@@ -170,7 +189,8 @@ impl Attempt {
         self.epoch += 1;
         self.failure = None;
         self.is_timed = self.needs_clock && self.contention.wants_time(is_first);
-        self.contention.start(is_first, Self::now_if(self.is_timed));
+        self.begun = Self::now_if(self.is_timed || self.is_every_timed);
+        self.contention.start(is_first, self.begun);
         if let Access::Shared(_) = self.access {
             self.line.publish_key(self.contention.shared_key());
         }
@@ -227,8 +247,12 @@ impl Attempt {
         self.release_all();
         self.spare.keep();
         self.counts.commits += 1;
+        let now = Self::now_if(self.is_timed || self.is_every_timed);
+        if self.is_every_timed {
+            self.timed += now.saturating_sub(self.begun);
+        }
         if self.is_timed || !self.needs_clock {
-            self.contention.committed(Self::now_if(self.is_timed), locks, self.has_asked);
+            self.contention.committed(now, locks, self.has_asked);
         } else {
             self.contention.committed_untimed(locks, self.has_asked);
         }

@@ -219,7 +219,11 @@ impl MessageClient {
     fn look_around(&mut self, server: usize, error: RecvTimeoutError) -> Result<(), RunError> {
         match error {
             RecvTimeoutError::Timeout if self.memory.is_stopped() => Err(RunError::Stopped),
-            RecvTimeoutError::Timeout => self.memory.check_usable(),
+            RecvTimeoutError::Timeout => {
+                // One that was killed before it had opened its end of the channel is not missed there.
+                self.memory.settle_dead();
+                self.memory.check_usable()
+            }
             RecvTimeoutError::Failed(error) => {
                 Err(self.lost(server, error.to_string(), matches!(error, RecvError::Died)))
             }

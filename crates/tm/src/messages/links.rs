@@ -7,6 +7,7 @@ use corecast_channel::ump::bytes::{self, Receiver, Sender};
 use corecast_channel::ump::{self};
 
 use crate::config::Config;
+use crate::crash_point;
 use crate::error::OpenError;
 
 /// A client has one request under way, and some that need no reply.
@@ -92,7 +93,10 @@ impl Links {
             Self::Region(region) => {
                 let [request, reply] = names(server, application);
                 let replies = bytes::receiver(region, &reply)?;
-                Ok(ClientEnds { requests: bytes::sender(region, &request)?, replies })
+                crash_point::here("linked");
+                let requests = bytes::sender(region, &request)?;
+                crash_point::here("linked");
+                Ok(ClientEnds { requests, replies })
             }
         };
         (0..of.servers()).map(open).collect()
@@ -108,7 +112,10 @@ impl Links {
             Self::Region(region) => {
                 let [request, reply] = names(server, application);
                 let requests = bytes::receiver(region, &request)?;
-                Ok(ServerEnds { requests, replies: bytes::sender(region, &reply)? })
+                crash_point::here("linked");
+                let replies = bytes::sender(region, &reply)?;
+                crash_point::here("linked");
+                Ok(ServerEnds { requests, replies })
             }
         };
         (0..of.applications().count()).map(open).collect()

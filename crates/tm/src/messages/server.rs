@@ -6,7 +6,7 @@ use std::time::Duration;
 use corecast_base::Clock;
 use corecast_base::wait::Waiter;
 use corecast_channel::RecvError;
-use corecast_channel::select::{Select, SelectError, Subset};
+use corecast_channel::select::{Select, SelectError, Subset, Token};
 use corecast_channel::ump::bytes::{Receiver, Sender};
 
 use crate::config::Values;
@@ -61,6 +61,8 @@ pub struct Server {
     replies: Vec<Sender>,
     /// The participants, by the number of their channel.
     clients: Vec<ClientId>,
+    /// Their channels of requests, in the same order.
+    tokens: Vec<Token>,
     table: LockTable,
     rule: Rule,
     counts: ServerCounts,
@@ -72,15 +74,15 @@ impl Server {
         let ends = links.of_server(&config, number)?;
         let sharing = memory.region.cpu_sharing(config.participants);
         let mut requests = Select::with_waiter(Waiter::new(config.wait, sharing, None));
-        let mut replies = Vec::new();
+        let (mut replies, mut tokens) = (Vec::new(), Vec::new());
         for end in ends {
-            requests.add(end.requests);
+            tokens.push(requests.add(end.requests));
             replies.push(end.replies);
         }
         let clients = config.applications().map(|id| ClientId(id as u16)).collect();
         let (table, rule) = (LockTable::new(config.participants), Rule::new(config.manager));
         let (id, counts) = (ClientId((number * config.every) as u16), ServerCounts::default());
-        Ok(Self { memory, id, requests, replies, clients, table, rule, counts })
+        Ok(Self { memory, id, requests, replies, clients, tokens, table, rule, counts })
     }
 
     /// The number of this participant.
@@ -108,8 +110,21 @@ impl Server {
                 // A stranger wrote it.
                 Ok((_, None)) => {}
                 Err(SelectError::Channel { token, error }) => self.left(token.index(), error),
-                Err(SelectError::Timeout) if !self.memory.is_stopped() => self.table.tidy_when_idle(),
+                Err(SelectError::Timeout) if !self.memory.is_stopped() => self.idle(),
                 Err(_) => return Ok(self.counts),
+            }
+        }
+    }
+
+    /// Looks around where there are no requests. An application that was killed before it had opened its end of the channel is
+    /// not missed there: the server ceases to wait for it.
+    #[cold]
+    fn idle(&mut self) {
+        self.table.tidy_when_idle();
+        self.memory.settle_dead();
+        for (client, token) in self.clients.iter().zip(&self.tokens) {
+            if self.memory.has_no_successor(*client) && self.requests.remove(*token).is_some() {
+                self.table.drop_all(*client);
             }
         }
     }

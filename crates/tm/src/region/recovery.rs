@@ -8,9 +8,10 @@
 //! could not hold all values is the instance poisoned; so it is when a server dies, as the locks die with it.
 
 use corecast_base::region::{Liveness, ParticipantId};
+use corecast_base::sync::yield_now;
 
 use crate::crash_point;
-use crate::error::OpenError;
+use crate::error::{OpenError, RunError};
 use crate::log::Log;
 use crate::region::memory::Memory;
 use crate::seat::GONE;
@@ -58,6 +59,29 @@ impl Memory {
         }
         // Another one may be at it, and will be done soon.
         let _done = self.region.try_exclusively(|| gone.into_iter().for_each(|id| self.settle(id)));
+    }
+
+    /// Whether a participant has died whose place nobody can take any more.
+    pub(crate) fn has_no_successor(&self, client: ClientId) -> bool {
+        self.seat(client.index()).owner() == GONE
+    }
+
+    /// Whether values may be read without a lock. Commits that killed participants have left half done are completed before.
+    pub(crate) fn check_readable(&self) -> Result<(), RunError> {
+        self.check_usable()?;
+        if self.is_among_processes() {
+            while (0..self.config.participants).any(|id| self.has_half_commit(id)) {
+                self.settle_dead();
+                // Another one may be at it.
+                yield_now();
+            }
+        }
+        self.check_usable()
+    }
+
+    fn has_half_commit(&self, id: usize) -> bool {
+        let (_, state) = self.status(ClientId(id as u16)).read();
+        state == State::Persisting && self.is_gone(id)
     }
 
     fn is_gone(&self, id: usize) -> bool {

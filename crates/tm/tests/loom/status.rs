@@ -2,6 +2,7 @@
 
 use corecast_base::sync::{Arc, AtomicU64, Ordering, UnsafeCell};
 use corecast_tm::status::{State, Status, Why};
+use corecast_tm::stored::StoredWord;
 use loom::thread;
 
 /// A status, and something that its owner's lock guards.
@@ -94,6 +95,30 @@ fn the_log_of_one_that_persists_is_complete() {
         });
         shared.set(5);
         assert!(shared.status().try_persist(1));
+        other.join().expect("it ends");
+    });
+}
+
+/// A reader without locks waits for commits that are under way: of one whose first value it has seen it then sees the others.
+#[test]
+fn an_elastic_reader_sees_no_half_of_a_commit() {
+    loom::model(|| {
+        let shared = Arc::new((AtomicU64::new(0), [AtomicU64::new(0), AtomicU64::new(0)]));
+        let (status, [first, second]) = &*shared;
+        Status::of(status).begin(1);
+        let other = Arc::clone(&shared);
+        let other = thread::spawn(move || {
+            let (status, [first, second]) = &*other;
+            let seen = StoredWord::of(first).load();
+            // While it stores the reader would look again.
+            if Status::of(status).read() != (1, State::Persisting) {
+                assert!(StoredWord::of(second).load() >= seen);
+            }
+        });
+        assert!(Status::of(status).try_persist(1));
+        StoredWord::of(first).store(1);
+        StoredWord::of(second).store(1);
+        Status::of(status).commit(1);
         other.join().expect("it ends");
     });
 }

@@ -1,12 +1,19 @@
 //! Participants that are killed: others go on with every account right, or are told.
+//!
+//! The longest round of those that go on is told, as a bound of how long they waited for what a dead one held. With
+//! `CORECAST_TM_WITHIN_MS` a round that takes longer is a failure: `ci/tm-long.sh` asks for a second.
+#![allow(clippy::print_stderr, reason = "the longest rounds")]
 
+use std::sync::mpsc;
 use std::thread;
+use std::time::{Duration, Instant};
 
 use corecast_tm::{ClientId, Form, Participant, RunError, TVar, Tm, Values};
 use rustix::process::Signal;
 
 use super::{
-    ACCOUNTS, FIRST, FORMS, OTHER, application, builder, machine, open_accounts, play_round, roles, server, total,
+    ACCOUNTS, FIRST, FORMS, OTHER, PATIENCE, application, builder, machine, open_accounts, play_round, roles, server,
+    total,
 };
 
 /// Runs `work` as participant 1 while the servers, if there are any, serve in this process.
@@ -27,13 +34,57 @@ fn servers(form: Form) -> &'static [usize] {
     if form == Form::Messages { &[0, 2] } else { &[] }
 }
 
-/// Plays rounds that cross those of the other participant, and checks the total.
-#[track_caller]
-fn go_on(participant: &mut Participant, accounts: &[TVar<i64>]) {
-    for round in 0..100 {
-        play_round(participant, accounts, round).expect("the dead one's work is undone or completed");
+/// The rounds of a participant, which is told as `who`, and the longest of them.
+struct Rounds<'a> {
+    who: String,
+    participant: &'a mut Participant,
+    accounts: &'a [TVar<i64>],
+    next: usize,
+    longest: Duration,
+}
+
+impl<'a> Rounds<'a> {
+    fn new(who: impl Into<String>, participant: &'a mut Participant, accounts: &'a [TVar<i64>]) -> Self {
+        Self { who: who.into(), participant, accounts, next: 0, longest: Duration::ZERO }
     }
-    assert_eq!(total(participant, accounts).expect("nobody else dies"), FIRST * i64::from(ACCOUNTS));
+
+    fn play(&mut self) -> Result<(), RunError> {
+        let begun = Instant::now();
+        let played = play_round(self.participant, self.accounts, self.next);
+        self.longest = self.longest.max(begun.elapsed());
+        self.next += 1;
+        played
+    }
+
+    /// Plays until it is told an error.
+    fn find_error(mut self) -> RunError {
+        let error = loop {
+            if let Err(error) = self.play() {
+                break error;
+            }
+        };
+        self.tell();
+        error
+    }
+
+    /// Plays rounds that cross those of the other participant, and checks the total.
+    #[track_caller]
+    fn go_on(mut self) {
+        self.next = 0;
+        for _ in 0..100 {
+            self.play().expect("the dead one's work is undone or completed");
+        }
+        assert_eq!(total(self.participant, self.accounts).expect("nobody else dies"), FIRST * i64::from(ACCOUNTS));
+        self.tell();
+    }
+
+    #[track_caller]
+    fn tell(self) {
+        let Self { who, longest, .. } = self;
+        eprintln!("{who}: the longest round took {longest:?}");
+        let most = std::env::var("CORECAST_TM_WITHIN_MS").ok().map(|most| most.parse().expect("milliseconds"));
+        assert!(most.is_none_or(|most| longest <= Duration::from_millis(most)), "{who}: {longest:?}");
+    }
 }
 
 /// Kills the other participant at a place while this one works.
@@ -47,12 +98,11 @@ fn die_in(tm: &Tm, label: &str) {
     beside_servers(tm, servers(tm.form()), |mut participant| {
         let mut other = roles::start(&format!("transfer until {label}"), tm);
         other.hear();
-        let mut rounds = 0..;
+        let mut rounds = Rounds::new(format!("{}, {label}", tm.form()), &mut participant, &accounts);
         while !roles::has_died(&other) {
-            let round = rounds.next().expect("an endless range");
-            play_round(&mut participant, &accounts, round).expect("the dead one's work is undone or completed");
+            rounds.play().expect("the dead one's work is undone or completed");
         }
-        go_on(&mut participant, &accounts);
+        rounds.go_on();
     });
 }
 
@@ -99,8 +149,9 @@ fn a_participant_killed_while_it_settles_a_death_stops_nobody() {
             other.hear();
             roles::await_death(&other);
         }
-        go_on(&mut application(&tm, 1), &accounts);
-        go_on(&mut application(&tm, OTHER), &accounts);
+        for id in [1, OTHER] {
+            Rounds::new(format!("{id}, {label}"), &mut application(&tm, id), &accounts).go_on();
+        }
     }
 }
 
@@ -140,7 +191,7 @@ fn a_participant_killed_inside_a_bucket_stops_nobody() {
             Ok(())
         });
         held.expect("neither its key nor its number is larger");
-        go_on(&mut participant, &accounts);
+        Rounds::new(label, &mut participant, &accounts).go_on();
     }
 }
 
@@ -153,16 +204,15 @@ fn a_participant_killed_at_any_time_stops_nobody() {
         beside_servers(&tm, servers(form), |mut participant| {
             let mut other = roles::start("transfer", &tm);
             other.hear();
-            let mut round = 0;
+            let mut rounds = Rounds::new(format!("{form}, at any time"), &mut participant, &accounts);
             while other.said != "running" {
-                play_round(&mut participant, &accounts, round).expect("nobody dies yet");
-                round += 1;
-                if round == 100 {
+                rounds.play().expect("nobody dies yet");
+                if rounds.next == 100 {
                     other.hear();
                 }
             }
             other.signal(Signal::KILL);
-            go_on(&mut participant, &accounts);
+            rounds.go_on();
         });
     }
 }
@@ -177,7 +227,7 @@ fn in_the_shared_form_another_process_takes_the_place_of_a_dead_one() {
         other.hear();
         roles::await_death(&other);
     }
-    go_on(&mut application(&tm, OTHER), &accounts);
+    Rounds::new("the successor", &mut application(&tm, OTHER), &accounts).go_on();
 }
 
 /// The dead one had the write lock of one account and the read lock of another one. Its successor touches neither, so that it is
@@ -199,7 +249,7 @@ fn locks_end_with_their_owner(participants: usize) {
         })
         .expect("nobody dies");
     assert_eq!((third.counts().aborts(), successor.counts().aborts()), (0, 0), "of {participants}");
-    go_on(&mut third, &accounts);
+    Rounds::new(format!("beside a successor of {participants}"), &mut third, &accounts).go_on();
 }
 
 #[test]
@@ -219,8 +269,7 @@ fn values_that_nobody_can_complete_poison_the_instance() {
             let mut other = roles::start("transfer until storing:9", &tm);
             other.hear();
             roles::await_death(&other);
-            let mut rounds = 0..;
-            rounds.find_map(|round| play_round(&mut participant, &accounts, round).err()).expect("an endless search")
+            Rounds::new(format!("{form}, poisoned"), &mut participant, &accounts).find_error()
         });
         assert_eq!(error, RunError::Poisoned { by: ClientId(OTHER as u16) });
         assert_eq!(tm.poisoned(), Some(ClientId(OTHER as u16)));
@@ -268,8 +317,83 @@ fn a_killed_server_poisons_the_instance() {
             play_round(&mut participant, &accounts, round).expect("all servers live");
         }
         other.signal(Signal::KILL);
-        let mut rounds = 0..;
-        rounds.find_map(|round| play_round(&mut participant, &accounts, round).err()).expect("an endless search")
+        Rounds::new("a killed server", &mut participant, &accounts).find_error()
     });
     assert_eq!(error, RunError::Poisoned { by: ClientId(2) });
+}
+
+/// It has its place and a part of its channels only, so that no channel says that it has died. The servers end once the last
+/// application has left.
+#[test]
+fn an_application_killed_while_it_joins_keeps_nobody() {
+    for label in ["seated:1", "linked:1", "linked:2", "linked:3"] {
+        let machine = machine();
+        let tm = builder(&machine, Form::Messages).create().expect("memory");
+        let accounts = open_accounts(&tm);
+        roles::await_death(&roles::start(&format!("transfer until {label}"), &tm));
+        let (ended, ends) = mpsc::channel();
+        for id in [0, 2] {
+            let (server, ended) = (server(&tm, id), ended.clone());
+            thread::spawn(move || ended.send(server.serve()));
+        }
+        Rounds::new(label, &mut application(&tm, 1), &accounts).go_on();
+        for _ in 0..2 {
+            ends.recv_timeout(PATIENCE).expect("nobody is left").expect("no forked child");
+        }
+    }
+}
+
+#[test]
+fn a_server_killed_while_it_joins_poisons_the_instance() {
+    for label in ["seated:1", "linked:1", "linked:2", "linked:3"] {
+        let machine = machine();
+        let tm = builder(&machine, Form::Messages).create().expect("memory");
+        let accounts = open_accounts(&tm);
+        roles::await_death(&roles::start(&format!("serve until {label}"), &tm));
+        let error = beside_servers(&tm, &[0], |mut participant| {
+            Rounds::new(format!("a server, {label}"), &mut participant, &accounts).find_error()
+        });
+        assert_eq!(error, RunError::Poisoned { by: ClientId(2) }, "{label}");
+    }
+}
+
+/// A supervisor adds up what its children have left, of whom one was killed amid a commit.
+#[test]
+fn values_are_loaded_outside_transactions_without_half_of_a_commit() {
+    for form in FORMS {
+        let machine = machine();
+        let tm = builder(&machine, form).create().expect("memory");
+        let accounts = open_accounts(&tm);
+        beside_servers(&tm, servers(form), |participant| {
+            let mut other = roles::start("transfer until storing:9", &tm);
+            other.hear();
+            roles::await_death(&other);
+            drop(participant);
+        });
+        let sum: i64 = accounts.iter().map(|account| tm.load(*account).expect("nothing is lost")).sum();
+        assert_eq!(sum, FIRST * i64::from(ACCOUNTS), "{form}");
+    }
+}
+
+/// One account has its new value and the other one not, until somebody completes the commit.
+#[test]
+fn elastic_reads_see_no_half_of_a_commit() {
+    let shared = [(Form::Messages, Values::InMemory, "storing:1"), (Form::Shared, Values::InMemory, "storing:1")];
+    for (form, values, label) in shared.into_iter().chain([(Form::Messages, Values::AtServers, "put-answered:1")]) {
+        for order in [[0, 1], [1, 0]] {
+            let machine = machine();
+            let tm = builder(&machine, form).values(values).create().expect("memory");
+            let accounts = open_accounts(&tm);
+            beside_servers(&tm, servers(form), |mut participant| {
+                let mut other = roles::start(&format!("transfer until {label}"), &tm);
+                other.hear();
+                roles::await_death(&other);
+                let sum = participant.run(|tx| {
+                    let [first, second] = order.map(|at| tx.read_unlocked(accounts[at]));
+                    Ok(first? + second?)
+                });
+                assert_eq!(sum, Ok(2 * FIRST), "{form}, {values:?}, {order:?}");
+            });
+        }
+    }
 }

@@ -5,6 +5,7 @@ use std::thread;
 use corecast_base::region::{RegionPlan, SharedRegion};
 use corecast_base::rendezvous::SocketDir;
 use corecast_lock::Algorithm;
+use corecast_testing::actor::Actor;
 use corecast_tm::{Form, OpenError, Tm};
 
 use super::{ACCOUNTS, FIRST, FORMS, application, builder, machine, open_accounts, roles, server, total};
@@ -64,4 +65,12 @@ fn more_channels_than_a_region_has_are_refused() {
     let machine = machine();
     let refused = Tm::builder(&machine).participants(256).servers_every(2).create().expect_err("32,768 channels");
     assert!(matches!(refused, OpenError::Plan(_)), "{refused}");
+}
+
+#[test]
+fn a_thread_that_the_system_refuses_is_an_error() {
+    let mut other = Actor::start("roles::play", "run without threads", "");
+    let said = other.hear();
+    assert!(said.starts_with("no thread for participant 0: "), "{said}");
+    other.dismiss();
 }

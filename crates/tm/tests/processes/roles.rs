@@ -6,10 +6,10 @@ use std::os::unix::process::CommandExt;
 
 use corecast_base::rendezvous::SocketDir;
 use corecast_testing::actor::{Actor, Role, say, wait_for_dismissal};
-use corecast_tm::Tm;
-use rustix::process::{Signal, WaitOptions, waitpid};
+use corecast_tm::{Form, Tm};
+use rustix::process::{Resource, Rlimit, Signal, WaitOptions, setrlimit, waitpid};
 
-use super::{ACCOUNTS, OTHER, PATIENCE, application, find_accounts, play_round, server};
+use super::{ACCOUNTS, OTHER, PATIENCE, application, builder, find_accounts, machine, play_round, server};
 
 /// A process that joins by a descriptor, with this role.
 pub(crate) fn start(role: &str, tm: &Tm) -> Actor {
@@ -65,6 +65,13 @@ fn play() {
             say("serving");
             let _counts = server.serve().expect("it is no forked child");
         }
+        "run without threads" => {
+            let machine = machine();
+            let tm = builder(&machine, Form::Shared).build().expect("memory");
+            forbid_threads();
+            say(&tm.run_threads(|_| ()).expect_err("there is no room for a stack").to_string());
+            wait_for_dismissal();
+        }
         "transfer by name" => {
             let tm = Tm::attach(&SocketDir::at(format!("{}/names", role.place)), "bank").expect("the instance lives");
             let mut participant = application(&tm, OTHER);
@@ -110,4 +117,12 @@ fn end_in_time() {
         let _ = std::io::stdout().flush();
         std::process::exit(9);
     });
+}
+
+/// Leaves this process less memory than the stack of a thread takes.
+fn forbid_threads() {
+    let pages = std::fs::read_to_string("/proc/self/statm").expect("the system tells");
+    let pages: u64 = pages.split(' ').next().and_then(|size| size.parse().ok()).expect("the first is the size");
+    let most = Some(pages * rustix::param::page_size() as u64 + (1 << 20));
+    setrlimit(Resource::As, Rlimit { current: most, maximum: most }).expect("less is allowed");
 }

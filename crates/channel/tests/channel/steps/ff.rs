@@ -6,8 +6,8 @@ use corecast_base::region::SharedRegion;
 use corecast_channel::ff::{self, Config, MIN_CELLS, Probe, Receiver, Sender};
 use corecast_channel::{OpenChannelError, Spec};
 use corecast_channel::{RecvError, SendError, TryRecvError, TrySendError};
+use corecast_testing::stepped::stop_here;
 
-use crate::steps::child::stop_here;
 use crate::steps::scene::{NAME, Scene, check_numbers, eventually, kill_at_every_step};
 
 /// Words that are sent before, and received: the call is about the last one of a line.

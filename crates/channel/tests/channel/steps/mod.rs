@@ -1,12 +1,11 @@
 //! Calls that are interrupted for ever after each of their machine instructions, and the state that the dead end leaves at
 //! every step.
 //!
-//! A forked child attaches to a region with a name and makes one call under `ptrace`, instruction by instruction (`child`);
-//! it is killed, and those who are left look at what they get (`scene`). No process that looks on can tell two steps apart
-//! between which the shared memory did not change, so all that change it are tried, and as many others as time allows.
+//! A forked child attaches to a region with a name and makes one call under `ptrace`, instruction by instruction
+//! (`corecast_testing::stepped`); it is killed, and those who are left look at what they get (`scene`). No process that looks on
+//! can tell two steps apart between which the shared memory did not change, so all that change it are tried, and as many others
+//! as time allows.
 
-#[cfg(target_arch = "x86_64")]
-mod child;
 #[cfg(target_arch = "x86_64")]
 mod ff;
 #[cfg(target_arch = "x86_64")]

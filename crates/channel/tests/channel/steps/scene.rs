@@ -8,8 +8,8 @@ use corecast_base::region::{RegionDir, RegionPlan, SharedRegion};
 use corecast_base::sync::{AtomicU64, Ordering};
 use corecast_channel::Spec;
 use corecast_testing::skipped;
+use corecast_testing::stepped::{Child, WHOLE};
 
-use crate::steps::child::{Child, WHOLE};
 use crate::steps::{NOT_TRACED, say};
 
 /// The name of the region and of its channel.

@@ -1,4 +1,7 @@
-//! A forked child that is run one machine instruction at a time.
+//! A forked child that is run one machine instruction at a time, under `ptrace`.
+//!
+//! Take it where a process must be interrupted anywhere in a call: the child gets ready, [stops itself](stop_here), makes the
+//! call, and stops itself again. The thread that starts it steps it, and kills it where it wants.
 
 use std::cell::Cell;
 use std::io::Write;
@@ -9,23 +12,28 @@ use rustix::process::{Pid, Signal, WaitOptions, WaitStatus, getpid, kill_process
 /// The exit status of a child that may not be traced.
 const UNTRACEABLE: i32 = 77;
 /// Instead of a number of steps: all.
-pub(crate) const WHOLE: u64 = u64::MAX;
+pub const WHOLE: u64 = u64::MAX;
 
 /// A child that this thread traces, stopped. It is killed at the end.
-pub(crate) struct Child {
+#[derive(Debug)]
+pub struct Child {
     pid: Pid,
     has_ended: Cell<bool>,
 }
 
 /// Stops the child that calls it, before and after what it is stepped through.
-pub(crate) fn stop_here() {
+pub fn stop_here() {
     // The parent needs a stop that costs few instructions besides the call in question.
     let _ = kill_process(getpid(), Signal::STOP);
 }
 
 impl Child {
     /// Starts a child and returns when it stops itself; `None` if processes may not be traced here.
-    pub(crate) fn start(play: impl FnOnce()) -> Option<Self> {
+    ///
+    /// # Panics
+    /// If there is no process to be had, or it ends before it stops itself.
+    #[must_use]
+    pub fn start(play: impl FnOnce()) -> Option<Self> {
         // SAFETY: the child runs on with this thread alone. The call takes locks of its own attachment only, those of the
         // allocator and of open files being free after a fork, and ends without unwinding into the test.
         let pid = unsafe { libc::fork() };
@@ -42,13 +50,20 @@ impl Child {
     }
 
     /// Lets it run until it stops itself again.
-    pub(crate) fn run(&self) {
+    ///
+    /// # Panics
+    /// If it ends instead.
+    pub fn run(&self) {
         self.request(libc::PTRACE_CONT, 0);
         self.expect_stop();
     }
 
     /// Runs one instruction; false if that was the last one before it stops itself again.
-    pub(crate) fn step(&self) -> bool {
+    ///
+    /// # Panics
+    /// If it ends instead.
+    #[must_use]
+    pub fn step(&self) -> bool {
         self.request(libc::PTRACE_SINGLESTEP, 0);
         let status = self.wait();
         match status.stopping_signal() {
@@ -58,8 +73,11 @@ impl Child {
         }
     }
 
-    /// Runs this many instructions; false if it has stopped itself again by then.
-    pub(crate) fn take_steps(&self, steps: u64) -> bool {
+    /// Runs this many instructions, or all with [`WHOLE`]; false if it has stopped itself again by then.
+    ///
+    /// # Panics
+    /// If it ends instead.
+    pub fn take_steps(&self, steps: u64) -> bool {
         if steps == WHOLE {
             self.run();
             return false;
@@ -68,13 +86,19 @@ impl Child {
     }
 
     /// Traces it no more, and leaves it stopped as any process can be.
-    pub(crate) fn leave_stopped(&self) {
+    ///
+    /// # Panics
+    /// If it ends instead.
+    pub fn leave_stopped(&self) {
         self.request(libc::PTRACE_DETACH, Signal::STOP.as_raw());
         self.expect_stop();
     }
 
     /// Lets it go on that was left stopped, until it stops itself.
-    pub(crate) fn resume(&self) {
+    ///
+    /// # Panics
+    /// If it ends instead.
+    pub fn resume(&self) {
         kill_process(self.pid, Signal::CONT).expect("our child, not waited for");
         self.expect_stop();
     }
