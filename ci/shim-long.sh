@@ -24,6 +24,16 @@ build() {
     echo 0 >"$state/$family/done"
 }
 
+# The last commit of the code that is built. Launches of other code must not be counted with these.
+code="$(git log -1 --format=%H -- crates testing Cargo.lock)"
+[ -z "$(git status --porcelain -- crates testing Cargo.lock)" ] || code="$code, changed"
+mkdir -p "$state"
+if [ -e "$state/code" ] && [ "$(cat "$state/code")" != "$code" ]; then
+    echo "$state was begun with the code of $(cat "$state/code"): remove it, or name another folder with STATE"
+    exit 1
+fi
+echo "$code" >"$state/code"
+
 total=0
 for family in "${families[@]}"; do
     build "$family"

@@ -51,6 +51,14 @@ pub fn numbers(few: usize) -> Range<usize> {
     first..first + of("CORECAST_LAUNCHES").unwrap_or(few)
 }
 
+/// Ends a test of many launches that can make none.
+///
+/// # Panics
+/// If `CORECAST_LAUNCHES` asks for some: a long run must not count launches that did not happen.
+pub fn cannot_launch(what: &str) {
+    assert!(env::var_os("CORECAST_LAUNCHES").is_none(), "launches were asked for, and {what} cannot be started");
+}
+
 /// Waits until the child ends. One that hangs is killed, with all that it has started.
 ///
 /// # Errors

@@ -42,7 +42,8 @@ const BESIDE: Rule<Evidence> = Rule::new(
     at_most(1.05, "beside busy processes: with / without, the worst of the served constructs", COMMAND),
     |all| {
         let served = all.rows.iter().filter(|row| SERVED.contains(&row.construct.as_str()));
-        most(served.map(|row| Some(row.ratio.recip()))).ok_or_else(|| "a served construct".to_owned())
+        let costs: Vec<f64> = served.map(|row| row.ratio().map(f64::recip)).collect::<Result<_, _>>()?;
+        most(costs).ok_or_else(|| "a served construct".to_owned())
     },
 );
 
@@ -57,7 +58,7 @@ impl Evidence {
             return Err("2 CPUs".to_owned());
         }
         let row = self.rows.iter().find(|row| row.construct == construct && row.threads == threads);
-        row.map(|row| row.ratio).ok_or_else(|| format!("`--threads {threads}`"))
+        row.ok_or_else(|| format!("`--threads {threads}`"))?.ratio()
     }
 
     /// The cost of the object to a construct that it does not serve.
@@ -69,7 +70,13 @@ impl Evidence {
     pub(super) fn of_many(&self, construct: &str) -> Result<f64, String> {
         let fits = |row: &&EpccRow| row.construct == construct && row.threads >= MANY && row.threads <= self.cpus;
         let row = self.rows.iter().filter(fits).max_by_key(|row| row.threads);
-        row.map(|row| row.ratio).ok_or_else(|| format!("{MANY} CPUs"))
+        row.ok_or_else(|| format!("{MANY} CPUs"))?.ratio()
+    }
+}
+
+impl EpccRow {
+    fn ratio(&self) -> Result<f64, String> {
+        self.ratio.ok_or_else(|| format!("an overhead of {} that is long enough to tell", self.construct))
     }
 }
 
@@ -80,7 +87,8 @@ mod tests {
 
     fn row(construct: &str, threads: usize, ratio: f64) -> EpccRow {
         let construct = construct.to_owned();
-        EpccRow { construct, threads, oversubscribed: false, alone_us: ratio, shim_us: 1.0, ratio, launches: 3 }
+        let ratio = Some(ratio).filter(|ratio| *ratio > 0.0);
+        EpccRow { construct, threads, oversubscribed: false, alone_us: 1.0, shim_us: 1.0, ratio, launches: 3 }
     }
 
     #[test]
@@ -94,6 +102,8 @@ mod tests {
         assert_eq!(verdicts(2, 0), [holds, missed, open, open, open, open, missed, open, holds, open]);
         assert_eq!(verdicts(4, 0), [holds, open, open, open, open, open, missed, open, holds, open]);
         assert_eq!(verdicts(2, 1).pop(), Some(holds));
+        let short = Evidence { rows: vec![row("BARRIER", 2, 2.0), row("FOR", 2, 0.0)], cpus: 2, busy: 1 };
+        assert_eq!(gates(&short).last().map(|gate| gate.verdict), Some(open));
         let many = vec![row("FOR", 16, 1.5), row("FOR", 32, 2.0)];
         assert_eq!(Evidence { rows: many, cpus: 20, busy: 0 }.of_many("FOR"), Ok(1.5));
     }

@@ -1,10 +1,11 @@
 //! The programs: how they are built, and one launch of them.
 
 use std::ffi::OsStr;
-use std::io::Read;
+use std::io::{self, Read};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 use std::{fs, thread};
 
@@ -94,6 +95,35 @@ impl Program {
         cpus: &CpuSet,
         options: &Options,
     ) -> Result<Vec<(String, f64)>, BenchError> {
+        let values = values(&run(self.command(threads, effort, object), cpus, options)?.output);
+        if values.is_empty() {
+            return Err(BenchError::Failed(Failure::refused("the program told no overhead")));
+        }
+        Ok(values)
+    }
+
+    /// A launch that is not timed: the object has to serve barriers.
+    pub(super) fn check_served(
+        &self,
+        threads: usize,
+        object: &Path,
+        cpus: &CpuSet,
+        options: &Options,
+    ) -> Result<(), BenchError> {
+        let mut command = self.command(threads, Effort { outer_repetitions: 1, test_us: 1.0 }, Some(object));
+        command.env("CORECAST_SHIM_STATS", "1");
+        let told = run(command, cpus, options)?.errors;
+        let is_served =
+            |line: &str| line.split_once("barriers: served ").is_some_and(|(_, rest)| !rest.starts_with("0,"));
+        if told.lines().any(is_served) {
+            return Ok(());
+        }
+        let why = format!("{} serves no barrier of the program", object.display());
+        Err(BenchError::Failed(Failure::refused(why)))
+    }
+
+    /// The program with these numbers, without the wishes of this process's environment.
+    fn command(&self, threads: usize, effort: Effort, object: Option<&Path>) -> Command {
         let mut command = Command::new(&self.path);
         let Effort { outer_repetitions, test_us } = effort;
         let numbers = [outer_repetitions.to_string(), test_us.to_string()];
@@ -104,44 +134,57 @@ impl Program {
                 command.args(["--outer-repetitions", &repetitions, "--test-time", &test_time])
             }
         };
-        command.env("OMP_NUM_THREADS", threads.to_string()).env("OMP_DYNAMIC", "false").env_remove("LD_PRELOAD");
+        for inherited in
+            ["LD_PRELOAD", "CORECAST_SHIM", "CORECAST_SHIM_ONLY", "CORECAST_SHIM_OFF", "CORECAST_SHIM_STATS"]
+        {
+            command.env_remove(inherited);
+        }
+        command.env("OMP_NUM_THREADS", threads.to_string()).env("OMP_DYNAMIC", "false");
         if let Some(object) = object {
             command.env("LD_PRELOAD", object);
         }
-        let values = values(&run(command, cpus, options)?);
-        if values.is_empty() {
-            return Err(BenchError::Failed(Failure::refused("the program told no overhead")));
-        }
-        Ok(values)
+        command
     }
 }
 
-/// The output of a command that may run on these CPUs only. It is killed if it takes too long, or if the user gives up.
-fn run(mut command: Command, cpus: &CpuSet, options: &Options) -> Result<String, BenchError> {
-    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null()).process_group(0);
+/// All that a program prints.
+struct Told {
+    output: String,
+    errors: String,
+}
+
+/// The words of a command that may run on these CPUs only. It is killed if it takes too long, or if the user gives up.
+fn run(mut command: Command, cpus: &CpuSet, options: &Options) -> Result<Told, BenchError> {
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
     // A child inherits the mask of the thread that starts it.
     let start = || {
         confine(cpus)?;
         command.spawn().map_err(Failure::while_doing("start the program"))
     };
     let mut child = thread::scope(|scope| scope.spawn(start).join()).expect("to start a program does not panic")?;
-    let mut pipe = child.stdout.take().expect("it was piped");
-    let reader = thread::spawn(move || {
-        let mut text = Vec::new();
-        pipe.read_to_end(&mut text).map(|_| String::from_utf8_lossy(&text).into_owned())
-    });
+    let output = read_aside(child.stdout.take().expect("it was piped"));
+    let errors = read_aside(child.stderr.take().expect("it was piped"));
     let outcome = wait(&mut child, options);
     if outcome.is_err() {
         // If that is refused it has just ended.
         let _ = kill_process_group(Pid::from_child(&child), Signal::KILL);
         let _ = child.wait();
     }
-    let text =
-        reader.join().expect("the reader does not panic").map_err(Failure::while_doing("read what it prints"))?;
+    let text = |reader: JoinHandle<io::Result<String>>| {
+        reader.join().expect("the reader does not panic").map_err(Failure::while_doing("read what it prints"))
+    };
+    let told = Told { output: text(output)?, errors: text(errors)? };
     match outcome? {
-        true => Ok(text),
-        false => Err(BenchError::Failed(Failure::Wrong(format!("the program ends with '{}'", text.trim())))),
+        true => Ok(told),
+        false => Err(BenchError::Failed(Failure::Wrong(format!("the program ends with '{}'", told.output.trim())))),
     }
+}
+
+fn read_aside(mut pipe: impl Read + Send + 'static) -> JoinHandle<io::Result<String>> {
+    thread::spawn(move || {
+        let mut text = Vec::new();
+        pipe.read_to_end(&mut text).map(|_| String::from_utf8_lossy(&text).into_owned())
+    })
 }
 
 /// Whether the program succeeds.
@@ -191,7 +234,7 @@ mod tests {
         let cpu = corecast::machine::pin::affinity().expect("own mask").as_slice()[0];
         let mut command = Command::new("grep");
         command.args(["Cpus_allowed_list", "/proc/self/status"]);
-        let told = run(command, &CpuSet::from_iter([cpu]), &Options::default()).expect("it ends");
+        let told = run(command, &CpuSet::from_iter([cpu]), &Options::default()).expect("it ends").output;
         assert_eq!(told.split_whitespace().collect::<Vec<_>>(), ["Cpus_allowed_list:".to_owned(), cpu.to_string()]);
     }
 

@@ -80,10 +80,15 @@ pub struct EpccRow {
     /// The overhead with the object, in microseconds: the median of all launches.
     pub shim_us: f64,
     /// How many times the overhead with the object the one without it is: the median of the ratios of neighbouring launches.
-    pub ratio: f64,
+    /// `null` where most launches found an overhead of less than 5 ns with or without the object: such a ratio says nothing.
+    pub ratio: Option<f64>,
     /// Launches with each.
     pub launches: usize,
 }
+
+/// Overheads below this are no larger than what a launch differs from the next by, in microseconds: 1 % of the delay that each is
+/// the difference to is a nanosecond, and a median without the construct may exceed the one with it.
+const RESOLUTION_US: f64 = 0.005;
 
 /// The overheads of one construct in teams of one size, from launches without the object and with it.
 struct Samples {
@@ -107,8 +112,8 @@ pub fn epcc(
     let cpus = options.usable_cpus(machine)?;
     let sizes = sizes(&settings.threads, cpus.len())?;
     let program = settings.sources.as_deref().map_or_else(own, upstream)?;
-    let (launches, effort) = effort(options.quick);
-    let seed = options.seed_or_draw();
+    program.check_served(sizes[0], &settings.object, &cpus, options)?;
+    let ((launches, effort), seed) = (effort(options.quick), options.seed_or_draw());
     let (mut random, mut samples) = (fastrand::Rng::with_seed(seed), Vec::new());
     for launch in 0..launches {
         for (at, &threads) in sizes.iter().enumerate() {
@@ -180,6 +185,13 @@ fn collect(samples: &mut Vec<Samples>, threads: usize, alone: Vec<(String, f64)>
 }
 
 impl Samples {
+    /// `None` if most pairs have an overhead that is too short to tell.
+    fn ratio(&self) -> Option<f64> {
+        let long = self.pairs.iter().filter(|pair| pair.iter().all(|&overhead| overhead >= RESOLUTION_US));
+        let ratios: Vec<f64> = long.map(|[alone, shim]| alone / shim).collect();
+        median(&ratios).filter(|_| 2 * ratios.len() > self.pairs.len())
+    }
+
     fn row(&self, cpus: usize) -> EpccRow {
         let middle =
             |of: fn(&[f64; 2]) -> f64| median(&self.pairs.iter().map(of).collect::<Vec<_>>()).expect("a pair at least");
@@ -189,7 +201,7 @@ impl Samples {
             oversubscribed: self.threads > cpus,
             alone_us: middle(|[alone, _]| *alone),
             shim_us: middle(|[_, shim]| *shim),
-            ratio: middle(|[alone, shim]| alone / shim),
+            ratio: self.ratio(),
             launches: self.pairs.len(),
         }
     }
@@ -219,6 +231,14 @@ mod tests {
             collect(&mut samples, 2, told(alone), &told(shim));
         }
         let row = samples[0].row(2);
-        assert_eq!((row.alone_us, row.shim_us, row.ratio, row.launches, row.oversubscribed), (8.0, 2.0, 3.0, 3, false));
+        assert_eq!((row.alone_us, row.shim_us, row.launches, row.oversubscribed), (8.0, 2.0, 3, false));
+        assert_eq!(row.ratio, Some(3.0));
+    }
+
+    #[test]
+    fn overheads_that_are_too_short_to_tell_have_no_ratio() {
+        let samples = |pairs: &[[f64; 2]]| Samples { construct: "TASK".to_owned(), threads: 2, pairs: pairs.to_vec() };
+        assert_eq!(samples(&[[0.02, -0.001], [0.02, 0.0], [0.02, 0.01]]).row(2).ratio, None);
+        assert_eq!(samples(&[[0.02, 0.02], [-0.02, 0.02], [0.02, 0.02]]).row(2).ratio, Some(1.0));
     }
 }

@@ -317,7 +317,7 @@ mod tests {
         let report = memcached(&this_machine(), &wanted, &mut ()).expect("it runs");
         let rows = &report.cells[0].rows;
         assert_eq!([rows[0].contender.as_str(), &rows[1].contender], [NONE, AUTO]);
-        assert_eq!(report.gates.len(), 6);
+        assert_eq!(report.gates.len(), 7);
         if report.version.is_none() {
             corecast_testing::skipped("memcached", rows[0].skipped.as_deref().unwrap_or_default());
             return;

@@ -4,6 +4,10 @@
  *
  * prints: seconds cost medians checksum barriers, where the cost is that of all chunks and of the end.
  *
+ * kernel THREADS
+ *
+ * lets threads meet at a barrier again and again, and prints such a line: the seconds are those of a million rounds.
+ *
  * Each chunk is replaced by the medians of its points, weighted by how many points each of them has, and in the end the medians of
  * those medians are found. The medians of a set are those of a facility location whose price of a facility is searched for until
  * there are K1 to K2 facilities; local search asks of one candidate after the other what opening it would save, all threads together,
@@ -329,8 +333,76 @@ static void *work(void *number) {
     return NULL;
 }
 
+/* ---- nothing but barriers ---- */
+enum { BATCHES = 15, CHECKED = 200 };
+static struct { _Alignas(LINE) long round; } seen[MOST_THREADS];
+static long rounds, wrong;
+static double batches[BATCHES];
+
+static double batch(int t) {
+    meet(t);
+    double begun = now();
+    for (long round = 0; round < rounds; round++) barrier_wait(t);
+    return now() - begun;
+}
+
+static void *only_meet(void *number) {
+    int t = (int)(intptr_t)number;
+    for (long round = 1; round <= CHECKED; round++) {
+        seen[t].round = round;
+        meet(t);
+        for (int other = 0; other < threads; other++)
+            if (seen[other].round != round) __atomic_store_n(&wrong, 1, __ATOMIC_RELAXED);
+        meet(t);
+    }
+    /* Batches of two milliseconds, so that the clock and a lost time slice count for little. */
+    for (int is_long = 0; !is_long;) {
+        double took = batch(t);
+        meet(t);
+        if (t == 0) rounds = took < 2e-3 ? 2 * rounds : rounds, batches[0] = took;
+        meet(t);
+        is_long = batches[0] >= 2e-3;
+    }
+    for (int at = 0; at < BATCHES; at++) {
+        double took = batch(t);
+        if (t == 0) batches[at] = took / (double)rounds;
+    }
+    return NULL;
+}
+
+static int ascending(const void *a, const void *b) {
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Calls `run` in all threads. */
+static int together(void *(*run)(void *)) {
+    pthread_t others[MOST_THREADS];
+    barrier_init();
+    for (int t = 1; t < threads; t++)
+        if (pthread_create(&others[t], NULL, run, (void *)(intptr_t)t)) { fprintf(stderr, "kernel: no thread\n"); return 3; }
+    run(NULL);
+    for (int t = 1; t < threads; t++) pthread_join(others[t], NULL);
+    return 0;
+}
+
+static int nothing_but_barriers(void) {
+    if (threads < 1 || threads > MOST_THREADS) { fprintf(stderr, "kernel: numbers that do not fit\n"); return 2; }
+    rounds = 16;
+    int code = together(only_meet);
+    if (code) return code;
+    if (wrong) { fprintf(stderr, "kernel: a thread has left before all had come\n"); return 3; }
+    qsort(batches, BATCHES, sizeof *batches, ascending);
+    printf("%.6f 0 0 0 %ld\n", batches[BATCHES / 2] * 1e6, rounds);
+    return 0;
+}
+
 int main(int argc, char **argv) {
-    if (argc != 9) { fprintf(stderr, "kernel: 8 numbers are needed\n"); return 2; }
+    if (argc == 2) {
+        threads = atoi(argv[1]);
+        return nothing_but_barriers();
+    }
+    if (argc != 9) { fprintf(stderr, "kernel: 8 numbers are needed, or one\n"); return 2; }
     least_medians = atol(argv[1]);
     most_medians = atol(argv[2]);
     dimensions = atoi(argv[3]);
@@ -351,12 +423,8 @@ int main(int argc, char **argv) {
     open_medians = get((size_t)room + 1, sizeof *open_medians);
     candidates = get((size_t)room + 1, sizeof *candidates);
     closes = get((size_t)room + 1, 1);
-    barrier_init();
-    pthread_t others[MOST_THREADS];
-    for (int t = 1; t < threads; t++)
-        if (pthread_create(&others[t], NULL, work, (void *)(intptr_t)t)) { fprintf(stderr, "kernel: no thread\n"); return 3; }
-    work(NULL);
-    for (int t = 1; t < threads; t++) pthread_join(others[t], NULL);
+    int code = together(work);
+    if (code) return code;
     uint64_t checksum = 0;
     for (long place = 0; place < open_count; place++) checksum = mixed(checksum ^ (uint64_t)open_medians[place]);
     printf("%.6f %.9e %ld %016llx %ld\n", seconds, cost + sum_of_costs(&kept), open_count, (unsigned long long)checksum, barriers);

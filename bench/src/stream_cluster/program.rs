@@ -68,7 +68,10 @@ impl Kernels {
         variables: &[(&'static str, OsString)],
     ) -> Result<Outcome, Failure> {
         let mut command = Command::new(self.path(name));
-        command.args(size.numbers().map(|number| number.to_string())).args([seed.to_string(), threads.to_string()]);
+        if let Some(numbers) = size.numbers() {
+            command.args(numbers.map(|number| number.to_string())).arg(seed.to_string());
+        }
+        command.arg(threads.to_string());
         let (told, _) = ended(command.envs(variables.iter().cloned()))?;
         outcome(&told).ok_or_else(|| Failure::Wrong(format!("the kernel said '{}'", told.trim())))
     }
@@ -116,9 +119,10 @@ pub(super) fn run_parsec(
     threads: usize,
     variables: &[(&'static str, OsString)],
 ) -> Result<Outcome, Failure> {
+    let numbers = size.numbers().ok_or_else(|| Failure::Refused("PARSEC's program clusters points".to_owned()))?;
     let folder = tempfile::tempdir().map_err(Failure::while_doing("make a temporary folder"))?;
     let mut command = Command::new(program);
-    command.args(size.numbers().map(|number| number.to_string())).args(["none", "out.txt", &threads.to_string()]);
+    command.args(numbers.map(|number| number.to_string())).args(["none", "out.txt", &threads.to_string()]);
     let (_, seconds) = ended(command.current_dir(folder.path()).envs(variables.iter().cloned()))?;
     let written = std::fs::read(folder.path().join("out.txt")).map_err(Failure::while_doing("read PARSEC's result"))?;
     Ok(Outcome { seconds, barriers: None, result: format!("out.txt, {:016x}", checksum(&written)) })
@@ -172,6 +176,18 @@ mod tests {
             let all = KERNELS.map(run);
             assert!(all.iter().all(|one| one.result == all[0].result && one.barriers == all[0].barriers), "{all:?}");
             assert!(all[0].barriers > Some(10), "{all:?}");
+        }
+    }
+
+    #[test]
+    fn threads_meet_again_and_again_at_every_barrier() {
+        let kernels = match Kernels::build() {
+            Ok(kernels) => kernels,
+            Err(failure) => return skipped("the clustering kernel", failure),
+        };
+        for name in KERNELS {
+            let outcome = kernels.run(name, StreamClusterSize::Rounds, 3, 5, &[]).expect("it runs");
+            assert!(outcome.seconds > 0.0 && outcome.result.ends_with("checksum 0"), "{name}: {outcome:?}");
         }
     }
 

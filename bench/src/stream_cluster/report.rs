@@ -18,7 +18,7 @@ pub struct StreamClusterReport {
     pub quick: bool,
     /// Busy processes beside all launches and blocks.
     pub busy: usize,
-    /// `simsmall`, `simlarge` or `native`.
+    /// `tiny`, `simsmall`, `simlarge`, `native` or `rounds`.
     pub size: &'static str,
     /// Rounds of each cell.
     pub rounds: usize,
@@ -48,7 +48,8 @@ pub struct StreamClusterRow {
     pub contender: &'static str,
     /// True of what corecast offers.
     pub ours: bool,
-    /// The time of the clustering itself: the median over the rounds. Of PARSEC's program that of the process.
+    /// The time of the clustering itself: the median over the rounds. Of PARSEC's program that of the process; of the size
+    /// `rounds` that of a million barriers.
     pub seconds: Option<f64>,
     /// The least and the most of a round.
     pub least_seconds: Option<f64>,

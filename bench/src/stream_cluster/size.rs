@@ -1,4 +1,4 @@
-//! How much is clustered: PARSEC's input sizes.
+//! How much is clustered: PARSEC's input sizes, and nothing at all.
 
 /// An input size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -11,11 +11,13 @@ pub enum StreamClusterSize {
     Simlarge,
     /// A million points of 128 dimensions, in chunks of 200 000.
     Native,
+    /// No points: threads meet at a barrier again and again.
+    Rounds,
 }
 
 impl StreamClusterSize {
     /// All of them.
-    pub const ALL: [Self; 4] = [Self::Tiny, Self::Simsmall, Self::Simlarge, Self::Native];
+    pub const ALL: [Self; 5] = [Self::Tiny, Self::Simsmall, Self::Simlarge, Self::Native, Self::Rounds];
 
     /// The name in options and reports.
     #[must_use]
@@ -25,16 +27,18 @@ impl StreamClusterSize {
             Self::Simsmall => "simsmall",
             Self::Simlarge => "simlarge",
             Self::Native => "native",
+            Self::Rounds => "rounds",
         }
     }
 
-    /// The least and the most medians, dimensions, points, points of a chunk, medians that are kept.
-    pub(super) const fn numbers(self) -> [u32; 6] {
-        match self {
+    /// The least and the most medians, dimensions, points, points of a chunk, medians that are kept; none without points.
+    pub(super) const fn numbers(self) -> Option<[u32; 6]> {
+        Some(match self {
+            Self::Rounds => return None,
             Self::Tiny => [3, 10, 3, 200, 100, 100],
             Self::Simsmall => [10, 20, 32, 4096, 4096, 1000],
             Self::Simlarge => [10, 20, 128, 16_384, 16_384, 1000],
             Self::Native => [10, 20, 128, 1_000_000, 200_000, 5000],
-        }
+        })
     }
 }

@@ -10,12 +10,16 @@ use std::time::Duration;
 use super::budget::ASSUMED_WAKE_COST;
 use super::switches::switches;
 use crate::clock::Clock;
-use crate::sync::{spin_for, spin_hint, yield_now};
+use crate::sync::{AtomicU32, Scope, futex_wait, spin_for, spin_hint, yield_now};
 
 /// Polls between two looks at the clock, about 1 us.
 const POLLS_PER_LOOK: u32 = 64;
 /// The most polls of a thread that backs off between two looks at what it waits for.
 const MOST_BETWEEN_LOOKS: u32 = 64;
+/// The yields of one wait before a thread sleeps that may keep the CPU from the one it waits for: less than a millisecond where
+/// they change nothing.
+const MOST_YIELDS: u32 = 1000;
+const SLEEP: Duration = Duration::from_millis(1);
 /// The time for which a CPU is believed to be shared.
 const BELIEF: Duration = Duration::from_millis(10);
 
@@ -33,6 +37,8 @@ pub struct Spinner {
     is_spent: bool,
     /// True once it has found out whether a yield let another thread run.
     has_asked: bool,
+    /// The yields of [`pause_or_sleep`](Self::pause_or_sleep).
+    yields: u32,
 }
 
 impl Spinner {
@@ -40,7 +46,7 @@ impl Spinner {
     #[inline]
     #[must_use]
     pub const fn new() -> Self {
-        Self { polls: 0, start: 0, is_spent: false, has_asked: false }
+        Self { polls: 0, start: 0, is_spent: false, has_asked: false, yields: 0 }
     }
 
     /// True once it has spun for as long as a sleep and a wake-up cost, or need not try. A thread that can sleep does so
@@ -69,6 +75,18 @@ impl Spinner {
         }
         self.polls += 1;
         spin_hint();
+    }
+
+    /// As [`pause`](Self::pause), for what another thread holds for a moment, unless it has lost its CPU. If that is this CPU,
+    /// and this thread has a higher priority (`SCHED_FIFO`), no yield gives it back; so after many the thread sleeps, for a
+    /// millisecond each time.
+    #[inline]
+    pub fn pause_or_sleep(&mut self) {
+        if self.yields == MOST_YIELDS {
+            return sleep();
+        }
+        self.yields += u32::from(self.is_spent);
+        self.pause();
     }
 
     /// As [`pause`](Self::pause), but each time for as long as the wait has lasted, up to about 1 us: for a thread that competes
@@ -117,6 +135,11 @@ impl Spinner {
     }
 }
 
+#[cold]
+fn sleep() {
+    futex_wait(&AtomicU32::new(0), 0, SLEEP, Scope::Process);
+}
+
 #[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
@@ -136,5 +159,21 @@ mod tests {
         assert!(spinner.is_spent() && spinner.is_cpu_wanted());
         SHARED_UNTIL.set(0);
         assert!(!spinner.is_cpu_wanted());
+    }
+
+    /// How often this thread has slept: the kernel counts a yield among the other switches.
+    fn sleeps() -> i64 {
+        let status = std::fs::read_to_string("/proc/thread-self/status").expect("the system tells");
+        let line = status.lines().find_map(|line| line.strip_prefix("voluntary_ctxt_switches:"));
+        line.and_then(|count| count.trim().parse().ok()).expect("a number")
+    }
+
+    #[test]
+    fn a_wait_of_many_yields_sleeps() {
+        let mut spinner = Spinner { yields: MOST_YIELDS - 2, is_spent: true, ..Spinner::new() };
+        (0..2).for_each(|_| spinner.pause_or_sleep());
+        let before = sleeps();
+        (0..3).for_each(|_| spinner.pause_or_sleep());
+        assert!(sleeps() >= before + 3);
     }
 }

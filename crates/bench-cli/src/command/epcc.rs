@@ -90,7 +90,7 @@ mod tests {
             oversubscribed: false,
             alone_us: 0.25,
             shim_us: 0.125,
-            ratio: 2.0,
+            ratio: Some(2.0),
             launches: 5,
         };
         agree_with_json(ROWS, &row, "bench epcc", "rows[]");

@@ -35,7 +35,7 @@ pub(crate) struct Arguments {
     /// The numbers of threads [default: that of the CPUs, twice and four times that].
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = super::count(MOST_THREADS))]
     threads: Vec<usize>,
-    /// How much is clustered: PARSEC's inputs [default: simlarge, or simsmall with --quick].
+    /// How much is clustered: PARSEC's inputs, or nothing but barriers [default: simlarge, or simsmall with --quick].
     #[arg(long, value_name = "SIZE", value_parser = size_parser())]
     size: Option<StreamClusterSize>,
     /// Race these only: pthread, shim, pass-through, condvar, mcs, parsec, parsec-shim [default: all].

@@ -29,50 +29,8 @@ impl Class {
     /// The class of the type of this name, without the prefix `MPI_`; `None` for types that no operation takes, and unknown
     /// ones.
     pub(crate) fn of(name: &[u8]) -> Option<Self> {
-        Some(match name {
-            b"INT"
-            | b"LONG"
-            | b"SHORT"
-            | b"UNSIGNED_SHORT"
-            | b"UNSIGNED"
-            | b"UNSIGNED_LONG"
-            | b"LONG_LONG_INT"
-            | b"LONG_LONG"
-            | b"UNSIGNED_LONG_LONG"
-            | b"SIGNED_CHAR"
-            | b"UNSIGNED_CHAR"
-            | b"INT8_T"
-            | b"INT16_T"
-            | b"INT32_T"
-            | b"INT64_T"
-            | b"UINT8_T"
-            | b"UINT16_T"
-            | b"UINT32_T"
-            | b"UINT64_T" => Self::CInteger,
-            b"INTEGER" | b"INTEGER1" | b"INTEGER2" | b"INTEGER4" | b"INTEGER8" | b"AINT" | b"OFFSET" | b"COUNT" => {
-                Self::Integer
-            }
-            b"FLOAT" | b"DOUBLE" | b"REAL" | b"DOUBLE_PRECISION" | b"LONG_DOUBLE" | b"REAL4" | b"REAL8" | b"REAL16" => {
-                Self::Floating
-            }
-            b"LOGICAL" | b"C_BOOL" | b"CXX_BOOL" => Self::Logical,
-            b"COMPLEX"
-            | b"C_COMPLEX"
-            | b"C_FLOAT_COMPLEX"
-            | b"C_DOUBLE_COMPLEX"
-            | b"C_LONG_DOUBLE_COMPLEX"
-            | b"CXX_FLOAT_COMPLEX"
-            | b"CXX_DOUBLE_COMPLEX"
-            | b"CXX_LONG_DOUBLE_COMPLEX"
-            | b"DOUBLE_COMPLEX"
-            | b"COMPLEX8"
-            | b"COMPLEX16"
-            | b"COMPLEX32" => Self::Complex,
-            b"BYTE" => Self::Byte,
-            b"FLOAT_INT" | b"DOUBLE_INT" | b"LONG_INT" | b"2INT" | b"SHORT_INT" | b"LONG_DOUBLE_INT" | b"2REAL"
-            | b"2DOUBLE_PRECISION" | b"2INTEGER" => Self::Pair,
-            _ => return None,
-        })
+        let name = std::str::from_utf8(name).ok()?;
+        NAMES.iter().find_map(|(class, names)| names.contains(&name).then_some(*class))
     }
 
     /// True if the operation takes types of this class.
@@ -90,6 +48,69 @@ impl Class {
         }
     }
 }
+
+/// Aliases have the name of one of both, which libraries may choose.
+const NAMES: [(Class, &[&str]); 7] = [
+    (
+        Class::CInteger,
+        &[
+            "INT",
+            "LONG",
+            "SHORT",
+            "UNSIGNED_SHORT",
+            "UNSIGNED",
+            "UNSIGNED_LONG",
+            "LONG_LONG_INT",
+            "LONG_LONG",
+            "UNSIGNED_LONG_LONG",
+            "SIGNED_CHAR",
+            "UNSIGNED_CHAR",
+            "INT8_T",
+            "INT16_T",
+            "INT32_T",
+            "INT64_T",
+            "UINT8_T",
+            "UINT16_T",
+            "UINT32_T",
+            "UINT64_T",
+        ],
+    ),
+    (Class::Integer, &["INTEGER", "INTEGER1", "INTEGER2", "INTEGER4", "INTEGER8", "AINT", "OFFSET", "COUNT"]),
+    (Class::Floating, &["FLOAT", "DOUBLE", "REAL", "DOUBLE_PRECISION", "LONG_DOUBLE", "REAL4", "REAL8", "REAL16"]),
+    (Class::Logical, &["LOGICAL", "C_BOOL", "CXX_BOOL"]),
+    (
+        Class::Complex,
+        &[
+            "COMPLEX",
+            "C_COMPLEX",
+            "C_FLOAT_COMPLEX",
+            "C_DOUBLE_COMPLEX",
+            "C_LONG_DOUBLE_COMPLEX",
+            "CXX_FLOAT_COMPLEX",
+            "CXX_DOUBLE_COMPLEX",
+            "CXX_LONG_DOUBLE_COMPLEX",
+            "DOUBLE_COMPLEX",
+            "COMPLEX8",
+            "COMPLEX16",
+            "COMPLEX32",
+        ],
+    ),
+    (Class::Byte, &["BYTE"]),
+    (
+        Class::Pair,
+        &[
+            "FLOAT_INT",
+            "DOUBLE_INT",
+            "LONG_INT",
+            "2INT",
+            "SHORT_INT",
+            "LONG_DOUBLE_INT",
+            "2REAL",
+            "2DOUBLE_PRECISION",
+            "2INTEGER",
+        ],
+    ),
+];
 
 #[cfg(test)]
 mod tests {

@@ -3,7 +3,7 @@
 use std::sync::OnceLock;
 use std::time::Duration;
 
-use corecast_base::sync::Mutex;
+use corecast_base::sync::{AtomicUsize, Mutex, Ordering};
 use corecast_base::wait::{CpuSharing, Wait, Waiter};
 use corecast_preload::Errno;
 
@@ -27,34 +27,72 @@ fn of_variable(value: Option<&str>) -> Wait {
 /// one busy process took 2,000 us, with libgomp 0.63: a sleeper gets the CPU back after the busy process's slice.
 const AS_LONG_AS_THE_RUNTIME: Duration = Duration::from_millis(4);
 
-/// A waiter for one of `size` members. It looks at masks and quotas when it is first asked for that size; later ones are copies,
-/// which take no system call.
+/// The threads that the teams of this process have together, as far as it has more than one: those of nested teams, and of
+/// several masters. Written by a thread that takes a team, changes its size, or gives it back.
+static ALL_THREADS: AtomicUsize = AtomicUsize::new(0);
+
+/// Counts a team of another size.
+pub(crate) fn count_threads(before: usize, now: usize) {
+    // ORDERING: Relaxed, a count that only says how to wait
+    ALL_THREADS.fetch_add(now.wrapping_sub(before), Ordering::Relaxed);
+}
+
+/// The members to reckon with in a team of `size`: more than there are CPUs where all teams together have more. libgomp does so,
+/// too, by the threads that it manages.
+#[inline]
+pub(crate) fn members_of_all(runtime: &Runtime, size: usize) -> usize {
+    // ORDERING: Relaxed, as in count_threads
+    let all = ALL_THREADS.load(Ordering::Relaxed);
+    if all <= size { size } else { members_among(all, size, cpus(runtime)) }
+}
+
+/// One number for all crowds: a waiter that is made anew has learnt nothing.
+fn members_among(all: usize, size: usize, cpus: usize) -> usize {
+    if all > cpus { size.max(cpus + 1) } else { size }
+}
+
+/// The CPUs that the process might use when it was first asked for.
+fn cpus(runtime: &Runtime) -> usize {
+    static CPUS: OnceLock<usize> = OnceLock::new();
+    *CPUS.get_or_init(|| usize::try_from(runtime.num_procs()).unwrap_or(1).max(1))
+}
+
+/// A waiter for a thread that has to reckon with this many members. It looks at masks and quotas when it is first asked for that
+/// number; later ones are copies, which take no system call.
 #[cold]
-pub(crate) fn waiter_for(runtime: &Runtime, size: usize) -> Waiter {
-    static OF_SIZES: Mutex<Vec<(usize, Waiter)>> = Mutex::new(Vec::new());
+pub(crate) fn waiter_for(runtime: &Runtime, members: usize) -> Waiter {
+    static OF_NUMBERS: Mutex<Vec<(usize, Waiter)>> = Mutex::new(Vec::new());
     let _errno = Errno::keep();
-    let mut known = OF_SIZES.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-    if let Some((_, waiter)) = known.iter().find(|(known, _)| *known == size) {
+    let mut known = OF_NUMBERS.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    if let Some((_, waiter)) = known.iter().find(|(known, _)| *known == members) {
         return waiter.clone();
     }
-    let sharing = sharing_of(runtime, size);
+    let sharing = sharing_of(runtime, members);
     // A member that only spins could keep away the one it waits for.
     let is_crowded = policy() == Wait::Spin && sharing.is_oversubscribed();
     let waiter = Waiter::new(if is_crowded { Wait::Yield } else { policy() }, sharing, None);
     let waiter = waiter.spinning_before_sleep(AS_LONG_AS_THE_RUNTIME);
-    known.push((size, waiter.clone()));
+    known.push((members, waiter.clone()));
     waiter
 }
 
 /// Where the runtime binds threads to places, the mask of a thread no longer tells the CPUs of the process; the runtime does.
-fn sharing_of(runtime: &Runtime, size: usize) -> CpuSharing {
-    let cpus = usize::try_from(runtime.num_procs()).unwrap_or(1).max(1);
-    if runtime.binds_threads() { CpuSharing::pinned(size, size.div_ceil(cpus)) } else { CpuSharing::unpinned(size) }
+fn sharing_of(runtime: &Runtime, members: usize) -> CpuSharing {
+    if !runtime.binds_threads() {
+        return CpuSharing::unpinned(members);
+    }
+    CpuSharing::pinned(members, members.div_ceil(cpus(runtime)))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_team_reckons_with_the_others_where_all_do_not_have_a_cpu_each() {
+        assert_eq!(members_among(4, 2, 4), 2);
+        assert_eq!([members_among(4, 2, 2), members_among(40, 2, 2), members_among(40, 8, 2)], [3, 3, 8]);
+    }
 
     #[test]
     fn the_policy_is_that_of_the_environment() {

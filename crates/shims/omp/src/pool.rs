@@ -20,9 +20,17 @@ const LARGEST: usize = 4096;
 static FREE: Mutex<Vec<&'static Team>> = Mutex::new(Vec::new());
 
 /// The team of this thread at its present depth, with lines for at least `members`. `None` if the depth or the number is beyond
-/// what is served.
+/// what is served. It counts among all teams until it is closed, if it is nested, or until the thread ends: so long a runtime
+/// keeps its threads.
 #[inline]
 pub(crate) fn team_for(thread: &ThreadState, members: usize) -> Option<&'static Team> {
+    let team = own_team_for(thread, members)?;
+    team.count(members, !thread.seat().team.is_null());
+    Some(team)
+}
+
+#[inline]
+fn own_team_for(thread: &ThreadState, members: usize) -> Option<&'static Team> {
     let team = thread.teams.get(thread.depth.get())?.get();
     // SAFETY: null, or a team, which is never freed.
     let team = unsafe { team.as_ref() };
@@ -45,7 +53,7 @@ fn replace(thread: &ThreadState, members: usize) -> Option<&'static Team> {
     let team: &'static Team = taken.unwrap_or_else(|| Box::leak(Box::new(Team::new(capacity))));
     let before = thread.teams[thread.depth.get()].replace(team);
     // SAFETY: null, or a team, which is never freed.
-    free.extend(unsafe { before.as_ref() });
+    free.extend(unsafe { before.as_ref() }.inspect(|before| before.forget()));
     Some(team)
 }
 
@@ -69,7 +77,7 @@ unsafe extern "C" fn give_back(_mark: *mut c_void) {
         let mut free = free();
         for place in &thread.teams {
             // SAFETY: null, or a team, which is never freed.
-            free.extend(unsafe { place.replace(ptr::null()).as_ref() });
+            free.extend(unsafe { place.replace(ptr::null()).as_ref() }.inspect(|team| team.forget()));
         }
     });
 }

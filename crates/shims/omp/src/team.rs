@@ -1,5 +1,6 @@
 //! A team: the words that its members share in one region after the other, and the seat of each.
 
+use std::cell::Cell;
 use std::ffi::c_void;
 use std::fmt;
 
@@ -8,7 +9,7 @@ use corecast_base::sync::{AtomicPtr, AtomicU64, Ordering, UnsafeCell};
 use corecast_base::wait::Waiter;
 
 use crate::lines::{Crossing, Position, Shape, TeamLines};
-use crate::patience::{policy, waiter_for};
+use crate::patience::{count_threads, members_of_all, policy, waiter_for};
 use crate::runtime::{Body, Runtime};
 
 /// The words of the teams that one thread forks at one nesting depth, one region after the other. They live until the process
@@ -26,6 +27,11 @@ pub(crate) struct Team {
     last: AtomicU64,
     /// The values of a `copyprivate` clause. Written by the member that executes the `single` construct, read by the others.
     copy: AtomicPtr<c_void>,
+    /// The threads for which it counts among those of all teams; 0 while no thread has it. Written by the master, or by the
+    /// thread that takes it or gives it back.
+    counted: Cell<usize>,
+    /// True if a member of another team has forked it: runtimes end its threads with the region. Written by the master.
+    is_nested: Cell<bool>,
     lines: TeamLines,
     members: Box<[CacheLine<MemberState>]>,
 }
@@ -76,7 +82,7 @@ impl Region {
 /// join order one such thread after the other.
 #[derive(Default)]
 struct MemberState {
-    /// Made for a number of members.
+    /// Made for a number of members to reckon with.
     waiter: UnsafeCell<Option<(usize, Waiter)>>,
 }
 
@@ -95,6 +101,8 @@ impl Team {
             base: AtomicU64::new(0),
             last: AtomicU64::new(0),
             copy: AtomicPtr::new(std::ptr::null_mut()),
+            counted: Cell::new(0),
+            is_nested: Cell::new(false),
             lines: TeamLines::new(capacity, Shape::PLANNED, policy()),
             members: (0..capacity).map(|_| CacheLine::default()).collect(),
         }
@@ -103,6 +111,26 @@ impl Team {
     /// The most members that it can have.
     pub(crate) fn capacity(&self) -> usize {
         self.lines.capacity()
+    }
+
+    /// Counts the threads that a region of this many members adds to those of all teams: a master that is a member of another
+    /// team was counted there. Called by the master before it forks.
+    #[inline]
+    pub(crate) fn count(&self, members: usize, is_nested: bool) {
+        self.is_nested.set(is_nested);
+        self.count_added(members - usize::from(is_nested));
+    }
+
+    /// Counts it no more. Called by the thread that gives it back.
+    pub(crate) fn forget(&self) {
+        self.count_added(0);
+    }
+
+    #[inline]
+    fn count_added(&self, threads: usize) {
+        if self.counted.get() != threads {
+            count_threads(self.counted.replace(threads), threads);
+        }
     }
 
     /// Tells the members of the next region what to do.
@@ -137,6 +165,9 @@ impl Team {
         if base != last {
             // ORDERING: Relaxed, the runtime's fork orders it
             self.base.store(last, Ordering::Relaxed);
+        }
+        if self.is_nested.get() {
+            self.forget();
         }
     }
 
@@ -229,13 +260,14 @@ impl Team {
         self.region.with(|region| unsafe { region.read() })
     }
 
-    /// Makes a waiter if the member has none for this number of members.
+    /// Makes a waiter if the member has none for this number of members, or for that of all teams.
     fn prepare_waiter(&self, tid: usize, size: usize, runtime: &Runtime) {
+        let members = members_of_all(runtime, size);
         self.members[tid].waiter.with_mut(|place| {
             // SAFETY: only this thread has the member's number.
             let waiter = unsafe { &mut *place };
-            if waiter.as_ref().is_none_or(|(made_for, _)| *made_for != size) {
-                *waiter = Some((size, waiter_for(runtime, size)));
+            if waiter.as_ref().is_none_or(|(made_for, _)| *made_for != members) {
+                *waiter = Some((members, waiter_for(runtime, members)));
             }
         });
     }

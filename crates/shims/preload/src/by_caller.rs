@@ -9,7 +9,7 @@ use crate::real::Real;
 /// As [`Real`], for functions of runtimes of which a process can have several, such as those in Python's wheels, which are loaded
 /// privately: callers in different objects may mean different ones.
 ///
-/// What they mean is remembered for each object until a library is [unloaded](crate::unload).
+/// The function that was found is remembered for each object until a library is [unloaded](crate::unload).
 #[derive(Debug)]
 pub struct RealOfCallers {
     real: Real,

@@ -1,6 +1,6 @@
-//! What calls mean that come from one object (the program or a library), kept by the addresses of that object.
+//! The functions that calls from an object (the program or a library) mean, kept by the addresses of that object.
 //!
-//! Objects are loaded and unloaded, and another one may come to lie where one was. So what was found counts until the next
+//! Objects are loaded and unloaded, and another one may come to lie where one was. So a function that was found counts until the next
 //! [`unload`], which a preload object of this kind exports as `dlclose`; after that each object is looked at again. The table
 //! grows by the objects that are loaded at once, and never shrinks.
 
@@ -39,7 +39,7 @@ pub unsafe fn unload(library: *mut c_void) -> c_int {
     TIME.fetch_add(1, Ordering::Relaxed);
     // SAFETY: the caller's promise.
     let code = unsafe { close(library) };
-    // What the library's last functions called meanwhile is not known any more, either.
+    // The library's last functions may have called meanwhile.
     // ORDERING: Relaxed, as in now
     TIME.fetch_add(1, Ordering::Relaxed);
     code
@@ -59,7 +59,7 @@ unsafe fn close(library: *mut c_void) -> c_int {
     unsafe { real(library) }
 }
 
-/// What was found for an object.
+/// The function that was found for an object.
 #[derive(Debug)]
 struct Entry {
     /// The time for which the rest counts; 0 before there is any, and while it is written. Written by the thread that adds.
@@ -68,7 +68,7 @@ struct Entry {
     start: AtomicUsize,
     /// The first address behind it. Written likewise.
     end: AtomicUsize,
-    /// What calls from it mean. Written likewise.
+    /// The function that calls from it mean. Written likewise.
     found: AtomicPtr<c_void>,
 }
 
@@ -82,16 +82,16 @@ impl Entry {
         }
     }
 
-    /// What it says of the object with this address, if it is of it.
+    /// The function for the object with this address, if the entry is of that object.
     #[inline]
     fn get(&self, address: usize, now: u64) -> Option<*mut c_void> {
         // ORDERING: Acquire, pairs with the Release in put: the rest is there [entry-whole]
         if self.time.load(Ordering::Acquire) != now {
             return None;
         }
-        // ORDERING: Relaxed, ordered by the load before and the fence behind
+        // ORDERING: Relaxed, the load of the time and the fence behind order it
         let extent = self.start.load(Ordering::Relaxed)..self.end.load(Ordering::Relaxed);
-        // ORDERING: Relaxed, as above
+        // ORDERING: Relaxed, as at the access above
         let found = self.found.load(Ordering::Relaxed);
         // ORDERING: Acquire, pairs with the Release fence in put: if any of it was newer, so is the time [entry-torn]
         fence(Ordering::Acquire);
@@ -112,11 +112,11 @@ impl Entry {
         self.time.store(0, Ordering::Relaxed);
         // ORDERING: Release, pairs with the Acquire fence in get [entry-torn]
         fence(Ordering::Release);
-        // ORDERING: Relaxed, between the fence and the store of the time
+        // ORDERING: Relaxed, the fence and the store of the time order it
         self.start.store(extent.start, Ordering::Relaxed);
-        // ORDERING: Relaxed, as above
+        // ORDERING: Relaxed, as at the access above
         self.end.store(extent.end, Ordering::Relaxed);
-        // ORDERING: Relaxed, as above
+        // ORDERING: Relaxed, as at the access above
         self.found.store(found, Ordering::Relaxed);
         // ORDERING: Release, pairs with the Acquire in get [entry-whole]
         self.time.store(now, Ordering::Release);
@@ -144,7 +144,7 @@ impl Part {
     }
 }
 
-/// What was found for each object of the process.
+/// The function that was found for each object of the process.
 #[derive(Debug)]
 pub(crate) struct ByObject {
     first: Part,
@@ -157,8 +157,8 @@ impl ByObject {
         Self { first: Part::new(), is_taken: AtomicBool::new(false) }
     }
 
-    /// What calls from this address mean. `look_for` finds it where it is not known; two threads may look at once, and both are
-    /// right.
+    /// The function that calls from this address mean. `look_for` finds it where it is not known; two threads may look at once,
+    /// and both are right.
     #[inline]
     pub(crate) fn get(&self, address: *const c_void, look_for: impl FnOnce() -> *mut c_void) -> *mut c_void {
         let (address, now) = (address.addr(), now());
@@ -176,7 +176,7 @@ impl ByObject {
         iter::successors(Some(&self.first), |part| part.next())
     }
 
-    /// Remembers what was found at a time. A thread that cannot at once leaves it: the next call looks for it again.
+    /// Remembers a function that was found at a time. A thread that cannot at once leaves it: the next call looks for it again.
     #[cold]
     fn add(&self, extent: Range<usize>, found: *mut c_void, then: u64) {
         // ORDERING: Acquire, pairs with the Release below [entries-taken]

@@ -56,7 +56,7 @@ impl EpochWord {
                 // ORDERING: Release, pairs with the Acquire in is_of [epoch-order]
                 return self.0.store(epoch + 1, Ordering::Release);
             }
-            spinner.pause();
+            spinner.pause_or_sleep();
         }
     }
 

@@ -119,19 +119,32 @@ impl ForkLock {
     pub(crate) fn with<R>(&self, use_it: impl FnOnce() -> R) -> R {
         let epoch = epoch();
         let mut spinner = Spinner::new();
-        loop {
-            // ORDERING: Relaxed, the exchange looks again
-            let seen = self.holder.load(Ordering::Relaxed);
-            // ORDERING: Acquire, pairs with the Release below; Relaxed where it fails, as nothing was taken [fork-lock]
-            if seen != epoch && self.holder.compare_exchange(seen, epoch, Ordering::Acquire, Ordering::Relaxed).is_ok()
-            {
-                break;
-            }
-            spinner.pause();
+        while !self.take(epoch) {
+            spinner.pause_or_sleep();
         }
         let result = use_it();
-        // ORDERING: Release, pairs with the Acquire above [fork-lock]
-        self.holder.store(0, Ordering::Release);
+        self.give_back();
         result
+    }
+
+    /// Runs `use_it` if no other thread of this process does.
+    pub(crate) fn try_with<R>(&self, use_it: impl FnOnce() -> R) -> Option<R> {
+        self.take(epoch()).then(|| {
+            let result = use_it();
+            self.give_back();
+            result
+        })
+    }
+
+    fn take(&self, epoch: u32) -> bool {
+        // ORDERING: Relaxed, the exchange looks again
+        let seen = self.holder.load(Ordering::Relaxed);
+        // ORDERING: Acquire, pairs with the Release in give_back; Relaxed where it fails, as nothing was taken [fork-lock]
+        seen != epoch && self.holder.compare_exchange(seen, epoch, Ordering::Acquire, Ordering::Relaxed).is_ok()
+    }
+
+    fn give_back(&self) {
+        // ORDERING: Release, pairs with the Acquire in take [fork-lock]
+        self.holder.store(0, Ordering::Release);
     }
 }

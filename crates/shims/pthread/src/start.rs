@@ -7,6 +7,8 @@
 use crate::counts::STATISTICS;
 
 extern "C" fn construct() {
+    // Before the program binds threads to CPUs.
+    crate::cpus::allowed();
     crate::barrier::choose();
     crate::spin::choose();
     locks::choose();

@@ -106,7 +106,7 @@ impl Communicator {
         let mut spinner = Spinner::new();
         // ORDERING: Acquire, pairs with the Release in unlock [communicator]
         while self.is_busy.swap(true, Ordering::Acquire) {
-            spinner.pause();
+            spinner.pause_or_sleep();
         }
     }
 

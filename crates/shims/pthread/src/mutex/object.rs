@@ -58,6 +58,7 @@ pub(super) struct Object {
 
 const _: () = assert!(size_of::<Object>() == size_of::<pthread_mutex_t>());
 const _: () = assert!(offset_of!(Object, owner) == 8 && offset_of!(Object, kind) == 16);
+const _: () = assert!(offset_of!(Object, epoch) == 12 && offset_of!(Object, lock) == 24);
 
 // SAFETY: atomics, and cells that the lock guards, or that are written before the epoch.
 unsafe impl Sync for Object {}
@@ -130,6 +131,13 @@ impl Object {
     pub(super) fn address(&self) -> usize {
         std::ptr::from_ref(self).addr()
     }
+}
+
+/// Whether memory that begins with these words may be of a mutex that uses the record at this address in this epoch, or is about
+/// to get one.
+pub(super) fn may_use(words: [u64; 4], epoch: u32, record: usize) -> bool {
+    let word_of_epoch = (words[1] >> 32) as u32;
+    word_of_epoch == epoch || word_of_epoch == epoch + 1 && words[3] == record as u64
 }
 
 /// Whether a lock lies in the mutex itself.

@@ -321,6 +321,30 @@ static void no_leak(void) {
     CHECK(resident_pages() - before < 300);
 }
 
+// As objects with a mutex that come and go at new addresses and never destroy it, as std::mutex does not: the program's memory does
+// not grow with all that there ever were.
+static void many_addresses(void) {
+    enum { MANY = 5000, ROUNDS = 20, PAGE = 4096 };
+    size_t bytes = (MANY * sizeof(pthread_mutex_t) + PAGE - 1) / PAGE * PAGE;
+    // Each round has its own addresses.
+    char *all = mmap(NULL, bytes * ROUNDS, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    CHECK(all != MAP_FAILED);
+    long before = 0;
+    for (int round = 0; round < ROUNDS; round++) {
+        pthread_mutex_t *some = (pthread_mutex_t *)(all + round * bytes);
+        CHECK(mprotect(some, bytes, PROT_READ | PROT_WRITE) == 0);
+        for (int i = 0; i < MANY; i++) {
+            OK(pthread_mutex_lock(&some[i]));
+            OK(pthread_mutex_unlock(&some[i]));
+        }
+        if (round % 2) memset(some, 7, bytes);
+        else CHECK(munmap(some, bytes) == 0);
+        if (round == 3) before = resident_pages() - bytes / PAGE;
+    }
+    // A round's records alone would be 160 pages, more with some locks, and the memory that was kept is 49 for each of eight rounds.
+    CHECK(resident_pages() - before < 2000);
+}
+
 static void *ends(void *mutex) {
     OK(pthread_mutex_lock(mutex));
     OK(pthread_mutex_unlock(mutex));
@@ -381,6 +405,7 @@ static const struct test TESTS[] = {
     {"destroyed_at_once", destroyed_at_once},
     {"careless", careless},
     {"no_leak", no_leak},
+    {"many_addresses", many_addresses},
     {"many_threads", many_threads},
     {"thread_ends", thread_ends},
     {NULL, NULL},

@@ -3,10 +3,10 @@
 use std::path::PathBuf;
 use std::thread;
 
-use corecast_testing::launched::numbers;
+use corecast_testing::launched::{cannot_launch, numbers};
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
-use super::object::{LOCKS, output, preloaded, program};
+use super::object::{LOCKS, output, plain, preloaded, program};
 
 const PROGRAMS: [&str; 7] = ["barrier.c", "mutex.c", "cond.c", "rwlock.c", "fork.c", "heap.c", "standard.cpp"];
 
@@ -15,15 +15,17 @@ const PROGRAMS: [&str; 7] = ["barrier.c", "mutex.c", "cond.c", "rwlock.c", "fork
 fn many_launches_end_and_give_the_same() {
     let built: Vec<PathBuf> = PROGRAMS.iter().filter_map(|source| program(source)).collect();
     if built.len() < PROGRAMS.len() {
-        return;
+        return cannot_launch("a program");
     }
+    let mut alone: [Option<Vec<u8>>; PROGRAMS.len()] = Default::default();
     for launch in numbers(14) {
         let program = &built[launch % PROGRAMS.len()];
+        let alone = alone[launch % PROGRAMS.len()].get_or_insert_with(|| output(&mut plain(program)).stdout);
         let lock = LOCKS[launch / PROGRAMS.len() % LOCKS.len()];
         let run = || output(&mut preloaded(program, lock));
         let run = || if launch % 3 == 0 { with_one_cpu(run) } else { run() };
         let end = thread::scope(|scope| scope.spawn(run).join());
-        assert!(end.is_ok(), "launch {launch}: {} with {lock}", program.display());
+        assert!(end.is_ok_and(|end| end.stdout == *alone), "launch {launch}: {} with {lock}", program.display());
     }
 }
 
