@@ -2,7 +2,7 @@
 # The Debian package: both programs, the preload objects, manual pages, completions, and the C library with its header. `cargo deb`
 # builds it if that is installed, else dpkg-deb, from the same list in crates/cli/Cargo.toml; then it is unpacked into an empty
 # folder and tried there. With a folder as its argument the package is left in it. With PACKAGE_PROGRAMS=debug it holds the programs
-# as tests build them: all is tried in seconds instead of minutes, and the package is nothing to ship.
+# that `cargo test` has built: all is tried in seconds instead of minutes, and the package is nothing to ship.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -33,13 +33,14 @@ library_folder="${library_folder%/}"
 package="$work/$(deb name)_${version}_$architecture.deb"
 
 # --- build what the list names -----------------------------------------------------------------------------------------------
+shims=(omp pthread mpi)
+packages=(corecast-cli corecast-bench-cli "${shims[@]/#/corecast-shim-}")
 case "$programs" in
-release) options=(--release) library=c-library compression=(-Zxz) ;;
-debug) options=() library=dev compression=(-Zgzip -z1) ;;
+release) options=(--release "${packages[@]/#/--package=}") shim_folder="$target/release" library=c-library compression=(-Zxz) ;;
+debug) options=(--workspace --tests) shim_folder="$target/debug/deps" library=test compression=(-Zgzip -z1) ;;
 *) echo "PACKAGE_PROGRAMS is '$programs', not release or debug" >&2 && exit 2 ;;
 esac
-shims=(omp pthread mpi)
-cargo build "${options[@]}" --package corecast-cli --package corecast-bench-cli "${shims[@]/#/--package=corecast-shim-}"
+cargo build "${options[@]}"
 rm -rf "$made"
 install -d "$made"
 make --silent --directory crates/capi install CARGO_TARGET_DIR="$target" DESTDIR="$made/root" PREFIX=/usr LIBDIR="$library_folder" \
@@ -48,7 +49,7 @@ make --silent --directory crates/capi install CARGO_TARGET_DIR="$target" DESTDIR
 objects="$made/root/usr/lib/corecast"
 install -d "$objects"
 for shim in "${shims[@]}"; do
-    install -m 644 "$target/$programs/libcorecast_$shim.so" "$objects"
+    install -m 644 "$shim_folder/libcorecast_$shim.so" "$objects"
 done
 strip --strip-unneeded "$made/root$library_folder"/libcorecast.so.*.* "$objects"/*.so
 "$target/$programs/corecast" man --all "$made/manual"

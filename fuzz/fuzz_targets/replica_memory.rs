@@ -82,7 +82,7 @@ fn read(reader: &SegmentReader) {
         let _ = reader.cell(number, number as u32);
     }
     let _ =
-        (reader.held(0), reader.held(1), reader.held(2), reader.gift(), reader.cut(), reader.asks(), reader.state());
+        (reader.held(0), reader.held(1), reader.held(2), reader.gift(), reader.cut(NODE), reader.asks(), reader.state());
     let _ =
         (reader.applied(), reader.applied_hash(), reader.commit(), reader.stable(), reader.promised(), reader.beat());
     for offset in (0..20).map(|line| line * 64).chain([u64::MAX - 63]) {

@@ -17,6 +17,9 @@ use tempfile::TempDir;
 /// The most hosts.
 pub(super) const MAX_HOSTS: usize = 64;
 
+/// The beginning of the names of all namespaces; the number of the process that has made them follows.
+const PREFIX: &str = "cc";
+
 /// Some hosts, which end with this value.
 pub(super) struct Bed {
     /// Part of the names of all namespaces, unique to this process.
@@ -34,7 +37,8 @@ impl Bed {
     pub(super) fn make(hosts: usize) -> Result<Self, String> {
         let folder = tempfile::Builder::new().prefix("corecast-nodes-").tempdir();
         let folder = folder.map_err(|error| format!("a temporary folder cannot be made: {error}"))?;
-        let bed = Self { prefix: format!("cc{}", std::process::id()), hosts, folder };
+        sweep();
+        let bed = Self { prefix: format!("{PREFIX}{}", std::process::id()), hosts, folder };
         bed.write_files().map_err(|error| format!("the agent cannot be written: {error}"))?;
         bed.make_switch()?;
         (1..=hosts).try_for_each(|host| bed.make_host(host))?;
@@ -119,12 +123,7 @@ impl Bed {
 
     /// Kills all processes of a host, its daemons included.
     pub(super) fn kill_host(&self, host: usize) {
-        let listed = Command::new("ip").args(["netns", "pids", &self.namespace(host)]).output();
-        let listed = listed.map(|output| String::from_utf8_lossy(&output.stdout).into_owned()).unwrap_or_default();
-        for pid in listed.lines().filter_map(|line| Pid::from_raw(line.trim().parse().ok()?)) {
-            // One that has just ended is as good as killed.
-            let _ = kill_process(pid, Signal::KILL);
-        }
+        kill_all(&self.namespace(host));
     }
 
     /// Kills whatever still runs on any host.
@@ -144,6 +143,38 @@ impl Drop for Bed {
             // Hosts that were not made cannot be taken away.
             let _ = ip(&["netns", "del", &self.namespace(host)]);
         }
+    }
+}
+
+/// Takes away the hosts of processes that were killed before they could.
+fn sweep() {
+    let is_stale = |pid: &str| !Path::new("/proc").join(pid).exists();
+    let listed = Command::new("ip").args(["netns", "list"]).stdin(Stdio::null()).output();
+    let listed = listed.map(|output| String::from_utf8_lossy(&output.stdout).into_owned()).unwrap_or_default();
+    for namespace in listed.lines().filter_map(|line| line.split_whitespace().next()) {
+        if owner(namespace).is_some_and(is_stale) {
+            kill_all(namespace);
+            // Another process may sweep as well.
+            let _ = ip(&["netns", "del", namespace]);
+        }
+    }
+}
+
+/// The process that a namespace was made by, if it is one of these hosts.
+fn owner(namespace: &str) -> Option<&str> {
+    let (pid, host) = namespace.strip_prefix(PREFIX)?.split_once('-')?;
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let is_host = host == name(0) || host.strip_prefix('h').is_some_and(is_number);
+    (is_number(pid) && is_host).then_some(pid)
+}
+
+/// Kills all processes of a namespace.
+fn kill_all(namespace: &str) {
+    let listed = Command::new("ip").args(["netns", "pids", namespace]).output();
+    let listed = listed.map(|output| String::from_utf8_lossy(&output.stdout).into_owned()).unwrap_or_default();
+    for pid in listed.lines().filter_map(|line| Pid::from_raw(line.trim().parse().ok()?)) {
+        // One that has just ended is as good as killed.
+        let _ = kill_process(pid, Signal::KILL);
     }
 }
 
@@ -168,4 +199,17 @@ fn ip(arguments: &[&str]) -> Result<(), String> {
         "hosts cannot be made of network namespaces, which takes root's rights: `ip {}`: {words}",
         arguments.join(" ")
     ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::owner;
+
+    #[test]
+    fn only_own_hosts_have_an_owner() {
+        assert_eq!(["cc17-h3", "cc17-switch"].map(owner), [Some("17"); 2]);
+        for other in ["cc17", "cc-h3", "cc17-x3", "cc17-h", "ccx-h3", "dd17-h3"] {
+            assert_eq!(owner(other), None, "{other}");
+        }
+    }
 }

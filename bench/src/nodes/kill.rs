@@ -1,13 +1,17 @@
 //! Launches of which members, a leader or a host are killed in the midst of operations.
 //!
-//! Members that do not lead die one after the other, until only leaders are left: a launch takes longer than a death.
+//! Members that do not lead die one after the other, until only leaders are left: a launch takes longer than a death. Leaders do
+//! where the library goes on without them, until one is left.
+//!
+//! Processes are named by descriptors, which are taken while all of them wait for each other: a number may be that of another
+//! process by the time of the death.
 
+use std::os::fd::OwnedFd;
 use std::time::Duration;
 
 use corecast_race::error::BenchError;
-use corecast_race::failure::Failure;
 use corecast_race::options::Options;
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 use serde::Serialize;
 
 use super::bed::Bed;
@@ -51,7 +55,8 @@ pub struct NodesDeathRow {
     pub is_survivable: bool,
     /// Deaths.
     pub runs: usize,
-    /// Deaths of which all survivors were told the right name; of those that cannot be survived, those after which the job ended.
+    /// Deaths of which all survivors were told the right name; of those that cannot be survived, those after which the job ended
+    /// with a failure.
     pub named: usize,
     /// Deaths after which the group of the survivors worked.
     pub shrunk: usize,
@@ -87,6 +92,23 @@ struct Outcome {
     wrong: Option<String>,
 }
 
+impl Outcome {
+    /// There was no death.
+    fn none(ended: &Ended, words: &str) -> Self {
+        Self { has_hung: *ended == Ended::Hung, wrong: Some(format!("{words}: {ended:?}")), ..Self::default() }
+    }
+
+    /// A death after which the job has to end, with a failure.
+    fn of_job(ended: &Ended) -> Self {
+        let wrong = match ended {
+            Ended::Badly(_) => None,
+            Ended::Hung => Some("the job did not end".to_owned()),
+            Ended::Well => Some("the job ended as if nobody had died".to_owned()),
+        };
+        Self { is_named: wrong.is_none(), has_hung: *ended == Ended::Hung, wrong, ..Self::default() }
+    }
+}
+
 /// All deaths of a campaign under one library.
 pub(super) fn kill_many(
     bed: &Bed,
@@ -100,10 +122,11 @@ pub(super) fn kill_many(
     let mut outcomes = Vec::with_capacity(campaign.runs);
     while outcomes.len() < campaign.runs {
         done(outcomes.len());
-        let deaths = campaign.deaths_of_launch().min(campaign.runs - outcomes.len());
+        let is_survivable = campaign.is_survivable(library);
+        let deaths = campaign.deaths_of_launch(is_survivable).min(campaign.runs - outcomes.len());
         let task = (NodesShape::Nested, campaign.members, Task::Die { deaths });
         let launch = Launch::start(bed, library, programs, campaign.hosts, task)?;
-        let victims = Victims { bed, campaign, is_survivable: campaign.is_survivable(library), deaths };
+        let victims = Victims { bed, campaign, is_survivable, deaths };
         outcomes.extend(victims.kill(launch, options, random)?);
     }
     let told = Samples::of(outcomes.iter().flat_map(|outcome| outcome.told_ms.iter().copied()));
@@ -138,11 +161,19 @@ impl Campaign {
     }
 
     /// The most deaths of one launch.
-    fn deaths_of_launch(self) -> usize {
+    fn deaths_of_launch(self, is_survivable: bool) -> usize {
         match self.victim {
             Victim::Member => self.hosts * (self.members - 1),
+            Victim::Leader if is_survivable => (self.hosts - 1).max(1),
             Victim::Leader | Victim::Host => 1,
         }
+    }
+
+    /// The number of a rank's node among those of the ranks that live.
+    fn node_of(self, rank: usize, living: &[usize]) -> usize {
+        let mut nodes: Vec<usize> = living.iter().map(|rank| rank / self.members).collect();
+        nodes.dedup();
+        nodes.partition_point(|&node| node < rank / self.members)
     }
 
     /// The next victim among the ranks that live.
@@ -193,15 +224,24 @@ impl Victims<'_> {
     ) -> Result<Vec<Outcome>, BenchError> {
         let limit = LIMIT + LIMIT_OF_DEATH * self.deaths as u32;
         let mut living: Vec<usize> = (0..self.campaign.hosts * self.campaign.members).collect();
-        let Some(pids) = pids(&mut launch, living.len(), options) else {
+        let Some(processes) = processes(&mut launch, living.len(), options) else {
             let (_, _folder, ended) = launch.finish(LIMIT, options)?;
-            let wrong = Some(format!("the members did not meet: {ended:?}"));
-            return Ok(vec![Outcome { has_hung: ended == Ended::Hung, wrong, ..Outcome::default() }]);
+            return Ok(vec![Outcome::none(&ended, "the members did not meet")]);
         };
-        let mut deaths = Vec::new();
+        let (mut deaths, mut trouble) = (Vec::new(), None);
         for number in 0..self.deaths {
             std::thread::sleep(Duration::from_millis(random.u64(BEFORE_MS)));
-            let death = self.kill_one(&pids, living, number, random)?;
+            if launch.is_over(limit, options) {
+                trouble = Some(format!("the launch was over before death {number}"));
+                break;
+            }
+            let death = match self.kill_one(&processes, living, number, random) {
+                Ok(death) => death,
+                Err(words) => {
+                    trouble = Some(words);
+                    break;
+                }
+            };
             let has_gone_on = self.is_survivable && have_gone_on(&mut launch, &death, limit, options);
             living = death.survivors.clone();
             deaths.push(death);
@@ -210,30 +250,29 @@ impl Victims<'_> {
             }
         }
         let (work, _folder, ended) = launch.finish(limit, options)?;
-        let last = deaths.len() - 1;
-        let judged = deaths.iter().enumerate().map(|(place, death)| {
-            // A launch that hangs does so behind its last death.
-            let ended = if place == last { &ended } else { &Ended::Well };
-            self.judge(&work, death, ended)
-        });
-        Ok(judged.collect())
+        // A launch that hangs does so behind its last death.
+        let ended_of = |place: usize| if place + 1 == deaths.len() { &ended } else { &Ended::Well };
+        let judged = deaths.iter().enumerate().map(|(place, death)| self.judge(&work, death, ended_of(place)));
+        let judged: Vec<Outcome> = judged.collect();
+        Ok(judged.into_iter().chain(trouble.map(|words| Outcome::none(&ended, &words))).collect())
     }
 
+    /// An error says why there is no death.
     fn kill_one(
         &self,
-        pids: &[Pid],
+        processes: &[OwnedFd],
         living: Vec<usize>,
         number: usize,
         random: &mut fastrand::Rng,
-    ) -> Result<Death, Failure> {
+    ) -> Result<Death, String> {
         let victim = self.campaign.draw(&living, random);
         let survivors = self.campaign.survivors(&living, victim);
         let killed_ns = now_ns();
         if self.campaign.victim == Victim::Host {
             self.bed.kill_host(victim / self.campaign.members + 1);
         } else {
-            let killed = kill_process(pids[victim], Signal::KILL);
-            killed.map_err(|error| Failure::refused(format!("cannot kill: {error}")))?;
+            let killed = pidfd_send_signal(&processes[victim], Signal::KILL);
+            killed.map_err(|error| format!("rank {victim} of the first group cannot be killed: {error}"))?;
         }
         Ok(Death { number, victim, killed_ns, living, survivors })
     }
@@ -242,8 +281,7 @@ impl Victims<'_> {
     fn judge(&self, work: &Work, death: &Death, ended: &Ended) -> Outcome {
         let has_hung = *ended == Ended::Hung;
         if !self.is_survivable {
-            let wrong = has_hung.then(|| "the job did not end".to_owned());
-            return Outcome { is_named: !has_hung, has_hung, wrong, ..Outcome::default() };
+            return Outcome::of_job(ended);
         }
         let Death { number, victim, killed_ns, living, survivors } = death;
         let since = |at_ns: u64| at_ns.saturating_sub(*killed_ns) as f64 / 1e6;
@@ -253,7 +291,8 @@ impl Victims<'_> {
         let is_right = |told: &Told| match self.campaign.victim {
             // Named by its rank in the group that it died in.
             Victim::Member => told.named.and_then(|rank| living.get(rank)) == Some(victim),
-            Victim::Leader | Victim::Host => told.node == Some(victim / self.campaign.members),
+            // So is its node.
+            Victim::Leader | Victim::Host => told.node == Some(self.campaign.node_of(*victim, living)),
         };
         let is_named = told.iter().all(|told| told.as_ref().is_some_and(is_right));
         let is_shrunk = after.iter().all(|after| after.as_ref().is_some_and(|after| after.members == survivors.len()));
@@ -295,16 +334,46 @@ fn have_gone_on(launch: &mut Launch<'_>, death: &Death, limit: Duration, options
 }
 
 /// The processes of all ranks, once all are in the group; `None` if they do not come.
-fn pids(launch: &mut Launch<'_>, ranks: usize, options: &Options) -> Option<Vec<Pid>> {
+fn processes(launch: &mut Launch<'_>, ranks: usize, options: &Options) -> Option<Vec<OwnedFd>> {
     loop {
         let found: Option<Vec<Pid>> =
             (0..ranks).map(|rank| Pid::from_raw(launch.work.told(&format!("pid-{rank}"))?)).collect();
-        if found.is_some() {
-            return found;
+        if let Some(pids) = found {
+            // One that has ended already has none.
+            return pids.into_iter().map(|pid| pidfd_open(pid, PidfdFlags::empty()).ok()).collect();
         }
         if launch.is_over(LIMIT, options) {
             return None;
         }
         std::thread::sleep(Duration::from_millis(1));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const CAMPAIGN: Campaign = Campaign { victim: Victim::Leader, hosts: 4, members: 2, runs: 1 };
+
+    #[test]
+    fn nodes_are_named_by_their_number_in_the_group_that_they_die_in() {
+        let living = [0, 1, 4, 5, 6, 7];
+        assert_eq!([0, 4, 6].map(|rank| CAMPAIGN.node_of(rank, &living)), [0, 1, 2]);
+        assert_eq!(CAMPAIGN.survivors(&living, 4), [0, 1, 6, 7]);
+    }
+
+    #[test]
+    fn leaders_die_until_one_is_left_where_that_can_be_survived() {
+        assert_eq!([true, false].map(|is_survivable| CAMPAIGN.deaths_of_launch(is_survivable)), [3, 1]);
+        let members = Campaign { victim: Victim::Member, ..CAMPAIGN };
+        assert_eq!(members.deaths_of_launch(true), 4);
+    }
+
+    #[test]
+    fn a_job_that_ends_as_if_nobody_had_died_is_wrong() {
+        let outcomes =
+            [Ended::Badly("killed".to_owned()), Ended::Well, Ended::Hung].map(|ended| Outcome::of_job(&ended));
+        assert_eq!(outcomes.each_ref().map(|outcome| outcome.is_named), [true, false, false]);
+        assert_eq!(outcomes.map(|outcome| outcome.wrong.is_some()), [false, true, true]);
     }
 }

@@ -3,6 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use corecast::mpi::SURVIVAL_FLAGS;
+
 use super::bed::Bed;
 
 /// The families of launchers.
@@ -119,9 +121,9 @@ impl Library {
                  --mca btl tcp,self,vader --mca btl_vader_single_copy_mechanism none --mca mpi_yield_when_idle 1"
             ),
             Kind::OpenMpi5 => format!(
-                "--allow-run-as-root --prtemca plm_ssh_agent {agent} --host {list} --bind-to none --mca pml ob1 \
+                "--allow-run-as-root --prtemca plm_ssh_agent {agent} --host {list} --bind-to none \
                  --mca btl tcp,self,sm --mca mpi_yield_when_idle 1 {}",
-                if is_tolerant { TOLERANT } else { "" }
+                if is_tolerant { SURVIVAL_FLAGS } else { "--mca pml ob1" }
             ),
             Kind::Hydra => format!("-launcher ssh -launcher-exec {agent} -hosts {list}"),
         };
@@ -138,10 +140,6 @@ impl Library {
         command.env("OMPI_ALLOW_RUN_AS_ROOT", "1").env("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1");
     }
 }
-
-/// The flags with which Open MPI from version 5 on survives the death of a process.
-const TOLERANT: &str = "--with-ft ulfm --mca mpi_ft_detector 1 --mca mpi_ft_detector_period 0.1 \
-     --mca mpi_ft_detector_timeout 0.4 --mca coll ^han";
 
 /// A word as a shell takes it.
 fn quoted(word: &str) -> String {

@@ -15,6 +15,8 @@ mod launch;
 mod library;
 mod line;
 mod member;
+mod race;
+mod report;
 mod work;
 
 use std::path::PathBuf;
@@ -22,18 +24,15 @@ use std::time::Duration;
 
 use corecast::collective::MAX_MEMBERS;
 use corecast::machine::Machine;
-use serde::Serialize;
 
 use self::bed::{Bed, MAX_HOSTS};
 use self::kill::{Campaign, kill_many};
 use self::launch::{Ended, Launch};
 use self::library::Library;
-use self::work::{Case, Task};
+use self::work::Task;
 use crate::rules::judge;
-use crate::stats::{Samples, median};
 use corecast_race::error::BenchError;
 use corecast_race::failure::Failure;
-use corecast_race::gate::Gate;
 use corecast_race::options::Options;
 use corecast_race::progress::Progress;
 
@@ -41,6 +40,7 @@ pub use self::kill::{NodesDeathRow, Victim};
 pub use self::launch::NodesPrograms;
 pub use self::line::{NodesLine, run_on_nodes};
 pub use self::member::nodes_member;
+pub use self::report::{NodesCheckRow, NodesReport, NodesRow, NodesSkipped};
 pub use self::work::{NodesOp, NodesShape};
 
 /// The most members on a host.
@@ -80,84 +80,15 @@ pub enum NodesWork {
     Kill(Victim),
 }
 
-/// The outcome of `corecast bench nodes`.
-#[derive(Clone, Debug, Serialize)]
-pub struct NodesReport {
-    /// The machine's name.
-    pub machine: String,
-    /// The commit this was built from, if it was in a repository.
-    pub commit: Option<String>,
-    /// The seed of random choices.
-    pub seed: u64,
-    /// True if it was a short run.
-    pub quick: bool,
-    /// The number of hosts.
-    pub hosts: usize,
-    /// One entry for each timed operation.
-    pub rows: Vec<NodesRow>,
-    /// One entry for each cell of checked operations.
-    pub checks: Vec<NodesCheckRow>,
-    /// One entry for each library whose launches lost something.
-    pub deaths: Vec<NodesDeathRow>,
-    /// The libraries that did not take part.
-    pub skipped: Vec<NodesSkipped>,
-    /// The demands, and whether they hold here.
-    pub gates: Vec<Gate>,
-}
+/// A launch that takes longer is ended: one of random operations, and this much more for each of them. An operation takes up to
+/// some tens of milliseconds where many processes share a CPU.
+const CHECK_LIMIT: Duration = Duration::from_secs(120);
+const CHECK_LIMIT_OF_ROUND: Duration = Duration::from_millis(100);
 
-/// One operation of ours and of plain MPI.
-#[derive(Clone, Debug, Serialize)]
-pub struct NodesRow {
-    /// The library.
-    pub library: String,
-    /// Hosts.
-    pub hosts: usize,
-    /// Members on each host.
-    pub members: usize,
-    /// How members are processes and threads.
-    pub shape: NodesShape,
-    /// The operation.
-    pub op: NodesOp,
-    /// The bytes that it carries.
-    pub bytes: usize,
-    /// Launches of each.
-    pub launches: usize,
-    /// The time in our group, in microseconds: the median of all launches.
-    pub ours_us: Option<f64>,
-    /// The time in plain MPI, in microseconds: the median of all launches.
-    pub plain_us: Option<f64>,
-    /// Plain MPI's time divided by ours, the median over pairs of launches: above 1 ours is faster.
-    pub ratio: Option<f64>,
-    /// The least of these ratios.
-    pub least_ratio: Option<f64>,
-    /// The greatest of them.
-    pub most_ratio: Option<f64>,
-}
-
-/// Checked operations of one cell.
-#[derive(Clone, Debug, Serialize)]
-pub struct NodesCheckRow {
-    /// The library.
-    pub library: String,
-    /// Hosts.
-    pub hosts: usize,
-    /// Members on each host.
-    pub members: usize,
-    /// How members are processes and threads.
-    pub shape: NodesShape,
-    /// Operations.
-    pub operations: u64,
-    /// The first wrong result, or the reason why there is none; `null` if all were right.
-    pub wrong: Option<String>,
-}
-
-/// A library that did not take part.
-#[derive(Clone, Debug, Serialize)]
-pub struct NodesSkipped {
-    /// The library.
-    pub library: String,
-    /// Why.
-    pub reason: String,
+/// The reason why a launch has no outcome.
+struct Trouble {
+    words: String,
+    has_hung: bool,
 }
 
 /// Everything that a run needs.
@@ -208,23 +139,6 @@ pub fn nodes(
     Ok(report)
 }
 
-impl NodesReport {
-    fn empty(machine: &Machine, settings: &NodesOptions, options: &Options, skipped: Vec<NodesSkipped>) -> Self {
-        Self {
-            machine: machine.name.clone(),
-            commit: options.commit.clone(),
-            seed: options.seed_or_draw(),
-            quick: options.quick,
-            hosts: settings.hosts,
-            rows: Vec::new(),
-            checks: Vec::new(),
-            deaths: Vec::new(),
-            skipped,
-            gates: Vec::new(),
-        }
-    }
-}
-
 impl Run<'_> {
     fn all(&mut self, libraries: &[Library], progress: &mut dyn Progress) -> Result<(), BenchError> {
         let members = self.settings.members.clone();
@@ -245,72 +159,6 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// The cases of a race.
-    fn cases() -> Vec<Case> {
-        let short = [NodesOp::Barrier, NodesOp::Broadcast, NodesOp::Allreduce].map(|op| Case { op, bytes: 8 });
-        let long = [8 << 10, 256 << 10, 1 << 20].map(|bytes| Case { op: NodesOp::Allreduce, bytes });
-        short.into_iter().chain(long).collect()
-    }
-
-    fn race(&mut self, library: &Library, members: usize, step: &mut dyn FnMut(f64, &str)) -> Result<(), BenchError> {
-        let cases = Self::cases();
-        let launches = self.settings.runs.unwrap_or(if self.options.quick { 2 } else { 10 });
-        let mut times: Vec<[Vec<f64>; 2]> = Vec::new();
-        for launch in 0..launches {
-            step(launch as f64 / launches as f64, &format!("launch {} of {launches}", launch + 1));
-            let shapes = [self.settings.shape, NodesShape::Plain];
-            let is_plain_first = self.random.bool();
-            let mut pair = [Vec::new(), Vec::new()];
-            for place in if is_plain_first { [1, 0] } else { [0, 1] } {
-                match self.timed(library, members, shapes[place], &cases)? {
-                    Ok(found) => pair[place] = found,
-                    Err(reason) => {
-                        let library = format!("{}, {members} members, {:?}", library.name, shapes[place]);
-                        self.report.skipped.push(NodesSkipped { library, reason });
-                        return Ok(());
-                    }
-                }
-            }
-            times.push(pair);
-        }
-        let rows = cases.iter().enumerate().map(|(place, &case)| self.row(library, members, case, place, &times));
-        let rows: Vec<NodesRow> = rows.collect();
-        self.report.rows.extend(rows);
-        Ok(())
-    }
-
-    fn row(&self, library: &Library, members: usize, case: Case, place: usize, times: &[[Vec<f64>; 2]]) -> NodesRow {
-        let ratios = Samples::of(times.iter().map(|[ours, plain]| plain[place] / ours[place]));
-        let of = |which: usize| median(&times.iter().map(|pair| pair[which][place] / 1e3).collect::<Vec<f64>>());
-        NodesRow {
-            library: library.name.clone(),
-            hosts: self.settings.hosts,
-            members,
-            shape: self.settings.shape,
-            op: case.op,
-            bytes: if case.op == NodesOp::Barrier { 0 } else { case.bytes },
-            launches: times.len(),
-            ours_us: of(0),
-            plain_us: of(1),
-            ratio: median(ratios.all()),
-            least_ratio: ratios.least(),
-            most_ratio: ratios.most(),
-        }
-    }
-
-    /// The nanoseconds of each case in one launch, or the reason why there are none.
-    fn timed(
-        &mut self,
-        library: &Library,
-        members: usize,
-        shape: NodesShape,
-        cases: &[Case],
-    ) -> Result<Result<Vec<f64>, String>, BenchError> {
-        let budget_ms = if self.options.quick { 60 } else { 200 };
-        let task = Task::Time { cases: cases.to_vec(), budget_ms };
-        self.outcome(library, members, shape, task, Duration::from_secs(120))
-    }
-
     /// The outcome of one launch, or the reason why there is none.
     fn outcome(
         &mut self,
@@ -319,16 +167,19 @@ impl Run<'_> {
         shape: NodesShape,
         task: Task,
         limit: Duration,
-    ) -> Result<Result<Vec<f64>, String>, BenchError> {
+    ) -> Result<Result<Vec<f64>, Trouble>, BenchError> {
         let work = (shape, members, task);
         let launch = Launch::start(&self.bed, library, &self.settings.programs, self.settings.hosts, work)?;
         let (work, _folder, ended) = launch.finish(limit, self.options)?;
         let outcome: Option<Vec<f64>> = work.told("outcome");
+        let trouble = |words| Trouble { words, has_hung: false };
         Ok(match (ended, outcome) {
             (Ended::Well, Some(outcome)) => Ok(outcome),
-            (Ended::Well, None) => Err("the launch has told nothing".to_owned()),
-            (Ended::Badly(words), _) => Err(words),
-            (Ended::Hung, _) => Err(format!("the launch took more than {} s", limit.as_secs())),
+            (Ended::Well, None) => Err(trouble("the launch has told nothing".to_owned())),
+            (Ended::Badly(words), _) => Err(trouble(words)),
+            (Ended::Hung, _) => {
+                Err(Trouble { words: format!("the launch took more than {} s", limit.as_secs()), has_hung: true })
+            }
         })
     }
 
@@ -339,20 +190,21 @@ impl Run<'_> {
         rounds: u64,
         step: &mut dyn FnMut(f64, &str),
     ) -> Result<(), BenchError> {
-        let shapes = [NodesShape::Threads, NodesShape::Nested, NodesShape::Ranks, NodesShape::DealtRanks];
-        // A single rank on each host is dealt in turns in any case.
-        let shapes = &shapes[..if members == 1 { 3 } else { 4 }];
+        let shapes = NodesShape::checked(members);
         for (place, &shape) in shapes.iter().enumerate() {
             step(place as f64 / shapes.len() as f64, "random operations");
             let task = Task::Check { rounds, seed: self.random.u64(..1 << 53) };
-            let outcome = self.outcome(library, members, shape, task, Duration::from_secs(300))?;
+            let limit = CHECK_LIMIT + CHECK_LIMIT_OF_ROUND.mul_f64(rounds as f64);
+            let trouble = self.outcome(library, members, shape, task, limit)?.err();
+            let is_late = trouble.as_ref().is_some_and(|trouble| trouble.has_hung);
             self.report.checks.push(NodesCheckRow {
                 library: library.name.clone(),
                 hosts: self.settings.hosts,
                 members,
                 shape,
                 operations: rounds,
-                wrong: outcome.err(),
+                wrong: trouble.filter(|_| !is_late).map(|trouble| trouble.words),
+                is_late,
             });
         }
         Ok(())

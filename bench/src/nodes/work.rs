@@ -24,6 +24,12 @@ pub enum NodesShape {
 }
 
 impl NodesShape {
+    /// The shapes in which operations are checked. A single rank on each host is dealt in turns in any case.
+    pub(super) fn checked(members: usize) -> &'static [Self] {
+        let shapes = &[Self::Threads, Self::Nested, Self::Ranks, Self::DealtRanks];
+        if members == 1 { &shapes[..3] } else { shapes }
+    }
+
     /// MPI processes on each host.
     pub(super) fn processes(self, members: usize) -> usize {
         match self {

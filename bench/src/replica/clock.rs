@@ -11,7 +11,7 @@ use super::contenders::{Contender, contenders};
 use super::crew::{Crew, Program};
 use super::host::Setting;
 use super::load::{BATCH, Load, Mix};
-use super::payloads::{Log, Logs};
+use super::payloads::{Log, Logs, Span};
 use super::play::Block;
 use super::preset::{Case, Workload};
 use super::report::{ReplicaCell, ReplicaRow};
@@ -34,6 +34,8 @@ pub(super) struct Run<'a> {
     pub(super) wait: Wait,
     pub(super) rounds: usize,
     pub(super) time: Duration,
+    /// The requests of a block to a log; `None` for as many as fit its time.
+    pub(super) requests: Option<u64>,
     pub(super) seed: u64,
 }
 
@@ -44,6 +46,7 @@ enum Entrant {
     Log(&'static Series),
     NetLog(&'static NetSeries),
     Checkpoint(&'static Series),
+    Compared(&'static Series),
     Copies,
 }
 
@@ -61,6 +64,7 @@ impl Entrant {
             Self::Store(contender) => contender.name,
             Self::Log(series) | Self::Checkpoint(series) => series.name,
             Self::NetLog(series) => series.name,
+            Self::Compared(_) => snapshots::COMPARED,
             Self::Copies => snapshots::COPIED,
         }
     }
@@ -68,7 +72,7 @@ impl Entrant {
     fn is_ours(&self) -> bool {
         match self {
             Self::Store(contender) => contender.is_ours(),
-            Self::Log(_) | Self::NetLog(_) | Self::Checkpoint(_) => true,
+            Self::Log(_) | Self::NetLog(_) | Self::Checkpoint(_) | Self::Compared(_) => true,
             Self::Copies => false,
         }
     }
@@ -84,7 +88,10 @@ impl Entrant {
                 let net = NET.iter().filter(|series| series.is_form);
                 forms().map(Self::Log).chain(net.map(Self::NetLog)).collect()
             }
-            Workload::Checkpoints { .. } => forms().map(Self::Checkpoint).chain([Self::Copies]).collect(),
+            Workload::Checkpoints { .. } => {
+                let compared = forms().take(1).map(Self::Compared);
+                forms().map(Self::Checkpoint).chain(compared).chain([Self::Copies]).collect()
+            }
         };
         let is_wanted = |entrant: &Self| match entrant {
             _ if !named.is_empty() => named.iter().any(|name| name == entrant.name()),
@@ -97,7 +104,7 @@ impl Entrant {
 
 /// The names that a user may ask for.
 pub(super) fn names() -> Vec<&'static str> {
-    contenders().iter().map(|contender| contender.name).chain([snapshots::COPIED]).collect()
+    contenders().iter().map(|contender| contender.name).chain([snapshots::COMPARED, snapshots::COPIED]).collect()
 }
 
 /// All contenders of a situation, interleaved.
@@ -150,7 +157,7 @@ impl Situation for Race<'_> {
             Entrant::Store(contender) => Opened::Store(Crew::threads(contender, self.setting)?),
             Entrant::Log(series) => Opened::Log(Logs::open(series, self.setting, 0)?),
             Entrant::NetLog(series) => Opened::NetLog(Logs::over_messages(series, self.setting)?),
-            Entrant::Checkpoint(_) | Entrant::Copies => Opened::Nothing,
+            Entrant::Checkpoint(_) | Entrant::Compared(_) | Entrant::Copies => Opened::Nothing,
         };
         Ok(())
     }
@@ -171,12 +178,16 @@ impl Situation for Race<'_> {
 
     fn block(&mut self, at: usize) -> Result<Block, Failure> {
         let (setting, time) = (self.setting, self.run.time);
+        let span = self.run.requests.map_or(Span::Time(time), Span::Requests);
         match (&mut self.opened[at], self.case.workload, self.entrants[at]) {
             (Opened::Store(crew), workload, _) => crew.block(&load(self.run, self.setting, &workload)),
-            (Opened::Log(logs), Workload::Requests { bytes, is_open }, _) => logs.block(bytes, is_open, time),
-            (Opened::NetLog(logs), Workload::Requests { bytes, is_open }, _) => logs.block(bytes, is_open, time),
+            (Opened::Log(logs), Workload::Requests { bytes, pace }, _) => logs.block(bytes, pace, span),
+            (Opened::NetLog(logs), Workload::Requests { bytes, pace }, _) => logs.block(bytes, pace, span),
             (_, Workload::Checkpoints { bytes }, Entrant::Checkpoint(series)) => {
-                snapshots::of_group(series, setting, bytes, time)
+                snapshots::of_group((series, true), setting, bytes, time)
+            }
+            (_, Workload::Checkpoints { bytes }, Entrant::Compared(series)) => {
+                snapshots::of_group((series, false), setting, bytes, time)
             }
             (_, Workload::Checkpoints { bytes }, _) => snapshots::of_copies(setting, bytes, time),
             _ => Err(Failure::Refused("it has no such work".to_owned())),
@@ -248,7 +259,8 @@ mod tests {
         let options = Options { quick: true, contenders, ..Options::default() };
         let cpus: Vec<CpuId> = options.usable_cpus(&this_machine()).expect("CPUs").iter().collect();
         let time = Duration::from_millis(2);
-        let run = Run { options: &options, program: None, cpus: &cpus, wait: Wait::Adaptive, rounds: 1, time, seed: 5 };
+        let (wait, requests) = (Wait::Adaptive, None);
+        let run = Run { options: &options, program: None, cpus: &cpus, wait, rounds: 1, time, requests, seed: 5 };
         let mut order = TurnOrder::new(&options, 5);
         cell(&run, case, &mut order, &mut ()).expect("nothing of ours is wrong").rows
     }
@@ -269,7 +281,8 @@ mod tests {
     fn every_experiment_runs_on_two_replicas() {
         for preset in Preset::ALL {
             let case = cases(Some(preset), true, &[2], 1e4)[0];
-            for row in rows(&case, &["shm-separate", "shm-fused", "std-rwlock", snapshots::COPIED]) {
+            for row in rows(&case, &["shm-separate", "shm-fused", "std-rwlock", snapshots::COMPARED, snapshots::COPIED])
+            {
                 assert!(row.skipped.is_none() && row.kops > Some(0.0), "{}: {row:?}", preset.name());
             }
         }

@@ -9,6 +9,7 @@ use corecast::replica::{Counters, Epoch, Level, Node, Placement, Replicated};
 
 use super::host::Setting;
 use super::ours::config;
+use super::payload_costs;
 use super::play::value_of;
 use super::report::CostRow;
 use super::series::{Series, forms};
@@ -27,7 +28,9 @@ pub(super) fn costs(replicas: &[usize], is_quick: bool, wait: Wait) -> Result<Ve
     let mut rows = Vec::new();
     for &count in replicas {
         for series in forms() {
-            rows.push(counted(series, count, commands, wait)?);
+            let [writes, reads] = payload_costs::counted(series, count, commands, wait)?;
+            let row = counted(series, count, commands, wait)?;
+            rows.push(CostRow { payload_writes: Some(writes), payload_reads: Some(reads), ..row });
         }
         rows.extend(computed(count));
     }
@@ -45,16 +48,8 @@ fn computed(replicas: usize) -> [CostRow; 3] {
     .map(|(protocol, expected)| CostRow {
         protocol: protocol.to_owned(),
         replicas,
-        commands: None,
-        requests: None,
-        accepts: None,
-        learns: None,
-        replies: None,
-        messages: None,
         expected,
-        log_lines: None,
-        commits: None,
-        role_cas: None,
+        ..CostRow::default()
     })
 }
 
@@ -150,6 +145,7 @@ fn row(series: &Series, replicas: usize, commands: u64, before: &Sums, after: &S
         log_lines: Some(requests + accepts + more(|counters| counters.accepted)),
         commits: Some(more(|counters| counters.commits)),
         role_cas: Some(more(|counters| counters.role_attempts)),
+        ..CostRow::default()
     }
 }
 

@@ -1,16 +1,18 @@
 //! `corecast bench replica`: replicated state, in four strata that are never mixed.
 //!
-//! 1. Robustness (`robustness`, `restart`): pauses and losses when a replica idles, is stopped or dies.
-//! 2. Exact costs (`costs`): messages and lines of a command, by counters.
+//! 1. Robustness (`robustness`, `standstill`, `restart`): pauses and losses when a replica idles, is stopped or dies.
+//! 2. Exact costs (`costs`, `payload_costs`): messages, lines and bytes of a command, by counters.
 //! 3. Wall clock here (`clock`): a store with all its rivals in turns (`contenders`, `ours`, `net`, `rivals`; `load` and `play`
-//!    are the work of clients, `crew` and `member` threads and processes), logs (`payloads`) and checkpoints (`snapshots`).
+//!    are the work of clients, `crew` and `member` threads and processes), logs (`payloads`), checkpoints (`snapshots`) and users
+//!    beside them (`snapshot_pauses`).
 //! 4. Simulation (`simulation`) on machine models, for more replicas than there are CPUs.
 //!
 //! - `series`: the forms of our replication, over shared memory and over messages;
 //! - `preset`: the experiments that are repeated; `report`, `gates`: what is told, and what is asked;
-//! - `redis_benchmark`: both servers under Redis's own load;
+//! - `redis_benchmark`: both servers under Redis's own load; `beside`: writes beside busy processes;
 //! - [`crash`](fn@crash), [`crash_node`]: nodes that are killed, stopped and started again while clients work.
 
+mod beside;
 mod clock;
 mod contenders;
 mod costs;
@@ -22,6 +24,7 @@ mod load;
 mod member;
 mod net;
 mod ours;
+mod payload_costs;
 mod payloads;
 mod play;
 mod preset;
@@ -32,7 +35,9 @@ mod rivals;
 mod robustness;
 mod series;
 mod simulation;
+mod snapshot_pauses;
 mod snapshots;
+mod standstill;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -49,13 +54,15 @@ use corecast_race::options::Options;
 use corecast_race::place::Place;
 use corecast_race::progress::{Part, Progress};
 use crew::Program;
+use host::Setting;
 use series::forms;
 
 pub use crash::{CrashEpisode, CrashFault, CrashOptions, CrashReport, CrashRow, crash, crash_node};
 pub use member::replica_member;
 pub use preset::{Preset, RobustPart};
 pub use report::{
-    CostRow, LeftOut, PredictionRow, RedisRow, ReplicaCell, ReplicaReport, ReplicaRow, RobustRow, SimulatedRow,
+    CostRow, LeftOut, PauseRow, PredictionRow, RedisRow, ReplicaCell, ReplicaReport, ReplicaRow, RobustRow,
+    SimulatedRow,
 };
 
 /// Replicas of the groups in which one idles, is stopped or dies.
@@ -66,7 +73,8 @@ const RATE: f64 = 20_000.0;
 /// The options of the benchmark.
 #[derive(Clone, Debug, Default)]
 pub struct ReplicaOptions {
-    /// CPUs, contenders, the program that processes run, how nodes wait, seed, and how to stop it. The rest is not looked at.
+    /// CPUs, contenders, the program that processes run, how nodes wait, seed, the busy processes that the caller has started, and
+    /// how to stop it. The rest is not looked at.
     pub options: Options,
     /// The experiment to repeat; the usual run of all strata by default.
     pub preset: Option<Preset>,
@@ -76,11 +84,13 @@ pub struct ReplicaOptions {
     pub members: Vec<usize>,
     /// How long a block lasts; half a second by default, 10 ms if quick.
     pub block: Option<Duration>,
+    /// The requests of each block of `ZimpPaxos`, however long that takes; as many as fit the block's time by default.
+    pub requests: Option<u64>,
     /// Blocks of each contender in each situation; 10 by default, 3 if quick.
     pub rounds: Option<usize>,
     /// Kills and stops of each kind; 200 by default, 5 if quick.
     pub events: Option<usize>,
-    /// Operations in a second of all clients together, in an open loop; 20 000 by default.
+    /// Operations in a second of all clients together, in an open loop; 20 000 by default, 2000 beside busy processes.
     pub rate: Option<f64>,
     /// Runs `redis-benchmark` against both servers.
     pub redis: bool,
@@ -140,6 +150,7 @@ pub fn replica(
     options: &ReplicaOptions,
     progress: &mut dyn Progress,
 ) -> Result<ReplicaReport, BenchError> {
+    let options = &beside::narrowed(options);
     let shared = &options.options;
     let cpus: Vec<CpuId> = shared.usable_cpus(machine)?.iter().collect();
     if let Some(name) = shared.contenders.iter().find(|name| !clock::names().contains(&name.as_str())) {
@@ -160,6 +171,9 @@ pub fn replica(
     }
     let mut part = Part { whole: progress, from: if is_usual { 0.4 } else { 0.0 }, to: 0.95 };
     report.cells = cells(options, &amount, (&cpus, seed), &mut part)?;
+    if options.preset == Some(Preset::ZimpSnap) {
+        report.pauses = pauses(options, &amount, &cpus)?;
+    }
     report.predictions = simulation::predictions(machine, &report.cells);
     if is_usual || options.preset == Some(Preset::Smelt1Paxos) {
         report.simulated = simulation::simulated()?;
@@ -182,15 +196,10 @@ fn begun(machine: &Machine, options: &ReplicaOptions, cpus: &[CpuId], seed: u64)
         preset: options.preset.map(Preset::name),
         cpus: cpus.iter().map(|cpu| cpu.get()).collect(),
         wait: options.options.wait.name().to_owned(),
+        busy: options.options.busy,
         foreign_load: foreign_load(),
-        robustness: Vec::new(),
-        costs: Vec::new(),
-        cells: Vec::new(),
-        predictions: Vec::new(),
-        simulated: Vec::new(),
-        redis: Vec::new(),
         left_out: contenders::LEFT_OUT.iter().map(|&(contender, reason)| LeftOut { contender, reason }).collect(),
-        gates: Vec::new(),
+        ..ReplicaReport::default()
     }
 }
 
@@ -268,6 +277,21 @@ fn robust_tasks<'a>(
     tasks
 }
 
+/// Users beside checkpoints, in each of the situations in which those are raced.
+fn pauses(options: &ReplicaOptions, amount: &Amount, cpus: &[CpuId]) -> Result<Vec<PauseRow>, BenchError> {
+    let shared = &options.options;
+    let mut rows = Vec::new();
+    for case in preset::cases(options.preset, shared.quick, &options.members, RATE) {
+        let preset::Workload::Checkpoints { bytes } = case.workload else { continue };
+        let setting = Setting { members: case.replicas, clients: 1, cpus: cpus.to_vec(), wait: shared.wait };
+        for series in forms() {
+            shared.go_on()?;
+            rows.push(snapshot_pauses::pauses(series, &setting, bytes, amount.block)?);
+        }
+    }
+    Ok(rows)
+}
+
 /// Stratum 3.
 fn cells(
     options: &ReplicaOptions,
@@ -284,9 +308,13 @@ fn cells(
         wait: shared.wait,
         rounds: amount.rounds,
         time: amount.block,
+        requests: options.requests,
         seed,
     };
-    let cases = preset::cases(options.preset, shared.quick, &options.members, options.rate.unwrap_or(RATE));
+    let cases = match beside::is_meant(options) {
+        true => beside::cases(options),
+        false => preset::cases(options.preset, shared.quick, &options.members, options.rate.unwrap_or(RATE)),
+    };
     let mut order = TurnOrder::new(shared, seed);
     let cell = |(number, case): (usize, &preset::Case)| {
         clock::cell(&run, case, &mut order, &mut Part::of(progress, number, cases.len()))

@@ -103,6 +103,7 @@ struct NetClient<'a> {
 }
 
 impl Client for NetClient<'_> {
+    #[inline(always)]
     fn get(&mut self, key: u64) -> Result<Option<Value>, Failure> {
         match self.node.read(Level::Linearizable, &key.to_le_bytes()) {
             Ok((value, _)) => Ok(value),

@@ -4,28 +4,67 @@
 
 use std::collections::VecDeque;
 use std::io;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use corecast::base::Clock;
-use corecast::replica::{Config, Index, Level, Node, Replicated, Rid, Session, StateMachine, net};
+use corecast::replica::{Config, ExecuteError, Index, Level, Node, Replicated, Rid, Session, StateMachine, net};
 
 use super::host::Setting;
 use super::net::create;
 use super::play::{Block, Tally};
+use super::preset::Pace;
 use super::series::{NetSeries, Series};
 use corecast_race::failure::Failure;
 
-/// Requests without an answer in an open loop: the most that a session may have.
+/// The most requests without an answer: a session may have no more.
 const OUTSTANDING: usize = 15;
 /// How much longer than its time a block may take.
 const LIMIT: Duration = Duration::from_secs(5);
+/// How long a block may take that has a number of requests.
+const LONGEST: Duration = Duration::from_secs(900);
+
+/// When a block ends.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Span {
+    /// After this time.
+    Time(Duration),
+    /// After this number of requests.
+    Requests(u64),
+}
+
+impl Span {
+    /// The longest time that a block may take.
+    fn limit(self) -> Duration {
+        match self {
+            Self::Time(time) => time + LIMIT,
+            Self::Requests(_) => LONGEST,
+        }
+    }
+}
 
 /// The sum of all bytes, and a blob that is only carried around.
 #[derive(Debug, Default)]
 pub(super) struct Log {
     sum: u64,
     /// The contents of a checkpoint besides the sum.
-    pub(super) blob: Vec<u8>,
+    blob: Vec<u8>,
+    /// The digest of the blob, which is found where the blob is written, as a state that is asked for its digest often keeps it.
+    blob_digest: u64,
+}
+
+impl Log {
+    /// A log to which nothing was added.
+    pub(super) fn new(blob: Vec<u8>) -> Self {
+        Self::of(0, blob)
+    }
+
+    fn of(sum: u64, blob: Vec<u8>) -> Self {
+        // FNV-1a over words; the last one is filled with zeroes.
+        let word = |chunk: &[u8]| chunk.iter().rev().fold(0, |word, &byte| word << 8 | u64::from(byte));
+        let mix = |digest: u64, chunk: &[u8]| (digest ^ word(chunk)).wrapping_mul(0x0100_0000_01b3).rotate_left(29);
+        let blob_digest = blob.chunks(8).fold(0xcbf2_9ce4_8422_2325 ^ blob.len() as u64, mix);
+        Self { sum, blob, blob_digest }
+    }
 }
 
 impl StateMachine for Log {
@@ -44,7 +83,7 @@ impl StateMachine for Log {
     }
 
     fn digest(&self) -> u128 {
-        self.sum.into()
+        u128::from(self.blob_digest) << 64 | u128::from(self.sum)
     }
 
     fn snapshot(&self, to: &mut dyn io::Write) -> io::Result<()> {
@@ -60,7 +99,7 @@ impl StateMachine for Log {
         }
         let mut blob = vec![0; usize::try_from(u64::from_le_bytes(words[1])).map_err(io::Error::other)?];
         from.read_exact(&mut blob)?;
-        Ok(Self { sum: u64::from_le_bytes(words[0]), blob })
+        Ok(Self::of(u64::from_le_bytes(words[0]), blob))
     }
 }
 
@@ -81,6 +120,9 @@ pub(super) trait Requests {
     fn start(&mut self, request: &Vec<u8>) -> Result<Rid, Failure>;
 
     fn wait(&mut self, rid: Rid) -> Result<(), Failure>;
+
+    /// Waits for at most `limit`; true once there is an answer.
+    fn has_answer(&mut self, rid: Rid, limit: Duration) -> Result<bool, Failure>;
 }
 
 macro_rules! member {
@@ -105,6 +147,14 @@ macro_rules! member {
             fn wait(&mut self, rid: Rid) -> Result<(), Failure> {
                 <$session>::wait(self, rid).map(drop).map_err(Failure::refused)
             }
+
+            fn has_answer(&mut self, rid: Rid, limit: Duration) -> Result<bool, Failure> {
+                match <$session>::wait_timeout(self, rid, limit) {
+                    Ok(_) => Ok(true),
+                    Err(ExecuteError::Unknown { .. }) => Ok(false),
+                    Err(error) => Err(Failure::refused(error)),
+                }
+            }
         }
     };
 }
@@ -125,7 +175,7 @@ impl Logs {
         let config = Config::default().slots(slots).placement(series.placement).wait(setting.wait);
         // Twice as much as is under way: requests that lie there are forgotten with the next command only.
         let config = config.bulk_bytes(32 << 20);
-        let state = Log { sum: 0, blob: vec![7; blob] };
+        let state = Log::new(vec![7; blob]);
         let mut nodes = vec![Replicated::create(&config, state).map_err(Failure::refused)?];
         for _ in 1..setting.members {
             let fd = nodes[0].share().map_err(Failure::while_doing("share a group"))?;
@@ -145,13 +195,16 @@ impl Logs<net::Node<Log>> {
 }
 
 impl<M: Member> Logs<M> {
-    /// Requests of these bytes from the last node until the time is over, and then a look at all replicas.
-    pub(super) fn block(&mut self, bytes: usize, is_open: bool, time: Duration) -> Result<Block, Failure> {
+    /// Requests of these bytes from the last node until the block ends, and then a look at all replicas.
+    pub(super) fn block(&mut self, bytes: usize, pace: Pace, span: Span) -> Result<Block, Failure> {
         let client = self.nodes.last().expect("a group has a node").clone();
-        let outstanding = if is_open { OUTSTANDING } else { 1 };
-        let tally = within(time + LIMIT, move || {
-            let mut session = client.session()?;
-            requests(&mut session, &vec![1; bytes], outstanding, time)
+        let tally = within(span.limit(), move || {
+            let (mut session, request) = (client.session()?, vec![1; bytes]);
+            match pace {
+                Pace::OneByOne => as_fast_as_can_be(&mut session, &request, 1, span),
+                Pace::Outstanding => as_fast_as_can_be(&mut session, &request, OUTSTANDING, span),
+                Pace::Rate(rate) => at_a_rate(&mut session, &request, rate, span),
+            }
         })?;
         self.sum += tally.operations * bytes as u64;
         for node in &self.nodes {
@@ -179,24 +232,111 @@ fn within<R: Send + 'static>(
     result.recv_timeout(limit).map_err(hung)?
 }
 
-fn requests(
+/// Whether a block goes on after this number of requests.
+fn goes_on(span: Span, begun: Instant, requests: u64) -> bool {
+    match span {
+        Span::Time(time) => begun.elapsed() < time,
+        Span::Requests(number) => requests < number,
+    }
+}
+
+fn as_fast_as_can_be(
     session: &mut impl Requests,
     request: &Vec<u8>,
     outstanding: usize,
-    time: Duration,
+    span: Span,
 ) -> Result<Tally, Failure> {
     let clock = Clock::get();
     let mut tally = Tally::begun();
-    let over = clock.ticks() + clock.ticks_in(time);
+    let (begun, mut sent) = (Instant::now(), 0);
     let mut started = VecDeque::new();
     loop {
-        let is_over = clock.ticks() >= over;
-        while !is_over && started.len() < outstanding {
+        while started.len() < outstanding && goes_on(span, begun, sent) {
             started.push_back((session.start(request)?, clock.ticks()));
+            sent += 1;
         }
         let Some((rid, begin)) = started.pop_front() else { return Ok(tally.end()) };
         session.wait(rid)?;
         tally.writes.add(clock.ticks().saturating_sub(begin));
         tally.operations += 1;
+    }
+}
+
+/// An open loop: each request has an intended start, from which its time runs. One that finds 15 under way begins once one of them
+/// is done, and is late by that.
+fn at_a_rate(session: &mut impl Requests, request: &Vec<u8>, rate: f64, span: Span) -> Result<Tally, Failure> {
+    let clock = Clock::get();
+    let mut tally = Tally::begun();
+    let (begun, mut sent) = (Instant::now(), 0);
+    let intended = |number: u64| begun + Duration::from_secs_f64(number as f64 / rate);
+    let mut started: VecDeque<(Rid, Instant)> = VecDeque::new();
+    loop {
+        let next = intended(sent);
+        let early = next.saturating_duration_since(Instant::now());
+        let is_over = match span {
+            Span::Time(time) => next >= begun + time,
+            Span::Requests(number) => sent >= number,
+        };
+        if !is_over && early.is_zero() && started.len() < OUTSTANDING {
+            started.push_back((session.start(request)?, next));
+            sent += 1;
+            continue;
+        }
+        let Some(&(rid, start)) = started.front() else {
+            if is_over {
+                return Ok(tally.end());
+            }
+            rest(early);
+            continue;
+        };
+        // One that is due may not begin, and the last ones are all that is left: then there is nothing else to do than to wait.
+        let limit = if is_over || early.is_zero() { LIMIT } else { early };
+        if session.has_answer(rid, limit)? {
+            started.pop_front();
+            tally.writes.add(clock.ticks_in(start.elapsed()));
+            tally.operations += 1;
+        }
+    }
+}
+
+/// Sleeps, or gives way if the time is shorter than the system's sleep.
+fn rest(time: Duration) {
+    const SHORT: Duration = Duration::from_micros(100);
+    if time > 2 * SHORT { std::thread::sleep(time - SHORT) } else { std::thread::yield_now() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::replica::series::forms;
+    use corecast::base::wait::Wait;
+
+    #[test]
+    fn a_block_has_the_requests_that_it_is_asked_for_at_every_pace() {
+        let setting = Setting { members: 2, clients: 1, cpus: Vec::new(), wait: Wait::Adaptive };
+        let mut logs = Logs::open(forms().next().expect("a form"), &setting, 0).expect("a group");
+        for pace in [Pace::OneByOne, Pace::Outstanding, Pace::Rate(20_000.0)] {
+            let block = logs.block(100, pace, Span::Requests(40)).expect("nothing is lost");
+            assert_eq!((block.operations, block.writes.samples()), (40, 40), "{pace:?}");
+        }
+        // Each is sent at its time, however long those before took.
+        let block =
+            logs.block(100, Pace::Rate(1000.0), Span::Time(Duration::from_millis(20))).expect("nothing is lost");
+        assert_eq!(block.operations, 20);
+    }
+
+    #[test]
+    fn digests_tell_every_byte_of_a_state_and_survive_a_checkpoint() {
+        let mut log = Log::new((0..1021).map(|at| at as u8).collect());
+        log.apply(0, &vec![1, 2, 3]);
+        for at in 0..log.blob.len() {
+            let mut blob = log.blob.clone();
+            blob[at] ^= 1 << (at % 8);
+            assert_ne!(Log::of(log.sum, blob).digest(), log.digest(), "byte {at}");
+        }
+        assert_ne!(Log::of(log.sum + 1, log.blob.clone()).digest(), log.digest());
+        let mut bytes = Vec::new();
+        log.snapshot(&mut bytes).expect("there is room");
+        assert_eq!(Log::restore(&mut &bytes[..]).expect("whole").digest(), log.digest());
     }
 }

@@ -249,6 +249,7 @@ pub(super) fn fill(client: &mut dyn Client, rank: usize, clients: usize) -> Resu
 
 /// Reads what all clients have filled in: what was written has to be seen.
 pub(super) fn verify(client: &mut dyn Client) -> Result<(), Failure> {
+    client.catch_up()?;
     (1..=KEYS).try_for_each(|key| {
         let value = client.get(key)?;
         if value == Some(value_of(key, key)) { Ok(()) } else { Err(wrong(key, value)) }

@@ -80,13 +80,24 @@ impl FromStr for RobustPart {
     }
 }
 
+/// When the client of a log sends its next request.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Pace {
+    /// Once the last one is done.
+    OneByOne,
+    /// As long as fewer than 15 are under way.
+    Outstanding,
+    /// At this number a second, whatever became of those before.
+    Rate(f64),
+}
+
 /// The work of the clients in one situation.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Workload {
     /// Operations on a store.
     Store { words: &'static str, mix: Mix, is_skewed: bool, rate: Option<f64> },
-    /// Requests of this many bytes to a log, each once the last is done or 16 at a time.
-    Requests { bytes: usize, is_open: bool },
+    /// Requests of this many bytes to a log.
+    Requests { bytes: usize, pace: Pace },
     /// Checkpoints of this many bytes.
     Checkpoints { bytes: usize },
 }
@@ -98,6 +109,8 @@ pub(super) struct Case {
     pub(super) replicas: usize,
     pub(super) clients: usize,
     pub(super) in_processes: bool,
+    /// Whether reads of stale values are raced, too.
+    pub(super) has_stale_reads: bool,
 }
 
 impl Workload {
@@ -106,8 +119,9 @@ impl Workload {
         match *self {
             Self::Store { words, rate: None, .. } => words.to_owned(),
             Self::Store { words, rate: Some(rate), .. } => format!("{words}, {rate:.0}/s"),
-            Self::Requests { bytes, is_open: true } => format!("requests of {bytes} B, 16 at a time"),
-            Self::Requests { bytes, is_open: false } => format!("requests of {bytes} B, one at a time"),
+            Self::Requests { bytes, pace: Pace::OneByOne } => format!("requests of {bytes} B, one at a time"),
+            Self::Requests { bytes, pace: Pace::Outstanding } => format!("requests of {bytes} B, 15 at a time"),
+            Self::Requests { bytes, pace: Pace::Rate(rate) } => format!("requests of {bytes} B, {rate:.0}/s"),
             Self::Checkpoints { bytes } => format!("checkpoints of {bytes} B"),
         }
     }
@@ -148,7 +162,7 @@ pub(super) fn cases(preset: Option<Preset>, is_quick: bool, members: &[usize], r
             (or(&[8, 12, 16, 20, 24, 28], &[8]), Box::new(|replicas| vec![case(WRITES, replicas, 4)]))
         }
         Some(Preset::SmeltKvs) => (or(&[8], &[4]), Box::new(smelt_kvs)),
-        Some(Preset::ZimpPaxos) => (or(&[5], &[5]), Box::new(|replicas| zimp_paxos(replicas, is_quick))),
+        Some(Preset::ZimpPaxos) => (or(&[5], &[5]), Box::new(|replicas| zimp_paxos(replicas, is_quick, rate))),
         Some(Preset::ZimpSnap) => (or(&[2, 4, 8, 16, 24], &[2, 4]), Box::new(zimp_snap)),
         Some(Preset::Ycsb) => {
             (or(&[2, 8], &[2]), Box::new(|replicas| ycsb(rate).map(|load| case(load, replicas, replicas)).to_vec()))
@@ -158,8 +172,8 @@ pub(super) fn cases(preset: Option<Preset>, is_quick: bool, members: &[usize], r
 }
 
 /// Clients that are threads.
-const fn case(workload: Workload, replicas: usize, clients: usize) -> Case {
-    Case { workload, replicas, clients, in_processes: false }
+pub(super) const fn case(workload: Workload, replicas: usize, clients: usize) -> Case {
+    Case { workload, replicas, clients, in_processes: false, has_stale_reads: false }
 }
 
 /// A client at each replica, among threads and among processes. A quick run leaves out what no gate asks for and another row
@@ -179,14 +193,22 @@ fn usual(replicas: usize, is_quick: bool) -> Vec<Case> {
 }
 
 fn smelt_kvs(replicas: usize) -> Vec<Case> {
-    let with = |clients| [case(FIFTHS, replicas, clients), case(READS, replicas, clients)];
+    let of = |workload, clients| Case { has_stale_reads: true, ..case(workload, replicas, clients) };
+    let with = |clients| [of(FIFTHS, clients), of(READS, clients)];
     [replicas, 2 * replicas, 4 * replicas].into_iter().flat_map(with).collect()
 }
 
-fn zimp_paxos(replicas: usize, is_quick: bool) -> Vec<Case> {
+/// The most bytes in a second that a client with a rate sends: no more than a log among five replicas that share two CPUs takes.
+const MOST_BYTES_A_SECOND: f64 = 50e6;
+
+fn zimp_paxos(replicas: usize, is_quick: bool, rate: f64) -> Vec<Case> {
     const SIZES: &[usize] = &[1, 64, 128, 512, 1024, 4096, 10 << 10, 100 << 10, 1 << 20];
     let sizes = if is_quick { &[1, 10 << 10, 1 << 20] } else { SIZES };
-    let of = |&bytes: &usize| [true, false].map(|is_open| case(Workload::Requests { bytes, is_open }, replicas, 1));
+    let of = |&bytes: &usize| {
+        let rate = rate.min(MOST_BYTES_A_SECOND / bytes as f64);
+        let paces = [Pace::Outstanding, Pace::OneByOne, Pace::Rate(rate)];
+        paces.map(|pace| case(Workload::Requests { bytes, pace }, replicas, 1))
+    };
     sizes.iter().flat_map(of).collect()
 }
 

@@ -8,7 +8,7 @@ use corecast_race::gate::Gate;
 contender_rows!(ReplicaRow, RobustRow);
 
 /// The outcome of `corecast bench replica`. Its four strata are never mixed: robustness, exact costs, wall clock, simulation.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub struct ReplicaReport {
     /// The machine's name.
     pub machine: String,
@@ -24,6 +24,8 @@ pub struct ReplicaReport {
     pub cpus: Vec<u32>,
     /// How nodes waited.
     pub wait: String,
+    /// Busy processes beside the run, which the benchmark itself has started.
+    pub busy: usize,
     /// Threads of other programs that wanted a CPU when the run began, as the system's load average tells.
     pub foreign_load: Option<f64>,
     /// Stratum 1: pauses and losses when replicas idle, are stopped or die.
@@ -32,6 +34,8 @@ pub struct ReplicaReport {
     pub costs: Vec<CostRow>,
     /// Stratum 3: times here, one entry for each situation.
     pub cells: Vec<ReplicaCell>,
+    /// How long users wait beside checkpoints; empty unless checkpoints are raced.
+    pub pauses: Vec<PauseRow>,
     /// Whether the simulation predicts stratum 3.
     pub predictions: Vec<PredictionRow>,
     /// Stratum 4: computed, not measured.
@@ -51,7 +55,8 @@ pub struct RobustRow {
     pub contender: String,
     /// True for what corecast offers.
     pub ours: bool,
-    /// The event: `idle`, `stopped`, `leader killed`, `acceptor killed`, `leader stopped` or `restart`.
+    /// The event: `idle`, `stopped`, `leader killed`, `acceptor killed`, `leader stopped`, `acceptor stopped` or
+    /// `restart`.
     pub event: &'static str,
     /// Replicas.
     pub replicas: usize,
@@ -70,6 +75,8 @@ pub struct RobustRow {
     pub p99_ms: Option<f64>,
     /// The longest; of `idle` and `stopped` the longest write.
     pub longest_ms: Option<f64>,
+    /// The longest of the reads of the writer's own replica, as it is, right after an event.
+    pub local_ms: Option<f64>,
     /// The time without a sign of life after which a node with work counts as stuck here.
     pub suspicion_ms: Option<f64>,
     /// The bytes of the log, or of the state of `restart`.
@@ -81,7 +88,7 @@ pub struct RobustRow {
 }
 
 /// Counters of a group in its normal case, for each command.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub struct CostRow {
     /// The form of replication, or a protocol that is only computed.
     pub protocol: String,
@@ -107,6 +114,10 @@ pub struct CostRow {
     pub commits: Option<f64>,
     /// Compare-and-swaps for a role.
     pub role_cas: Option<f64>,
+    /// Times that the bytes of a command of 1 KiB were written for the log.
+    pub payload_writes: Option<f64>,
+    /// Times that replicas read them, all replicas together.
+    pub payload_reads: Option<f64>,
 }
 
 /// All contenders in one situation, interleaved.
@@ -157,8 +168,34 @@ pub struct ReplicaRow {
     pub failed: bool,
 }
 
+/// A reader and a writer without a break at the node whose state a checkpoint writes. A pause is the longest operation that was
+/// under way in a window.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct PauseRow {
+    /// The form of replication.
+    pub series: &'static str,
+    /// Replicas.
+    pub replicas: usize,
+    /// The bytes of a state.
+    pub bytes: usize,
+    /// Checkpoints, each in a window of its own, with another window after it in which there is none.
+    pub checkpoints: usize,
+    /// The reader's pause beside a checkpoint, in microseconds: the median of the windows.
+    pub read_us: Option<f64>,
+    /// The same of 99 in 100.
+    pub read_p99_us: Option<f64>,
+    /// The reader's pause in the windows without a checkpoint: the median.
+    pub read_alone_us: Option<f64>,
+    /// The writer's pause beside a checkpoint: the median.
+    pub write_us: Option<f64>,
+    /// The same of 99 in 100.
+    pub write_p99_us: Option<f64>,
+    /// The writer's pause in the windows without a checkpoint: the median.
+    pub write_alone_us: Option<f64>,
+}
+
 /// A latency that the model predicts, beside the one measured.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub struct PredictionRow {
     /// The form of replication.
     pub series: &'static str,

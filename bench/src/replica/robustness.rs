@@ -1,8 +1,9 @@
 //! Stratum 1: writers go on when a replica idles, is stopped or dies, and nothing that was acknowledged is lost.
 //!
 //! The writer is a node of this process; the others are processes, so that they can be killed and stopped. Before each event
-//! a writer that has got a role leaves and comes back: the roles are then with processes. A pause runs from the signal until a
-//! write that began after it is acknowledged.
+//! a writer that has got a role leaves and comes back: the roles are then with processes. A pause runs from the signal, or from
+//! the moment at which a stopped process stands still, until a write that began after it is acknowledged. Right before that write
+//! the writer's node is read as it is.
 
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
@@ -11,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use corecast::base::wait::Wait;
 use corecast::replica::kv::{Compact, CompactSet};
-use corecast::replica::{Level, Node, Replicated};
+use corecast::replica::{Level, Node, NodeId, Replicated, Session, Status};
 use fastrand::Rng;
 use rustix::process::{Pid, Signal, kill_process};
 
@@ -22,6 +23,7 @@ use super::ours::{LOG_COMMANDS, config_of_robustness};
 use super::play::value_of;
 use super::report::RobustRow;
 use super::series::Series;
+use super::standstill;
 use crate::stats::{Samples, median};
 use corecast_race::child::Child;
 use corecast_race::failure::Failure;
@@ -31,6 +33,8 @@ use corecast_race::harness::Abort;
 const LOG_BYTES: u64 = LOG_COMMANDS * 64;
 /// Keys of the writer.
 const KEYS: u64 = 512;
+/// Reads of the writer's own replica after each event. All of them together take a few microseconds of the pause.
+const LOCAL_READS: u64 = 100;
 /// How long a write may take before the group counts as stuck.
 const STUCK: Duration = Duration::from_secs(10);
 /// How long the group may take until it is whole again.
@@ -52,17 +56,41 @@ pub(super) enum Event {
     LeaderKilled,
     AcceptorKilled,
     LeaderStopped,
+    AcceptorStopped,
 }
 
 impl Event {
-    pub(super) const ALL: [Self; 3] = [Self::LeaderKilled, Self::AcceptorKilled, Self::LeaderStopped];
+    pub(super) const ALL: [Self; 4] =
+        [Self::LeaderKilled, Self::AcceptorKilled, Self::LeaderStopped, Self::AcceptorStopped];
 
     pub(super) fn words(self) -> &'static str {
         match self {
             Self::LeaderKilled => "leader killed",
             Self::AcceptorKilled => "acceptor killed",
             Self::LeaderStopped => "leader stopped",
+            Self::AcceptorStopped => "acceptor stopped",
         }
+    }
+
+    fn is_stop(self) -> bool {
+        matches!(self, Self::LeaderStopped | Self::AcceptorStopped)
+    }
+
+    /// The node to which it happens.
+    fn target(self, status: &Status) -> NodeId {
+        match self {
+            Self::LeaderKilled | Self::LeaderStopped => status.leader,
+            Self::AcceptorKilled | Self::AcceptorStopped => status.acceptor,
+        }
+    }
+
+    /// Lets it happen to a process. Returns when the process does nothing any more.
+    fn happen(self, pid: Pid) -> Result<(), Failure> {
+        if self.is_stop() {
+            return standstill::stop(pid);
+        }
+        // It has not been waited for, so the number is still its own.
+        kill_process(pid, Signal::KILL).map_err(Failure::refused)
     }
 }
 
@@ -82,30 +110,42 @@ struct Writer {
     pauses: Vec<f64>,
     writes: u64,
     longest: Duration,
+    /// The longest read of the own replica after an event.
+    longest_local: Duration,
 }
 
 impl Writer {
     fn new(node: Node<Compact>) -> Self {
         let acknowledged = vec![0; KEYS as usize];
-        Self { node, number: 0, acknowledged, pauses: Vec::new(), writes: 0, longest: Duration::ZERO }
+        let (longest, longest_local) = (Duration::ZERO, Duration::ZERO);
+        Self { node, number: 0, acknowledged, pauses: Vec::new(), writes: 0, longest, longest_local }
     }
 
-    /// Writes until `is_over`, which is asked with the start of each write that was acknowledged.
-    fn write_until(&mut self, mut is_over: impl FnMut(Instant) -> bool) -> Result<(), Failure> {
-        let mut session = self.node.session().map_err(Failure::refused)?;
-        loop {
-            self.number += 1;
-            let key = self.number % KEYS;
-            let set = CompactSet { key: key.to_le_bytes(), value: value_of(key, self.number) };
+    fn session(&self) -> Result<Session<Compact>, Failure> {
+        self.node.session().map_err(Failure::refused)
+    }
+
+    /// One write, which is acknowledged.
+    fn write(&mut self, session: &mut Session<Compact>) -> Result<(), Failure> {
+        self.number += 1;
+        let key = self.number % KEYS;
+        let set = CompactSet { key: key.to_le_bytes(), value: value_of(key, self.number) };
+        let begin = Instant::now();
+        session.execute_timeout(&set, STUCK).map_err(Failure::refused)?;
+        self.longest = self.longest.max(begin.elapsed());
+        self.acknowledged[key as usize] = self.number;
+        self.writes += 1;
+        Ok(())
+    }
+
+    /// Reads the own replica as it is.
+    fn read_locally(&mut self) -> Result<(), Failure> {
+        for key in 0..LOCAL_READS {
             let begin = Instant::now();
-            session.execute_timeout(&set, STUCK).map_err(Failure::refused)?;
-            self.longest = self.longest.max(begin.elapsed());
-            self.acknowledged[key as usize] = self.number;
-            self.writes += 1;
-            if is_over(begin) {
-                return Ok(());
-            }
+            self.node.read(Level::Local, &key.to_le_bytes()).map_err(Failure::refused)?;
+            self.longest_local = self.longest_local.max(begin.elapsed());
         }
+        Ok(())
     }
 
     /// Acknowledged writes that are not there.
@@ -180,7 +220,8 @@ impl<'a> Cast<'a> {
                 return Ok(());
             }
             if !roles.contains(&status.me) {
-                self.writer.write_until(|_| true)?;
+                let mut session = self.writer.session()?;
+                self.writer.write(&mut session)?;
                 continue;
             }
             let node = attach(self.run, self.series, &self.fd)?;
@@ -213,34 +254,27 @@ impl<'a> Cast<'a> {
     /// One event, at a moment that is drawn, and the pause after it.
     fn suffer(&mut self, event: Event, random: &mut Rng) -> Result<(), Failure> {
         self.hand_over()?;
-        let status = self.writer.node.status();
-        let role = if event == Event::AcceptorKilled { status.acceptor } else { status.leader };
+        let role = event.target(&self.writer.node.status());
         let slot = usize::from(role.slot);
         let child = self.child(role.slot).ok_or_else(|| Failure::Refused(format!("no process has slot {slot}")))?;
         let pid = Pid::from_raw(child.pid() as i32).expect("a process has a number");
-        let signal = if event == Event::LeaderStopped { Signal::STOP } else { Signal::KILL };
         let at = Instant::now() + Duration::from_micros(random.u64(2_000..8_000));
-        let mut sent = None;
-        let mut pause = Duration::ZERO;
-        self.writer.write_until(|begin| match sent {
-            None if Instant::now() >= at => {
-                // It has not been waited for, so the number is still its own.
-                let _ = kill_process(pid, signal);
-                sent = Some(Instant::now());
-                false
-            }
-            None => false,
-            Some(sent) => {
-                pause = sent.elapsed();
-                begin >= sent
-            }
-        })?;
-        self.writer.pauses.push(pause.as_secs_f64() * 1e3);
+        let mut session = self.writer.session()?;
+        while Instant::now() < at {
+            self.writer.write(&mut session)?;
+        }
+        // A process that is killed ends after this, so the pause begins before; one that is stopped went on until it stood still.
+        let before = Instant::now();
+        event.happen(pid)?;
+        let begin = if event.is_stop() { Instant::now() } else { before };
+        self.writer.read_locally()?;
+        self.writer.write(&mut session)?;
+        self.writer.pauses.push(begin.elapsed().as_secs_f64() * 1e3);
         self.recover(slot, pid, event)
     }
 
     fn recover(&mut self, slot: usize, pid: Pid, event: Event) -> Result<(), Failure> {
-        if event == Event::LeaderStopped {
+        if event.is_stop() {
             let _ = kill_process(pid, Signal::CONT);
             // It comes back by itself; one that was put out takes a state of another member.
             return self.await_whole();
@@ -282,6 +316,7 @@ pub(super) fn events(
         median_ms: median(samples.all()),
         p99_ms: samples.quantile(0.99),
         longest_ms: samples.most(),
+        local_ms: Some(cast.writer.longest_local.as_secs_f64() * 1e3),
         ..of(run, series)
     })
 }
@@ -316,11 +351,10 @@ pub(super) fn held_back(
     if is_stopped {
         kill_process(pid, Signal::STOP).map_err(Failure::refused)?;
     }
-    let mut left = writes;
-    let cancelled = Arc::clone(&run.abort);
-    let written = cast.writer.write_until(|_| {
-        left -= 1;
-        left == 0 || cancelled.check().is_err()
+    let mut session = cast.writer.session()?;
+    let written = (0..writes).try_for_each(|_| {
+        run.abort.check()?;
+        cast.writer.write(&mut session)
     });
     let _ = kill_process(pid, Signal::CONT);
     run.abort.check()?;

@@ -9,23 +9,48 @@ pub(super) struct Series {
     /// Its name in every table.
     pub(super) name: &'static str,
     pub(super) placement: Placement,
-    /// Whether reads look into the lines of the table, beside the thread that applies, or take the lock of the state.
-    pub(super) reads_lines: bool,
+    pub(super) reads: Reads,
+}
+
+/// How a form's clients read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Reads {
+    /// Linearizable, under the lock of the state.
+    Locked,
+    /// Linearizable, from the lines of the table, beside the thread that applies.
+    Lines,
+    /// The client's own replica as it is, under the lock of the state: a value may be stale.
+    Local,
+}
+
+impl Series {
+    const fn separate(name: &'static str, reads: Reads) -> Self {
+        Self { name, placement: Placement::Separate, reads }
+    }
+
+    const fn fused(name: &'static str, reads: Reads) -> Self {
+        Self { name, placement: Placement::Fused, reads }
+    }
+
     /// Whether it is a form of its own, or differs in its reads only.
-    pub(super) is_form: bool,
+    fn is_form(&self) -> bool {
+        self.reads == Reads::Locked
+    }
 }
 
 /// All of them. The log of `shm` lies in memory that outlives its writer.
 pub(super) const SERIES: &[Series] = &[
-    Series { name: "shm-separate", placement: Placement::Separate, reads_lines: false, is_form: true },
-    Series { name: "shm-fused", placement: Placement::Fused, reads_lines: false, is_form: true },
-    Series { name: "shm-separate-lines", placement: Placement::Separate, reads_lines: true, is_form: false },
-    Series { name: "shm-fused-lines", placement: Placement::Fused, reads_lines: true, is_form: false },
+    Series::separate("shm-separate", Reads::Locked),
+    Series::fused("shm-fused", Reads::Locked),
+    Series::separate("shm-separate-lines", Reads::Lines),
+    Series::fused("shm-fused-lines", Reads::Lines),
+    Series::separate("shm-separate-local", Reads::Local),
+    Series::fused("shm-fused-local", Reads::Local),
 ];
 
 /// The forms whose writes differ.
 pub(super) fn forms() -> impl Iterator<Item = &'static Series> {
-    SERIES.iter().filter(|series| series.is_form)
+    SERIES.iter().filter(|series| series.is_form())
 }
 
 /// One form over messages.

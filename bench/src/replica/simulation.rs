@@ -32,7 +32,7 @@ const SEQUENTIAL: &str = "sequential";
 /// The name of the tree that the planner finds.
 pub(super) const AUTO: &str = "auto";
 /// The simulation's figures may differ from those measured by this part.
-const TOLERANCE: f64 = 0.25;
+pub(super) const TOLERANCE: f64 = 0.25;
 
 /// All trees on all models.
 pub(super) fn simulated() -> Result<Vec<SimulatedRow>, Failure> {

@@ -1,7 +1,7 @@
 //! Checkpoints of all replicas, as ZIMP's experiment: one node asks, all answer, and the next begins.
 //!
-//! Ours gather digests and lines of 64 bytes, and write one state out. The other way is what the paper's program does: every
-//! node sends its whole state through a channel to the one that asked, which reads it.
+//! Ours gather digests in lines of 64 bytes, and write one state out, or none where states are only compared. The other way is
+//! what the paper's program does: every node sends its whole state through a channel to the one that asked, which reads it.
 
 use std::thread;
 use std::time::{Duration, Instant};
@@ -17,13 +17,20 @@ use corecast_race::failure::Failure;
 
 /// The name of the row in which states are sent.
 pub(super) const COPIED: &str = "states copied";
+/// The name of the row in which digests are compared and no state is written.
+pub(super) const COMPARED: &str = "digests compared";
 /// How long a checkpoint may take.
 const LIMIT: Duration = Duration::from_secs(10);
 /// The longest part of a state that is one message.
 const PART: usize = 16 << 10;
 
-/// Checkpoints of a group of ours, until the time is over.
-pub(super) fn of_group(series: &Series, setting: &Setting, bytes: usize, time: Duration) -> Result<Block, Failure> {
+/// Checkpoints of a group of ours, until the time is over; their states are written, or only compared.
+pub(super) fn of_group(
+    (series, is_written): (&Series, bool),
+    setting: &Setting,
+    bytes: usize,
+    time: Duration,
+) -> Result<Block, Failure> {
     let logs = Logs::open(series, setting, bytes)?;
     let initiator = logs.nodes.last().expect("a group has a node");
     let mut state = Vec::with_capacity(bytes + (64 << 10));
@@ -32,10 +39,11 @@ pub(super) fn of_group(series: &Series, setting: &Setting, bytes: usize, time: D
     while Instant::now() < until {
         let begin = Clock::get().ticks();
         state.clear();
-        let cut = initiator.checkpoint(&mut state, LIMIT).map_err(Failure::refused)?;
+        let cut = if is_written { initiator.checkpoint(&mut state, LIMIT) } else { initiator.compare(LIMIT) };
+        let cut = cut.map_err(Failure::refused)?;
         tally.writes.add(Clock::get().ticks() - begin);
         tally.operations += 1;
-        if cut.digests.len() != setting.members || !cut.diverged.is_empty() || state.len() < bytes {
+        if cut.digests.len() != setting.members || !cut.diverged.is_empty() || is_written && state.len() < bytes {
             return Err(Failure::Wrong(format!("{cut:?} of {} members, {} bytes", setting.members, state.len())));
         }
     }

@@ -2013,7 +2013,7 @@ corecast_status corecast_replica_read_timeout_ns(const corecast_replica *replica
 corecast_status corecast_replica_read_status(const corecast_replica *replica,
                                              corecast_replica_status *status);
 
-// Takes a consistent cut: writes the state of this replica at one place of the log to a descriptor, or nowhere if that is
+// Takes a consistent cut: writes the state of this replica at one place of the log to a descriptor, or no state if that is
 // -1, and compares its digest with those of the other members there. Members whose digest is not that of most are put out:
 // they get CORECAST_DIVERGED. CORECAST_UNKNOWN if the cut was not reached within `timeout_ns` nanoseconds.
 corecast_status corecast_replica_take_checkpoint(const corecast_replica *replica,

@@ -230,7 +230,8 @@ impl From<ReadError> for Failure {
         let status = match error {
             ReadError::Lagging { .. } => Status::Lagging,
             ReadError::Expelled(_) => Status::Expelled,
-            ReadError::Poisoned { .. } => Status::Poisoned,
+            ReadError::Poisoned { .. } | ReadError::Panicked { .. } => Status::Poisoned,
+            ReadError::Diverged { .. } => Status::Diverged,
             ReadError::Forked(_) => Status::Forked,
             ReadError::Lost => Status::Died,
             _ => Status::System,

@@ -79,6 +79,23 @@ pub enum Operation {
     MaxLoc,
 }
 
+impl Operation {
+    const ALL: [Self; OPERATIONS] = [
+        Self::Max,
+        Self::Min,
+        Self::Sum,
+        Self::Prod,
+        Self::Land,
+        Self::Band,
+        Self::Lor,
+        Self::Bor,
+        Self::Lxor,
+        Self::Bxor,
+        Self::MinLoc,
+        Self::MaxLoc,
+    ];
+}
+
 /// A handle that is predefined.
 struct Predefined {
     /// Its name in headers.
@@ -207,11 +224,11 @@ impl Constants {
         self.abi == Abi::OpenMpi
     }
 
-    /// True for operations that the standard defines.
+    /// The operation of this handle; `None` if it is none that the standard defines.
     #[inline]
     #[must_use]
-    pub fn is_predefined(&self, op: Handle) -> bool {
-        self.operations.contains(&op)
+    pub fn operation_of(&self, op: Handle) -> Option<Operation> {
+        self.operations.iter().zip(Operation::ALL).find_map(|(&known, operation)| (known == op).then_some(operation))
     }
 
     /// The handle of an operation.
@@ -395,7 +412,8 @@ mod tests {
         let passed = 0xdead_beef_4400_0000;
         assert_eq!(mpich.handle(passed), mpich.comm_world);
         assert_eq!(standard.handle(passed), passed);
-        assert!(mpich.is_predefined(mpich.operation(Operation::Sum)) && !mpich.is_predefined(0x5800_000d));
+        assert!(Operation::ALL.iter().all(|&known| mpich.operation_of(mpich.operation(known)) == Some(known)));
+        assert_eq!(mpich.operation_of(0x5800_000d), None);
         assert_eq!(standard.operation(Operation::MaxLoc), 0x39);
         assert_eq!(standard.scalar(Scalar::F64), 0x214);
     }

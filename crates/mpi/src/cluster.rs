@@ -35,7 +35,7 @@ impl Cluster {
     /// # Errors
     /// An [`OpenError`] that names the trouble; it is returned within `CORECAST_MPI_TIMEOUT` seconds, 60 by default.
     pub fn from_env() -> Result<Self, OpenError> {
-        Self::open(Limit::from_env())
+        Self::open(Limit::from_env()?)
     }
 
     /// As [`from_env`](Self::from_env), within this time, whatever the environment says.

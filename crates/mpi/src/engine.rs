@@ -17,7 +17,7 @@ use crate::buffer::Slots;
 use crate::control::Control;
 use crate::error::MpiError;
 use crate::library::Library;
-use crate::session::Session;
+use crate::session::{End, Session};
 use crate::steps::Steps;
 
 /// The polls of a step between two looks at the control communicator. A look costs as much as a poll.
@@ -48,6 +48,8 @@ pub(crate) struct MpiEngine {
     polls: u32,
     /// Set by a fault, until the engine is remade.
     has_failed: bool,
+    /// True once a node is lost. It stays so when the engine is remade.
+    has_lost: bool,
     /// The number of times that it was remade.
     epoch: u32,
     /// The only thread that may call, if the library was initialised for one.
@@ -67,6 +69,7 @@ impl MpiEngine {
             control,
             polls: 0,
             has_failed: false,
+            has_lost: false,
             epoch: 0,
             only_thread,
             facts,
@@ -99,7 +102,7 @@ impl MpiEngine {
             let failed =
                 comms.flat_map(|comm| self.session.library.failed_ranks(comm)).find(|&node| node != self.facts.node);
             if let Some(node) = failed {
-                self.control.note_lost(node);
+                self.note_lost(node as u32);
                 return Fault::NodeLost { node };
             }
         }
@@ -146,6 +149,7 @@ impl MpiEngine {
         let node = node as usize;
         if node < self.facts.nodes() && node != self.facts.node {
             self.control.note_lost(node);
+            self.has_lost = true;
         }
     }
 
@@ -175,13 +179,14 @@ impl MpiEngine {
             Some(deadline) => library.call_apart(deadline, move |library| library.shrink(spare))?,
             None => Some(library.shrink(spare)),
         };
-        let (comm, kept) = made.ok_or_else(|| MpiError::late("MPIX_Comm_shrink"))??;
+        let (comm, kept) = made.ok_or_else(|| MpiError::left_behind("MPIX_Comm_shrink"))??;
         let comms = Communicators::of(library, comm, self.operations.len(), &mut || is_past(deadline));
         // Nodes that still wait for this one are told by the library that it has given up.
         let comms = comms.inspect_err(|_| library.revoke(comm))?;
         let node = kept.iter().position(|&node| node == self.facts.node).expect("this node lives");
         self.control = Control::open(library, comms.control, node, kept.len(), self.epoch + 1)?;
         (self.operations, self.spare) = (comms.operations, comms.spare);
+        self.has_lost |= kept.len() < self.facts.nodes();
         let mut living = NodeSet::none(self.facts.nodes());
         kept.iter().for_each(|&node| living.insert(node));
         self.facts.node = node;
@@ -304,12 +309,17 @@ impl Engine for MpiEngine {
         self.send_last_words();
         self.control.close(&self.session.library);
         let is_clean = is_clean && !self.has_failed && self.steps.is_empty();
-        if is_clean {
-            let comms = self.operations.iter().chain([&self.control.comm, &self.spare]);
+        let survives = self.facts.survival == Survival::Nodes;
+        let has_lost = self.has_lost && survives;
+        // No operation runs on the spare one, so that nodes can meet there that were interrupted in different operations.
+        let meeting = (survives && self.session.ends_library()).then_some(self.spare);
+        if is_clean && !has_lost {
+            let comms = self.operations.iter().copied().chain([self.control.comm, self.spare]);
             // An error leaves a communicator to the library.
-            comms.for_each(|&comm| drop(self.session.library.free(comm)));
+            let freed = comms.filter(|&comm| Some(comm) != meeting);
+            freed.for_each(|comm| drop(self.session.library.free(comm)));
         }
-        self.session.end(is_clean);
+        self.session.end(End { is_clean, has_lost, comm: meeting });
     }
 }
 

@@ -28,6 +28,13 @@ impl MpiError {
         Self { is_late: true, ..Self::of_no_class(call, "not all nodes have called it in time".to_owned()) }
     }
 
+    /// The same, where the library cannot be told that this process does not wait any longer.
+    pub(crate) fn left_behind(call: &'static str) -> Self {
+        let text =
+            "not all nodes have called it in time; the others wait for this process until it has ended".to_owned();
+        Self { text, ..Self::late(call) }
+    }
+
     /// The system has refused the thread that a call needs.
     pub(crate) fn no_thread(error: &std::io::Error) -> Self {
         Self::of_no_class("a thread for a call of MPI", error.to_string())
@@ -169,6 +176,14 @@ pub enum OpenError {
         host: String,
         /// Why it cannot.
         reason: String,
+    },
+    /// A variable of the environment has a value that is no time.
+    #[error("{variable} is `{value}`, which is no time in seconds")]
+    BadTime {
+        /// The variable.
+        variable: &'static str,
+        /// Its value.
+        value: String,
     },
     /// The library was finalized, which is for good.
     #[error("MPI was finalized in this process already; a process opens a cluster once")]

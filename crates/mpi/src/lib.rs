@@ -16,8 +16,8 @@
 //! ```
 //!
 //! **Progress:** blocking only in [`Cluster::from_env`], `remake` and `close`; everything else starts and polls. The first two
-//! have limits of time. `close` waits for all nodes to end, as launchers want it, or for 2 s after a fault;
-//! [`END_TIMEOUT_VARIABLE`] sets a limit for the first of these. Calls of MPI that nothing ends early (`MPIX_Comm_shrink`,
+//! have limits of time. `close` waits for all nodes to end, as launchers want it, or for 2 s after a fault, or for 30 s after a loss
+//! that the group has survived; [`END_TIMEOUT_VARIABLE`] sets another limit for the first and the last of these. Calls of MPI that nothing ends early (`MPIX_Comm_shrink`,
 //! `MPI_Comm_split`) are made on a thread of their own, so that they can be left behind at the limit; where the program has
 //! initialised MPI for one thread, they are not.
 //! MPI itself makes progress only when it is called, which the polls of a leader do.
@@ -46,12 +46,13 @@ mod rank;
 mod session;
 mod set_up;
 mod steps;
+mod time_variable;
 mod ulfm;
 
 pub use cluster::Cluster;
 pub use error::{MpiError, OpenError, Stage};
 pub use launcher::Launcher;
-pub use library_info::LibraryInfo;
+pub use library_info::{LibraryInfo, SURVIVAL_FLAGS};
 pub use rank::Rank;
 pub use session::END_TIMEOUT_VARIABLE;
 pub use set_up::TIMEOUT_VARIABLE;

@@ -225,16 +225,26 @@ impl Library {
         Ok(Some(*unsafe { Box::from_raw(lowest) }))
     }
 
-    /// Waits until all processes of the library have called this, and lets it finish its messages. An error ends it earlier.
-    pub(crate) fn meet_at_end(&self) {
-        let met = self.lowest(0, self.constants.comm_world, &mut || false);
+    /// Waits until all processes of a communicator have called this, those of the library if there is none, and lets it finish its
+    /// messages. False if a process is lost; the others are told so, as they may wait for this one.
+    pub(crate) fn meet_at_end(&self, comm: Option<Handle>) -> bool {
+        let survives = self.survives_deaths().is_ok();
+        let world = self.constants.comm_world;
+        let has_lost = survives && comm.is_none() && !self.failed_ranks(world).is_empty();
+        let comm = comm.unwrap_or(world);
+        let met = if has_lost { None } else { Some(self.lowest(0, comm, &mut || false)) };
+        if survives && met.is_none_or(|met| met.is_err_and(|error| error.is_failure)) {
+            self.revoke(comm);
+            return false;
+        }
         // `MPI_Finalize` of MPICH 4 over UCX waits for answers of other processes, which do not answer any more once their own
         // part of it is done: it hung in half of all launches.
         let begin = Instant::now();
-        while met.is_ok() && begin.elapsed() < LAST_MESSAGES {
+        while begin.elapsed() < LAST_MESSAGES {
             self.proceed();
             thread::sleep(NAP);
         }
+        true
     }
 
     /// Waits until an operation is done; false if it is not before the deadline. Then its request stays with the library.

@@ -24,11 +24,19 @@ pub struct LibraryInfo {
     pub mortality: Option<&'static str>,
 }
 
-/// Of Open MPI from version 5 on. The detector's flags are called deprecated; without them, survivors of a death were never told
-/// of it in 20 of 34 trials with version 5.0.11 over TCP, and with them in 0 of 47. The component `han` crashes if a death
-/// precedes its first collective (ompi#13915), and only `ob1` is adapted to failures.
-const SURVIVING: &str = "--map-by ppr:1:node --bind-to none --with-ft ulfm --mca mpi_ft_detector 1 \
-     --mca mpi_ft_detector_period 0.1 --mca mpi_ft_detector_timeout 0.4 --mca coll ^han --mca pml ob1";
+macro_rules! survival_flags {
+    () => {
+        "--with-ft ulfm --mca mpi_ft_detector 1 --mca mpi_ft_detector_period 0.1 --mca mpi_ft_detector_timeout 0.4 \
+         --mca coll ^han --mca pml ob1"
+    };
+}
+
+/// The options with which the launcher of Open MPI from version 5 on lets a program survive the death of a process.
+///
+/// The detector's are called deprecated; without them, survivors of a death were never told of it in 20 of 34 trials with version
+/// 5.0.11 over TCP, and with them in 0 of 47. The component `han` crashes if a death precedes its first collective (ompi#13915), and
+/// only `ob1` is adapted to failures.
+pub const SURVIVAL_FLAGS: &str = survival_flags!();
 
 impl LibraryInfo {
     /// Finds and loads the library that [`Cluster::from_env`](crate::Cluster::from_env) would take, and does not initialise it.
@@ -55,7 +63,7 @@ impl LibraryInfo {
     #[must_use]
     pub fn launch_flags(&self) -> &'static str {
         match self.abi {
-            Abi::OpenMpi if self.major() >= 5 => SURVIVING,
+            Abi::OpenMpi if self.major() >= 5 => concat!("--map-by ppr:1:node --bind-to none ", survival_flags!()),
             Abi::OpenMpi => "--map-by ppr:1:node --bind-to none",
             _ => "-ppn 1 -bind-to none",
         }

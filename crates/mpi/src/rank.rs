@@ -61,7 +61,7 @@ impl Rank {
         let dir = SocketDir::of_user();
         // Ranks compare the folder in which they meet, so each makes it first.
         let is_made = dir.make();
-        let set_up = SetUp::of(Launcher::from_env(), Limit::from_env(), home(&dir))?;
+        let set_up = SetUp::of(Launcher::from_env(), Limit::from_env()?, home(&dir))?;
         let homes: Vec<u64> = set_up.facts.iter().map(|facts| facts.home).collect();
         let nodes = nodes_of(&homes);
         let is_here = |ranks: &Vec<usize>| ranks.contains(&set_up.rank);

@@ -5,6 +5,9 @@
 //! however long they compute or write after their last operation: launchers end all processes when one leaves without a finished
 //! `MPI_Finalize`. One that has found a fault waits for a short time, as the others may never come. So processes meet before they
 //! finalize, and what waits without a limit is that meeting; `MPI_Finalize` itself has one, as it may hang.
+//!
+//! Where a library goes on after the death of a process, the processes that are left meet on a communicator of their own, for a
+//! limited time, and leave without `MPI_Finalize`: that of Open MPI 5.0.11 did not return after a second death, in 5 of 5 launches.
 
 use std::ffi::{c_int, c_void};
 use std::fmt;
@@ -17,16 +20,20 @@ use std::time::{Duration, Instant};
 
 use corecast_base::sync::{AtomicBool, Ordering};
 
+use crate::abi::Handle;
 use crate::error::{MpiError, OpenError};
 use crate::launcher::Launcher;
 use crate::library::Library;
+use crate::time_variable::seconds_of;
 
 /// The variable with the time for which a process that ends well waits for the others to end, in seconds; as long as it takes
 /// without it.
 pub const END_TIMEOUT_VARIABLE: &str = "CORECAST_MPI_END_TIMEOUT";
 /// The time for `MPI_Finalize` once all processes have come.
 const FINALIZE: Duration = Duration::from_secs(30);
-/// Both times after a fault, and in a process that ends with an exit code other than 0.
+/// The time for which the others are waited for after the loss of a process: one more may have died since.
+const AFTER_LOSS: Duration = Duration::from_secs(30);
+/// The times for both after a fault, and in a process that ends with an exit code other than 0.
 const AFTER_FAULT: Duration = Duration::from_secs(2);
 
 /// The library, and who ends it.
@@ -38,12 +45,25 @@ pub(crate) struct Session {
     is_guest: bool,
 }
 
+/// How a process ends its part.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct End {
+    /// True if all operations were completed.
+    pub(crate) is_clean: bool,
+    /// True if processes are lost that the library goes on without.
+    pub(crate) has_lost: bool,
+    /// The communicator of the processes that are left, on which they meet; that of all processes if `None`.
+    pub(crate) comm: Option<Handle>,
+}
+
 /// The thread that has initialised the library and waits to finalize it.
 struct Keeper {
-    end: Sender<()>,
+    end: Sender<End>,
     /// Heard once all processes have come to the end.
     met: Receiver<()>,
     ended: Receiver<Result<(), MpiError>>,
+    /// The limit that the environment sets for the end.
+    limit: Option<Duration>,
 }
 
 impl Session {
@@ -75,20 +95,25 @@ impl Session {
         self.is_guest
     }
 
+    /// True if [`end`](Self::end) is what finalizes the library.
+    pub(crate) fn ends_library(&self) -> bool {
+        self.keeper.lock().unwrap_or_else(PoisonError::into_inner).is_some()
+    }
+
     /// Finalizes the library, if this crate has initialised it and has not ended it before.
-    pub(crate) fn end(&self, is_clean: bool) {
+    pub(crate) fn end(&self, end: End) {
         let keeper = self.take_keeper();
-        if !is_clean && keeper.is_none() {
+        if !end.is_clean && keeper.is_none() {
             // ORDERING: Relaxed, the end of the process, which reads it, is behind this in its own order
             HAS_FAILED.store(true, Ordering::Relaxed);
         }
-        self.finish(keeper, is_clean);
+        self.finish(keeper, end);
     }
 
-    fn finish(&self, keeper: Option<Keeper>, is_clean: bool) {
+    fn finish(&self, keeper: Option<Keeper>, end: End) {
         // No thread may call the library while another one is in a call that was left behind.
         let keeper = keeper.filter(|_| !self.library.has_left_call());
-        keeper.into_iter().for_each(|keeper| keeper.end(is_clean));
+        keeper.into_iter().for_each(|keeper| keeper.end(end));
     }
 
     /// Leaves it to the end of the process to finalize the library, if this crate has initialised it.
@@ -137,23 +162,22 @@ extern "C" fn end_all(code: c_int, _argument: *mut c_void) {
     // ORDERING: Relaxed, stored by this process before it came to its end
     let is_clean = code == 0 && !HAS_FAILED.load(Ordering::Relaxed);
     let keepers = std::mem::take(&mut *AT_EXIT.lock().unwrap_or_else(PoisonError::into_inner));
-    keepers.into_iter().for_each(|keeper| keeper.end(is_clean));
-}
-
-/// The limit that the environment sets for the end.
-fn end_timeout() -> Option<Duration> {
-    let seconds = std::env::var(END_TIMEOUT_VARIABLE).ok()?.trim().parse::<f64>().ok()?;
-    Duration::try_from_secs_f64(seconds).ok()
+    // Members that do not lead have no communicator of their own, nor do they know of losses: their keepers look for some.
+    keepers.into_iter().for_each(|keeper| keeper.end(End { is_clean, has_lost: false, comm: None }));
 }
 
 impl Keeper {
     /// Waits for the other processes to end, after a clean end as long as it takes unless the environment sets a limit, and
     /// finalizes the library.
-    fn end(self, is_clean: bool) {
-        if self.end.send(()).is_err() {
+    fn end(self, end: End) {
+        if self.end.send(end).is_err() {
             return;
         }
-        let (limit, finalize) = if is_clean { (end_timeout(), FINALIZE) } else { (Some(AFTER_FAULT), AFTER_FAULT) };
+        let (limit, finalize) = match end {
+            End { is_clean: false, .. } => (Some(AFTER_FAULT), AFTER_FAULT),
+            End { has_lost: true, .. } => (Some(self.limit.unwrap_or(AFTER_LOSS)), FINALIZE),
+            End { .. } => (self.limit, FINALIZE),
+        };
         // A thread that has ended is waited for no longer.
         let has_met = match limit {
             Some(limit) => self.met.recv_timeout(limit) != Err(RecvTimeoutError::Timeout),
@@ -164,7 +188,7 @@ impl Keeper {
         };
         // There is nobody to tell an error of finalizing, and nothing to do about one.
         let is_late = !has_met || matches!(self.ended.recv_timeout(finalize), Err(RecvTimeoutError::Timeout));
-        if is_late && is_clean {
+        if is_late && end.is_clean {
             let (limit, why) = match limit.filter(|_| !has_met) {
                 Some(limit) => (limit, format!(" ({END_TIMEOUT_VARIABLE}), as other processes have not come")),
                 None => (finalize, ", although all processes have come".to_owned()),
@@ -179,6 +203,7 @@ impl Keeper {
 
     /// Initialises the library, and returns its level of threads; `None` if that was not done before the deadline.
     fn start(library: &Arc<Library>, deadline: Instant) -> Result<Option<(i32, Self)>, OpenError> {
+        let limit = seconds_of(END_TIMEOUT_VARIABLE)?;
         let (begun_sender, begun) = mpsc::channel();
         let (met_sender, met) = mpsc::channel();
         let (ended_sender, ended) = mpsc::channel();
@@ -190,11 +215,11 @@ impl Keeper {
             if begun_sender.send(initialized).is_err() || !is_initialized {
                 return;
             }
-            if end_receiver.recv().is_ok() {
-                library.meet_at_end();
+            if let Ok(End { has_lost, comm, .. }) = end_receiver.recv() {
+                let are_all_left = library.meet_at_end(comm) && !has_lost;
                 // They may be waited for no longer.
                 let _ = met_sender.send(());
-                let _ = ended_sender.send(library.finalize());
+                let _ = ended_sender.send(if are_all_left { library.finalize() } else { Ok(()) });
             }
         };
         let spawned = thread::Builder::new().name("corecast-mpi".to_owned()).spawn(work);
@@ -203,7 +228,7 @@ impl Keeper {
             reason: error.to_string(),
         })?;
         match begun.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
-            Ok(level) => Ok(Some((level?, Self { end, met, ended }))),
+            Ok(level) => Ok(Some((level?, Self { end, met, ended, limit }))),
             Err(RecvTimeoutError::Timeout) => Ok(None),
             Err(RecvTimeoutError::Disconnected) => {
                 Err(OpenError::System { action: "initialise MPI", reason: "its thread has ended".to_owned() })
@@ -221,6 +246,6 @@ impl fmt::Debug for Session {
 impl Drop for Session {
     fn drop(&mut self) {
         let keeper = self.take_keeper();
-        self.finish(keeper, false);
+        self.finish(keeper, End { is_clean: false, has_lost: false, comm: None });
     }
 }

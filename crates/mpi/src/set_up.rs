@@ -16,6 +16,7 @@ use crate::launcher::Launcher;
 use crate::library::{Library, Request};
 use crate::node_facts::{NodeFacts, interfaces};
 use crate::session::Session;
+use crate::time_variable::seconds_of;
 
 /// The variable with the limit of the set-up, in seconds.
 pub const TIMEOUT_VARIABLE: &str = "CORECAST_MPI_TIMEOUT";
@@ -35,10 +36,8 @@ pub(crate) struct Limit {
 
 impl Limit {
     /// From now on, as long as the environment says.
-    pub(crate) fn from_env() -> Self {
-        let told = std::env::var(TIMEOUT_VARIABLE).ok();
-        let seconds = told.and_then(|text| text.trim().parse::<f64>().ok()).filter(|&seconds| seconds > 0.0);
-        Self::of(seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok()).unwrap_or(TIMEOUT))
+    pub(crate) fn from_env() -> Result<Self, OpenError> {
+        Ok(Self::of(seconds_of(TIMEOUT_VARIABLE)?.unwrap_or(TIMEOUT)))
     }
 
     /// From now on, at most for a day.
@@ -248,7 +247,7 @@ mod tests {
 
     #[test]
     fn an_error_of_time_names_the_stage_and_the_missing() {
-        let error = Limit::from_env().over(Stage::Facts, listed(&[1]), Some(Abi::OpenMpi)).to_string();
+        let error = Limit::of(TIMEOUT).over(Stage::Facts, listed(&[1]), Some(Abi::OpenMpi)).to_string();
         assert!(
             error.starts_with("the exchange of facts was not finished within 60000 ms: rank 1; interfaces of"),
             "{error}"

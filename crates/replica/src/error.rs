@@ -1,6 +1,7 @@
 //! The errors of groups, operations and reads.
 
 use std::io;
+use std::path::PathBuf;
 
 use corecast_base::region::{AttachError, CreateError, Forked};
 use corecast_base::rendezvous::RendezvousError;
@@ -51,6 +52,19 @@ pub enum OpenError {
     /// The log or the snapshots in the folder could not be used.
     #[error("the files of the group could not be used: {0}")]
     Files(io::Error),
+    /// The files of one replica of a group that is to be made anew could not be used. The group starts from those of the others once
+    /// the folder is moved elsewhere; a result that only this replica has handed out is lost then.
+    #[error(
+        "the files of a replica in {} could not be used: {cause}; without that folder, the group starts from the files of its other \
+         replicas, and results that only this one has handed out are lost",
+        folder.display()
+    )]
+    Replica {
+        /// The folder.
+        folder: PathBuf,
+        /// The reason.
+        cause: Box<OpenError>,
+    },
     /// The state that a member gave is older than the files that an earlier node has left in this slot, in which a result may be
     /// that no other files hold. Members that run catch up: join again.
     #[error("the state that was taken shows {taken} commands, and the files of its slot hold {kept}")]
@@ -69,6 +83,14 @@ pub enum OpenError {
     /// The group has stopped.
     #[error("the group has stopped: all replicas panicked at command {0}")]
     Poisoned(Index),
+    /// The state machine panicked at a command that the files hold. Mend it: replicas that ran have applied the command.
+    #[error("the state machine panicked at command {index} in {}", folder.display())]
+    Panicked {
+        /// The folder of the replica whose files were read.
+        folder: PathBuf,
+        /// The place of the command, as the files count.
+        index: Index,
+    },
     /// A thread could not be started.
     #[error("no thread for the node: {0}")]
     Thread(io::Error),
@@ -176,6 +198,18 @@ pub enum ReadError {
     #[error("the group has stopped: all replicas panicked at command {index}")]
     Poisoned {
         /// The index of the command.
+        index: Index,
+    },
+    /// The state machine of this replica panicked at this command, and has perhaps done a part of it: nobody may see that.
+    #[error("the state machine of this replica panicked at command {index}")]
+    Panicked {
+        /// The index of the command.
+        index: Index,
+    },
+    /// The state differed from that of the other replicas: no answer from it would be right.
+    #[error("the state of this replica differed from that of the others at command {index}")]
+    Diverged {
+        /// The index of the cut.
         index: Index,
     },
     /// This node had been put out as too slow when the last member died. A `Local` read still works.

@@ -17,6 +17,8 @@ mod joining;
 mod linearizable;
 #[path = "net/messages.rs"]
 mod messages;
+#[path = "nodes/places.rs"]
+mod places;
 #[path = "net/returning.rs"]
 mod returning;
 #[path = "net/threads.rs"]

@@ -2,7 +2,11 @@
 
 #[path = "nodes/counter.rs"]
 mod counter;
+#[path = "nodes/files.rs"]
+mod files;
 #[path = "nodes/learning.rs"]
 mod learning;
+#[path = "nodes/places.rs"]
+mod places;
 #[path = "nodes/threads.rs"]
 mod threads;

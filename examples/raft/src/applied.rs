@@ -4,6 +4,7 @@
 use std::io::Cursor;
 use std::sync::{Mutex, PoisonError};
 
+use corecast::base::sync::{AtomicU64, Ordering};
 use corecast::replica::{Batch, Batched, ExecuteError, Level, Session};
 use openraft::storage::RaftStateMachine;
 use openraft::{
@@ -16,6 +17,17 @@ use crate::state::{Change, Entry, Previous, Replica, State, Types};
 
 /// The most entries of a command, whose bytes have to fit the room for operations.
 const MOST_ENTRIES: usize = 256;
+
+/// Snapshots that this voter has made.
+static MADE: AtomicU64 = AtomicU64::new(0);
+/// Snapshots of other hosts that have taken the place of this host's state.
+static INSTALLED: AtomicU64 = AtomicU64::new(0);
+
+/// The numbers of snapshots that this voter has made and installed.
+pub(crate) fn snapshots() -> (u64, u64) {
+    // ORDERING: Relaxed, as the numbers are told for themselves.
+    (MADE.load(Ordering::Relaxed), INSTALLED.load(Ordering::Relaxed))
+}
 
 /// The state of a host, as its voter sees it.
 pub(crate) struct Applied {
@@ -89,6 +101,8 @@ impl RaftStateMachine<Types> for Applied {
         let refused = |error| StorageError::from(StorageIOError::write_snapshot(Some(meta.signature()), error));
         let state = serde_json::from_slice(snapshot.get_ref()).map_err(|error| refused(AnyError::new(&error)))?;
         self.execute(&[Change::Install(state)]).map_err(|error| refused(AnyError::new(&error)))?;
+        // ORDERING: Relaxed, as above.
+        INSTALLED.fetch_add(1, Ordering::Relaxed);
         Ok(())
     }
 
@@ -103,7 +117,10 @@ pub(crate) struct Copied(Result<State, StorageError<u64>>);
 
 impl RaftSnapshotBuilder<Types> for Copied {
     async fn build_snapshot(&mut self) -> Result<Snapshot<Types>, StorageError<u64>> {
-        snapshot_of(self.0.as_ref().map_err(Clone::clone)?)
+        let made = snapshot_of(self.0.as_ref().map_err(Clone::clone)?)?;
+        // ORDERING: Relaxed, as above.
+        MADE.fetch_add(1, Ordering::Relaxed);
+        Ok(made)
     }
 }
 

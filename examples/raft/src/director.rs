@@ -1,4 +1,5 @@
-//! Starts the hosts, writes, kills the one that leads, and compares all replicas with what was acknowledged.
+//! Starts the hosts, writes while one of them stands still, kills the one that leads, and compares all replicas with what was
+//! acknowledged.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -55,26 +56,40 @@ fn begin(addresses: &[SocketAddr]) -> Outcome {
     }
 }
 
-/// All clients write. When half of the writes are acknowledged, the host that leads is killed.
+/// All clients write. One host stands still until half of the writes are acknowledged, and by then needs a snapshot; after three
+/// quarters, the host that leads is killed.
 fn write_and_kill(addresses: &[SocketAddr], hosts: &mut [Host], writes: usize) -> Outcome<Vec<Written>> {
     let acknowledged = AtomicUsize::new(0);
+    let still = (leader(addresses)? + 1) % hosts.len();
+    hosts[still].stop();
     thread::scope(|scope| {
         let acknowledged = &acknowledged;
         let write = |client: usize| scope.spawn(move || write(addresses, client, writes, acknowledged));
         let clients: Vec<_> = (0..CLIENTS).map(write).collect();
         let is_over = || clients.iter().all(thread::ScopedJoinHandle::is_finished);
         // ORDERING: Relaxed, as the number alone says when, and nothing else is read.
-        while acknowledged.load(Ordering::Relaxed) < CLIENTS * writes / 2 && !is_over() {
-            thread::sleep(Duration::from_millis(1));
-        }
-        let mut client = Client::new(addresses.to_vec());
-        client.read("")?;
-        let leader = &mut hosts[client.host()];
+        let count = || acknowledged.load(Ordering::Relaxed);
+        let wait_for = |number: usize| {
+            while count() < number && !is_over() {
+                thread::sleep(Duration::from_millis(1));
+            }
+        };
+        wait_for(CLIENTS * writes / 2);
+        println!("{} stood still for {} writes", hosts[still].name, count());
+        hosts[still].go_on();
+        wait_for(CLIENTS * writes * 3 / 4);
+        let leader = leader(addresses).map(|leader| &mut hosts[leader])?;
         leader.kill();
-        // ORDERING: Relaxed, as above.
-        println!("{} leads, and is killed after {} writes", leader.name, acknowledged.load(Ordering::Relaxed));
+        println!("{} leads, and is killed after {} writes", leader.name, count());
         clients.into_iter().map(|client| client.join().map_err(|_| "a client has panicked")?).collect()
     })
+}
+
+/// The host that leads, from 0.
+fn leader(addresses: &[SocketAddr]) -> Outcome<usize> {
+    let mut client = Client::new(addresses.to_vec());
+    client.read("")?;
+    Ok(client.host())
 }
 
 /// The writes of one client.
@@ -103,20 +118,28 @@ fn ask_the_leader(addresses: &[SocketAddr], writes: usize) -> Outcome {
 /// All replicas of the hosts that live have what was acknowledged, and nothing else.
 fn compare(hosts: &mut [Host], last: u64, texts: &BTreeMap<String, String>) -> Outcome {
     let expected = format!("{} {:032x}", texts.len(), digest(texts));
-    let mut is_equal = true;
+    let (mut is_equal, mut all_installed) = (true, 0);
     for host in hosts.iter_mut().filter(|host| host.lives) {
         for told in host.tell_of(last, REPLICAS)? {
             let (replica, told) = told.split_once(' ').ok_or("expected a state")?;
             is_equal &= told.starts_with(&expected);
             let words: Vec<&str> = told.split(' ').collect();
             let [count, sum] = words[..2] else { return Err("expected a number and a digest".into()) };
-            let reads = match words[2..] {
-                [reads, mean_ns] => format!(", {reads} local reads of {mean_ns} ns each"),
-                _ => String::new(),
+            let [first, second] = words[2..] else { return Err("expected two more numbers".into()) };
+            let about = match replica {
+                "voter" => {
+                    all_installed += second.parse::<u64>()?;
+                    format!("{first} snapshots made and {second} installed")
+                }
+                _ => format!("{first} local reads of {second} ns each"),
             };
-            println!("{} {replica}: {count} texts, digest {}{reads}", host.name, &sum[..8]);
+            println!("{} {replica}: {count} texts, digest {}, {about}", host.name, &sum[..8]);
         }
     }
     println!("the replicas of the living hosts are {}", if is_equal { "equal, and have every write" } else { "wrong" });
-    if is_equal { Ok(()) } else { Err(format!("expected {expected}").into()) }
+    match (is_equal, all_installed) {
+        (false, _) => Err(format!("expected {expected}").into()),
+        (true, 0) => Err("the host that stood still was to get a snapshot".into()),
+        (true, _) => Ok(()),
+    }
 }

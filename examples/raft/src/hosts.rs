@@ -1,10 +1,13 @@
 //! The hosts: those of `corecast bench nodes --run`, which names them and their agent, or three addresses of this machine.
 
 use std::env;
-use std::io::{BufRead, BufReader, Lines, Write};
+use std::io::{self, BufRead, BufReader, Write};
 use std::net::SocketAddr;
 use std::os::unix::process::CommandExt;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::thread;
+use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process_group};
 
@@ -15,6 +18,9 @@ const AGENT: &str = "CORECAST_AGENT";
 /// The variable with the names of hosts, between commas.
 const HOSTS: &str = "CORECAST_HOSTS";
 
+/// The time after which a host that does not answer the director is given up.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
+
 /// A host with its processes, which are all of one process group.
 #[derive(Debug)]
 pub(crate) struct Host {
@@ -23,7 +29,7 @@ pub(crate) struct Host {
     pub(crate) lives: bool,
     child: Child,
     stdin: ChildStdin,
-    lines: Lines<BufReader<ChildStdout>>,
+    lines: Receiver<io::Result<String>>,
 }
 
 /// Starts a voter with its readers on each of three hosts.
@@ -40,7 +46,7 @@ impl Host {
         let mut child = command.process_group(0).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
         let (stdin, stdout) = (child.stdin.take().ok_or("no pipe")?, child.stdout.take().ok_or("no pipe")?);
         let address = SocketAddr::from(([0, 0, 0, 0], 0));
-        let lines = BufReader::new(stdout).lines();
+        let lines = lines_of(stdout);
         let mut host = Self { name: name.to_owned(), address, lives: true, child, stdin, lines };
         let line = host.hear()?;
         host.address = line.strip_prefix("listens at ").ok_or("expected an address")?.parse()?;
@@ -49,7 +55,8 @@ impl Host {
 
     /// The next line of its voter.
     fn hear(&mut self) -> Outcome<String> {
-        Ok(self.lines.next().ok_or_else(|| format!("the voter of {} has ended", self.name))??)
+        let silent = |_| format!("the voter of {} has ended, or says nothing for {PATIENCE:?}", self.name);
+        Ok(self.lines.recv_timeout(PATIENCE).map_err(silent)??)
     }
 
     /// Asks the replicas of this host for their states, once they show an entry of Raft's log.
@@ -58,12 +65,26 @@ impl Host {
         (0..replicas).map(|_| self.hear()).collect()
     }
 
+    /// Stops all its processes, so that the others go on without it.
+    pub(crate) fn stop(&self) {
+        self.send(Signal::STOP);
+    }
+
+    /// Lets its processes go on.
+    pub(crate) fn go_on(&self) {
+        self.send(Signal::CONT);
+    }
+
     /// Kills all its processes at once.
     pub(crate) fn kill(&mut self) {
         self.lives = false;
-        // If that is refused they have just ended.
-        let _ = kill_process_group(Pid::from_child(&self.child), Signal::KILL);
+        self.send(Signal::KILL);
         let _ = self.child.wait();
+    }
+
+    fn send(&self, signal: Signal) {
+        // If that is refused they have just ended.
+        let _ = kill_process_group(Pid::from_child(&self.child), signal);
     }
 }
 
@@ -73,6 +94,13 @@ impl Drop for Host {
             self.kill();
         }
     }
+}
+
+/// Lines that a thread of this process reads, so that they can be waited for with a limit.
+fn lines_of(output: ChildStdout) -> Receiver<io::Result<String>> {
+    let (to, lines) = channel();
+    thread::spawn(move || BufReader::new(output).lines().try_for_each(|line| to.send(line)));
+    lines
 }
 
 /// This program with these words, on a host.

@@ -2,14 +2,14 @@
 //!
 //! Across machines the order of writes is that of Raft, by the crate openraft, with one voter on each host. The voter applies what
 //! Raft has committed to a state that corecast replicates among the processes of its host: these read it from their own memory.
-//! Clients write to the leader. Its host is killed with all its processes, another one is elected, and the clients go on. In the end
-//! every replica of every living host has exactly what was acknowledged.
+//! Clients write to the leader. A host that stands still for a while is brought up to date by a snapshot. The host that leads is killed
+//! with all its processes, another one is elected, and the clients go on. In the end every replica of every living host has exactly what was acknowledged.
 //!
 //! Run it with `cargo run --release --manifest-path examples/raft/Cargo.toml`: the hosts are then groups of processes at three
 //! addresses of this machine. Root has hosts with networks and memory of their own:
 //! `corecast bench nodes --hosts 3 --run examples/raft/target/release/corecast-raft-example`.
 //!
-//! - `director`: starts the hosts, writes, kills one, and judges;
+//! - `director`: starts the hosts, writes, stops one, kills one, and judges;
 //! - `hosts`: a host, as namespaces or as an address;
 //! - `client`: a client that writes;
 //! - `voter`: the process of a host that takes part in Raft;

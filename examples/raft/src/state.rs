@@ -2,12 +2,14 @@
 
 use std::collections::BTreeMap;
 use std::io::{self, Cursor, Read, Write};
+use std::time::Instant;
 
 use corecast::replica::{Batched, Index, Level, Node, StateMachine, Wire};
 use openraft::{BasicNode, EntryPayload, LogId, StoredMembership};
 use serde::{Deserialize, Serialize};
 
 use crate::Outcome;
+use crate::hosts::PATIENCE;
 
 openraft::declare_raft_types!(
     /// The types of Raft here: hosts are numbered from 1, and known by their addresses.
@@ -128,7 +130,8 @@ pub(crate) fn digest(texts: &BTreeMap<String, String>) -> u128 {
 
 /// Waits until a replica shows an entry of Raft's log, and tells the number of texts and their digest.
 pub(crate) fn tell_of(replica: &Replica, entry: u64) -> Outcome<String> {
-    loop {
+    let begin = Instant::now();
+    while begin.elapsed() < PATIENCE {
         let look = |state: &Batched<State>| {
             let state = state.machine();
             let has_applied = state.applied.is_some_and(|applied| applied.index >= entry);
@@ -140,4 +143,5 @@ pub(crate) fn tell_of(replica: &Replica, entry: u64) -> Outcome<String> {
         }
         crate::reader::wait_for_change(replica, shown)?;
     }
+    Err(format!("a replica does not show entry {entry} after {PATIENCE:?}").into())
 }

@@ -11,7 +11,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::runtime::Builder;
 
 use crate::Outcome;
-use crate::applied::Applied;
+use crate::applied::{Applied, snapshots};
 use crate::log::Log;
 use crate::network::{Network, Reply, Request, receive, send};
 use crate::reader::Reader;
@@ -21,6 +21,12 @@ use crate::state::{Replica, State, Types, tell_of};
 pub(crate) const READERS: usize = 2;
 /// The room for the operations of a host's state, in bytes.
 const BULK_BYTES: u64 = 4 << 20;
+/// Entries of the log between two snapshots, and those before a snapshot that are kept for hosts that are a little behind. A
+/// service keeps more; here a host that stands still for a second needs a snapshot.
+const BETWEEN_SNAPSHOTS: u64 = 100;
+const KEPT: u64 = 20;
+/// The most entries of a message to another voter.
+const MOST_ENTRIES: u64 = 64;
 
 /// Answers until the director closes the input. `name` is that of the host's state, `address` has a port of 0.
 pub(crate) fn vote(id: u64, address: &str, name: &str) -> Outcome {
@@ -35,7 +41,9 @@ pub(crate) fn vote(id: u64, address: &str, name: &str) -> Outcome {
     // The director asks for the state at an entry of the log.
     for line in io::stdin().lock().lines() {
         let entry = line?.parse()?;
-        println!("voter {}", tell_of(&replica, entry)?);
+        let told = tell_of(&replica, entry)?;
+        let (made, installed) = snapshots();
+        println!("voter {told} {made} {installed}");
         for reader in &mut readers {
             println!("{}", reader.tell_of(entry)?);
         }
@@ -49,7 +57,10 @@ async fn start(id: u64, replica: Replica) -> Outcome<Raft<Types>> {
         heartbeat_interval: 100,
         election_timeout_min: 500,
         election_timeout_max: 1000,
-        snapshot_policy: SnapshotPolicy::LogsSinceLast(5000),
+        install_snapshot_timeout: 5000,
+        snapshot_policy: SnapshotPolicy::LogsSinceLast(BETWEEN_SNAPSHOTS),
+        max_in_snapshot_log_to_keep: KEPT,
+        max_payload_entries: MOST_ENTRIES,
         ..openraft::Config::default()
     };
     let config = Arc::new(config.validate()?);

@@ -47,6 +47,8 @@ pub(super) struct Node {
     pub(super) slot: Option<u16>,
     /// Whether it may kill itself at any time.
     pub(super) is_armed: bool,
+    /// Whether it has too little memory to give its state to others.
+    pub(super) is_cramped: bool,
     /// The place at which it does, if it was given one.
     pub(super) place: Option<String>,
     /// The time at which it is to be continued, while it is stopped.
@@ -59,7 +61,7 @@ impl Node {
     pub(super) fn start(wanted: &CrashOptions, plan: &NodePlan, crash_at: Option<String>) -> Result<Self, Failure> {
         let mut command = Command::new(&wanted.program);
         command.args(&wanted.arguments).args(plan.words()).stdin(Stdio::piped()).stdout(Stdio::piped());
-        let is_armed = crash_at.is_some();
+        let (is_armed, is_cramped) = (crash_at.is_some(), plan.room_bytes > 0);
         if let Some(place) = &crash_at {
             command.env(CRASH_AT, place);
         }
@@ -71,7 +73,8 @@ impl Node {
         // Ends with the process: a stopped one must not keep the parent from its work.
         thread::spawn(move || output.lines().map_while(Result::ok).try_for_each(|line| to.send(line)));
         let (news, started) = (VecDeque::new(), Instant::now());
-        Ok(Self { process, orders, lines, news, slot: None, is_armed, place: crash_at, stopped_until: None, started })
+        let (slot, place, stopped_until) = (None, crash_at, None);
+        Ok(Self { process, orders, lines, news, slot, is_armed, is_cramped, place, stopped_until, started })
     }
 
     /// Whether it can be asked: it has joined and runs.

@@ -42,6 +42,11 @@ pub(super) struct Outcome {
     pub(super) remarks: Vec<String>,
 }
 
+/// Whether a node lives as long as the parent lets it, and can give its state to others.
+fn is_able(node: &Node) -> bool {
+    node.is_at_work() && !node.is_armed && !node.is_cramped
+}
+
 /// A group while its nodes are killed.
 struct Episode<'a> {
     wanted: &'a CrashOptions,
@@ -79,6 +84,7 @@ pub(super) fn run(
         clients: random.u64(1..=2),
         window: 256 << (2 * random.u64(..3)),
         is_fused: random.bool(),
+        room_bytes: 0,
         founders: if wanted.is_by_messages { size as u64 } else { 0 },
         began_ns: now_ns(),
     };
@@ -157,8 +163,11 @@ impl<'a> Episode<'a> {
         let has_group = self.plan.number > 0 || self.nodes.iter().any(|node| node.slot.is_some());
         while has_group && self.nodes.len() < self.size {
             self.plan.number += 1;
-            let place = event::draw_place(&mut self.random).filter(|_| !self.wanted.is_by_messages);
-            self.nodes.push(Node::start(self.wanted, &self.plan, place)?);
+            let is_by_messages = self.wanted.is_by_messages;
+            let place = event::draw_place(&mut self.random).filter(|_| !is_by_messages);
+            let room_bytes = event::draw_room(&mut self.random) * u64::from(!is_by_messages);
+            self.nodes.push(Node::start(self.wanted, &self.plan.cramped(room_bytes), place)?);
+            self.counts.cramped += u64::from(room_bytes > 0);
             self.counts.respawns += u64::from(self.plan.number >= self.size as u64);
         }
         self.see_progress(now)
@@ -244,10 +253,9 @@ impl<'a> Episode<'a> {
         Ok(())
     }
 
-    /// A node that is a member and lives as long as the parent lets it, and the roles as it knows them.
+    /// A node that is a member, lives as long as the parent lets it, and can give its state to others; and the roles as it knows them.
     fn survivor(&mut self) -> Option<(usize, Roles)> {
-        let able: Vec<usize> =
-            (0..self.nodes.len()).filter(|&at| self.nodes[at].is_at_work() && !self.nodes[at].is_armed).collect();
+        let able: Vec<usize> = (0..self.nodes.len()).filter(|&at| is_able(&self.nodes[at])).collect();
         let at = *able.get(self.random.usize(..able.len().max(1)))?;
         let roles = self.nodes[at].roles(ASKING)?;
         roles.is_member.then_some((at, roles))
@@ -301,7 +309,7 @@ impl<'a> Episode<'a> {
 
     /// All replicas show the same digest at a cut.
     fn compare_replicas(&mut self) {
-        let Some(node) = self.nodes.iter_mut().find(|node| node.is_at_work() && !node.is_armed) else { return };
+        let Some(node) = self.nodes.iter_mut().find(|node| is_able(node)) else { return };
         if !self.faults.is_empty() || !node.order("cut") {
             return;
         }

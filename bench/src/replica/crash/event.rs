@@ -46,7 +46,7 @@ pub(super) struct Event {
 
 impl Event {
     /// All kinds of events, in the order of a report.
-    pub(super) const NAMES: [&str; 9] = [
+    pub(super) const NAMES: [&str; 10] = [
         "leader killed",
         "acceptor killed",
         "leader and acceptor killed",
@@ -56,6 +56,7 @@ impl Event {
         "acceptor stopped",
         "leader and acceptor stopped",
         "any node stopped",
+        "all nodes but one stopped",
     ];
 
     /// Draws one.
@@ -67,7 +68,7 @@ impl Event {
             65..85 => Target::Any,
             _ => Target::AllButOne,
         };
-        let is_stop = target != Target::AllButOne && random.u8(..100) < 40;
+        let is_stop = random.u8(..100) < 40;
         // As often below a few milliseconds, where nobody may notice, as far above.
         let stop = is_stop.then(|| Duration::from_micros(500 << random.u32(..10)).mul_f64(random.f64() + 0.5));
         Self { target, stop }
@@ -90,11 +91,12 @@ impl Event {
             (Target::Acceptor, false) => 1,
             (Target::Both, false) => 2,
             (Target::Any, false) => 3,
-            (Target::AllButOne, _) => 4,
+            (Target::AllButOne, false) => 4,
             (Target::Leader, true) => 5,
             (Target::Acceptor, true) => 6,
             (Target::Both, true) => 7,
             (Target::Any, true) => 8,
+            (Target::AllButOne, true) => 9,
         }
     }
 
@@ -108,6 +110,12 @@ impl Event {
             Target::AllButOne => true,
         }
     }
+}
+
+/// The most bytes of memory that a new process may take for a file, for some of them: some have too few to join, others too few
+/// to give their state. 0 for those that may take all there is.
+pub(super) fn draw_room(random: &mut fastrand::Rng) -> u64 {
+    if random.u8(..100) < 5 { (32 << 10) << random.u32(..8) } else { 0 }
 }
 
 /// A place at which a new process kills itself, for some of them.
@@ -132,5 +140,7 @@ mod tests {
         }
         assert!(drawn.iter().all(|&count| count > 20), "{drawn:?}");
         assert!((0..100).any(|_| draw_place(&mut random).is_some()));
+        let rooms: std::collections::BTreeSet<u64> = (0..2000).map(|_| draw_room(&mut random)).collect();
+        assert!(rooms.len() > 5 && rooms.contains(&0) && !rooms.contains(&1), "{rooms:?}");
     }
 }

@@ -95,6 +95,10 @@ fn judge_counters(histories: &Histories, counts: &mut CrashEpisode, faults: &mut
         }
         bounds.insert(client, answered..=asked);
     }
+    if counts.gone > 0 {
+        // Nobody is left to read them.
+        counts.lost += bounds.values().filter(|bounds| *bounds.start() > 0).count() as u64;
+    }
     for (call, operation) in histories.values().flatten() {
         let (Some(client), Some(returned)) = (counter_of(call.key), &operation.returned) else { continue };
         if let RegisterAnswer::Value(value) = returned.answer {
@@ -175,6 +179,18 @@ mod tests {
         }
         let (counts, faults) = judged([(1, vec![increment(0, number(1)), increment(10, number(3))])]);
         assert_eq!((counts.lost, counts.twice, faults), (0, 1, 1));
+    }
+
+    #[test]
+    fn all_that_was_answered_is_lost_with_a_group_that_is_gone() {
+        let increment = |at, answer| done(1, OWN, RegisterOp::Increment, at, answer);
+        let answered = vec![increment(0, Some(RegisterAnswer::Number(1))), increment(10, None)];
+        let asked = vec![done(2, OWN, RegisterOp::Increment, 5, None)];
+        for gone in [0, 1] {
+            let mut counts = CrashEpisode { gone, ..CrashEpisode::default() };
+            judge([(1, answered.clone()), (2, asked.clone())].into_iter().collect(), &mut counts);
+            assert_eq!(counts.lost, gone);
+        }
     }
 
     #[test]

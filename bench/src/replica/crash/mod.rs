@@ -2,7 +2,8 @@
 //!
 //! An episode is one group of three to five processes ([`crash_node`]), each of which is a node with one or two clients. The
 //! parent kills and stops nodes at random: the leader, the acceptor, both, any, all but one; some processes kill themselves at
-//! places in the code. Each one that is gone is replaced. After some seconds all that are left read everything, and the parent
+//! places in the code. Each one that is gone is replaced, now and then by one that gets little memory, as if it were all taken:
+//! it may fail to join or to give its state, and harms nobody. After some seconds all that are left read everything, and the parent
 //! judges all that was seen: no counter has lost an increment or has one twice, the history of each key is linearizable, and all
 //! replicas are the same.
 //!
@@ -11,12 +12,13 @@
 //!
 //! - `plan`: the words a node is started with; `node`, `client`: its work; `history`: what clients saw, in files;
 //! - `event`: what is done to nodes; `child`: a node as the parent sees it; `episode`: a group from its making to its end;
-//! - `judge`: whether all is well; `report`: the outcome.
+//! - `judge`: whether all is well; `report`, `gates`: the outcome, and what is asked.
 
 mod child;
 mod client;
 mod episode;
 mod event;
+mod gates;
 mod history;
 mod judge;
 mod node;
@@ -60,7 +62,9 @@ pub fn crash(options: &Options, wanted: &CrashOptions, progress: &mut dyn Progre
     progress.step(1.0, "done");
     let rows = Event::NAMES.iter().zip(&pauses).map(|(event, pauses)| row(event, pauses)).collect();
     let seconds = began.elapsed().as_secs_f64();
-    Ok(CrashReport { commit: options.commit.clone(), seed: wanted.seed, seconds, episodes, counts, rows, faults })
+    let (commit, seed, messages) = (options.commit.clone(), wanted.seed, wanted.is_by_messages);
+    let report = CrashReport { commit, seed, messages, seconds, episodes, counts, rows, faults, gates: Vec::new() };
+    Ok(CrashReport { gates: gates::gates(&report), ..report })
 }
 
 fn one_episode(

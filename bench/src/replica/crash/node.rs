@@ -12,7 +12,7 @@ use corecast::replica::kv::Store;
 use corecast::replica::net::{self, Group};
 use corecast::replica::{Level, Medium, Node, NodeId, OpenError, Replicated, Status};
 use corecast_race::failure::Failure;
-use rustix::process::{Signal, set_parent_process_death_signal};
+use rustix::process::{Resource, Rlimit, Signal, getrlimit, set_parent_process_death_signal, setrlimit};
 
 use super::client::{self, Client};
 use super::plan::NodePlan;
@@ -37,6 +37,11 @@ pub fn crash_node(words: &[String]) -> Result<(), Failure> {
     // Nobody else would ever end it.
     set_parent_process_death_signal(Some(Signal::KILL)).map_err(Failure::refused)?;
     let plan = NodePlan::parse(words)?;
+    if plan.room_bytes > 0 {
+        // Memory that is shared is files to the system: beyond this it fails as if there were no more of it.
+        let limit = Rlimit { current: Some(plan.room_bytes), ..getrlimit(Resource::Fsize) };
+        setrlimit(Resource::Fsize, limit).map_err(Failure::refused)?;
+    }
     let dir = SocketDir::at(plan.folder.join("names"));
     if plan.founders > 0 {
         let group = match plan.number {
@@ -142,6 +147,8 @@ fn obey<M: Medium<Status: Roles>>(plan: &NodePlan, node: &Node<Store, M>, line: 
         }
         "status" => format!("status {:?}", node.status()),
         "finish" => "finished".to_owned(),
+        // A history is a file, for which it may have no room; its replica is compared with the others all the same.
+        "read" if plan.room_bytes > 0 => "read".to_owned(),
         "read" => {
             let processes = argument.parse().map_err(Failure::refused)?;
             let number = plan.number * CLIENTS + READER;

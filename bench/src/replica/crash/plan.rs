@@ -33,6 +33,8 @@ pub(super) struct NodePlan {
     pub(super) is_fused: bool,
     /// The nodes that a group over messages begins with; 0 for a group in shared memory.
     pub(super) founders: u64,
+    /// The most bytes that a file of the process may have, in memory, too; 0 if there is no limit.
+    pub(super) room_bytes: u64,
     /// When the episode began, in nanoseconds of the monotonic clock.
     pub(super) began_ns: u64,
 }
@@ -40,20 +42,21 @@ pub(super) struct NodePlan {
 impl NodePlan {
     /// The words that [`parse`](Self::parse) reads.
     pub(super) fn words(&self) -> Vec<String> {
-        let Self { number, seed, clients, window, founders, began_ns, .. } = *self;
-        let numbers = [number, seed, clients, window, u64::from(self.is_fused), founders, began_ns];
+        let Self { number, seed, clients, window, founders, room_bytes, began_ns, .. } = *self;
+        let numbers = [number, seed, clients, window, u64::from(self.is_fused), founders, room_bytes, began_ns];
         let folder = self.folder.display().to_string();
         std::iter::once(folder).chain(numbers.map(|number| number.to_string())).collect()
     }
 
     /// Of the words of a command line.
     pub(super) fn parse(words: &[String]) -> Result<Self, Failure> {
-        let refused = || Failure::Refused("expected a folder and seven numbers".to_owned());
+        let refused = || Failure::Refused("expected a folder and eight numbers".to_owned());
         let (folder, numbers) = words.split_first().ok_or_else(refused)?;
         let numbers: Result<Vec<u64>, _> = numbers.iter().map(|word| word.parse()).collect();
-        let numbers: [u64; 7] = numbers.ok().and_then(|numbers| numbers.try_into().ok()).ok_or_else(refused)?;
-        let [number, seed, clients, window, is_fused, founders, began_ns] = numbers;
-        Ok(Self { folder: folder.into(), number, seed, clients, window, is_fused: is_fused == 1, founders, began_ns })
+        let numbers: [u64; 8] = numbers.ok().and_then(|numbers| numbers.try_into().ok()).ok_or_else(refused)?;
+        let [number, seed, clients, window, is_fused, founders, room_bytes, began_ns] = numbers;
+        let (folder, is_fused) = (folder.into(), is_fused == 1);
+        Ok(Self { folder, number, seed, clients, window, is_fused, founders, room_bytes, began_ns })
     }
 
     /// The same as a configuration.
@@ -80,6 +83,11 @@ impl NodePlan {
         config.spread(spread).joining(JOINING)
     }
 
+    /// The same for a process that may take no more than this for a file. It has no clients, whose histories are files.
+    pub(super) fn cramped(&self, room_bytes: u64) -> Self {
+        Self { room_bytes, clients: if room_bytes == 0 { self.clients } else { 0 }, ..self.clone() }
+    }
+
     /// The file with the history of a client.
     pub(super) fn history(&self, client: u64) -> PathBuf {
         self.folder.join(format!("{client}.history"))
@@ -93,8 +101,8 @@ mod tests {
     #[test]
     fn words_become_the_plan_again() {
         let folder = PathBuf::from("a folder");
-        let (number, seed, clients, window, founders) = (3, 1, 2, 256, 4);
-        let plan = NodePlan { folder, number, seed, clients, window, is_fused: true, founders, began_ns: 9 };
+        let (number, seed, clients, window, founders, room_bytes, began_ns) = (3, 1, 2, 256, 4, 7, 9);
+        let plan = NodePlan { folder, number, seed, clients, window, is_fused: true, founders, room_bytes, began_ns };
         assert_eq!(NodePlan::parse(&plan.words()), Ok(plan));
         assert!(NodePlan::parse(&["a folder".to_owned()]).is_err());
     }

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use corecast_race::gate::Gate;
 use serde::Serialize;
 
 /// How long a run lasts, and how its processes are started.
@@ -24,12 +25,14 @@ pub struct CrashOptions {
 }
 
 /// The outcome of `corecast bench replica --crash`.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub struct CrashReport {
     /// The commit this was built from, if it was in a repository.
     pub commit: Option<String>,
     /// The seed of all choices: each episode has its own, derived from it.
     pub seed: u64,
+    /// True if the nodes sent each other messages, and shared no memory.
+    pub messages: bool,
     /// The length of the run, in seconds.
     pub seconds: f64,
     /// The groups that were made, one after another.
@@ -41,6 +44,8 @@ pub struct CrashReport {
     pub rows: Vec<CrashRow>,
     /// Everything that must not happen and did.
     pub faults: Vec<CrashFault>,
+    /// The demand, and whether it holds here.
+    pub gates: Vec<Gate>,
 }
 
 /// Counts of one episode, or of several.
@@ -54,6 +59,8 @@ pub struct CrashEpisode {
     pub crash_points: u64,
     /// Processes that joined a group again after a death.
     pub respawns: u64,
+    /// Processes that got little memory.
+    pub cramped: u64,
     /// Processes that ended by themselves, as the group had put them out.
     pub put_out: u64,
     /// Processes that could not join.
@@ -64,7 +71,7 @@ pub struct CrashEpisode {
     pub writes: u64,
     /// Reads with an answer.
     pub reads: u64,
-    /// Writes that were answered, and whose effect is gone.
+    /// Counters that have lost increments which were answered. Of a group that is gone, all that had some.
     pub lost: u64,
     /// Writes that were applied more than once.
     pub twice: u64,
@@ -79,7 +86,7 @@ pub struct CrashEpisode {
     /// Groups in which nothing was answered for ten seconds, although a member was running.
     pub stuck: u64,
     /// Groups whose last member killed itself, at a place in the code, after the process that is spared had been put out as too
-    /// slow. What was answered last is gone with them.
+    /// slow. All that was answered is gone with them, and counts as lost.
     pub gone: u64,
 }
 
@@ -118,14 +125,15 @@ impl CrashEpisode {
     }
 
     /// All counts, in one order.
-    fn all_mut(&mut self) -> [&mut u64; 17] {
-        let Self { kills, stops, crash_points, respawns, put_out, not_joined, expired, writes, .. } = self;
+    fn all_mut(&mut self) -> [&mut u64; 18] {
+        let Self { kills, stops, crash_points, respawns, cramped, put_out, not_joined, expired, writes, .. } = self;
         let Self { reads, lost, twice, histories, not_linearizable, undecided, diverged, stuck, gone, .. } = self;
         [
             kills,
             stops,
             crash_points,
             respawns,
+            cramped,
             put_out,
             not_joined,
             expired,

@@ -59,6 +59,7 @@ impl Host for Store {
 struct LmdbClient<'a>(&'a Store);
 
 impl Client for LmdbClient<'_> {
+    #[inline(always)]
     fn get(&mut self, key: u64) -> Result<Option<Value>, Failure> {
         let reading = self.0.env.read_txn().map_err(Failure::refused)?;
         let found = self.0.entries.get(&reading, &key.to_be_bytes()).map_err(Failure::refused)?;

@@ -32,7 +32,7 @@ impl<M: Shared> Host for Map<M> {
 }
 
 impl<M: Shared> Client for MapClient<'_, M> {
-    #[inline]
+    #[inline(always)]
     fn get(&mut self, key: u64) -> Result<Option<Value>, Failure> {
         Ok(self.0.get(key))
     }

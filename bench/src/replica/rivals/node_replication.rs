@@ -63,7 +63,7 @@ impl Host for Replicas {
 }
 
 impl Client for NodeClient<'_> {
-    #[inline]
+    #[inline(always)]
     fn get(&mut self, key: u64) -> Result<Option<Value>, Failure> {
         Ok(self.replica.execute(key, self.token))
     }

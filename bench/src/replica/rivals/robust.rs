@@ -158,7 +158,7 @@ impl Host for Shared {
 struct RobustClient<'a>(&'a Shared);
 
 impl Client for RobustClient<'_> {
-    #[inline]
+    #[inline(always)]
     fn get(&mut self, key: u64) -> Result<Option<Value>, Failure> {
         self.0.locked(|| {
             let at = self.0.find(key);

@@ -1,6 +1,6 @@
 //! The tables of replicated state: one list for each stratum.
 
-use corecast_bench::{CostRow, PredictionRow, RedisRow, ReplicaRow, RobustRow, SimulatedRow};
+use corecast_bench::{CostRow, PauseRow, PredictionRow, RedisRow, ReplicaRow, RobustRow, SimulatedRow};
 
 use super::Format::{Cost, Digits, Micros, Ratio, Thousands};
 use super::{Column, count, figure};
@@ -16,6 +16,7 @@ pub(crate) const ROBUST: &[Column<RobustRow>] = &[
     Column::figure("median_ms", "median", "ms", |row| figure(row.median_ms), Digits(2)),
     Column::figure("p99_ms", "p99", "ms", |row| figure(row.p99_ms), Digits(2)),
     Column::figure("longest_ms", "longest", "ms", |row| figure(row.longest_ms), Digits(2)),
+    Column::figure("local_ms", "local read", "ms", |row| figure(row.local_ms), Digits(3)),
     Column::figure("suspicion_ms", "suspicion", "ms", |row| figure(row.suspicion_ms), Digits(0)),
 ];
 /// The columns of stratum 2.
@@ -31,6 +32,8 @@ pub(crate) const COSTS: &[Column<CostRow>] = &[
     Column::figure("log_lines", "lines", "", |row| figure(row.log_lines), Digits(2)),
     Column::figure("commits", "commits", "", |row| figure(row.commits), Digits(2)),
     Column::figure("role_cas", "CAS", "", |row| figure(row.role_cas), Digits(2)),
+    Column::figure("payload_writes", "1 KiB written", "", |row| figure(row.payload_writes), Digits(2)),
+    Column::figure("payload_reads", "read", "", |row| figure(row.payload_reads), Digits(2)),
 ];
 /// The columns of a situation of stratum 3.
 pub(crate) const CELL: &[Column<ReplicaRow>] = &[
@@ -44,6 +47,19 @@ pub(crate) const CELL: &[Column<ReplicaRow>] = &[
     Column::figure("write_p99_ns", "p99", "us", |row| figure(row.write_p99_ns), Micros),
     Column::figure("slowest_p50_ns", "slowest", "us", |row| figure(row.slowest_p50_ns), Micros),
     Column::figure("samples", "timed", "", |row| figure(row.samples as f64), Thousands),
+];
+/// The columns of users beside checkpoints.
+pub(crate) const PAUSES: &[Column<PauseRow>] = &[
+    Column::words("series", "replication", |row| row.series.into()),
+    Column::figure("replicas", "replicas", "", |row| count(row.replicas), Digits(0)),
+    Column::figure("bytes", "bytes", "", |row| count(row.bytes), Thousands),
+    Column::figure("checkpoints", "checkpoints", "", |row| count(row.checkpoints), Thousands),
+    Column::figure("read_us", "read", "us", |row| figure(row.read_us), Digits(1)),
+    Column::figure("read_p99_us", "p99", "us", |row| figure(row.read_p99_us), Digits(1)),
+    Column::figure("read_alone_us", "without", "us", |row| figure(row.read_alone_us), Digits(1)),
+    Column::figure("write_us", "write", "us", |row| figure(row.write_us), Digits(1)),
+    Column::figure("write_p99_us", "p99", "us", |row| figure(row.write_p99_us), Digits(1)),
+    Column::figure("write_alone_us", "without", "us", |row| figure(row.write_alone_us), Digits(1)),
 ];
 /// The columns of predictions.
 pub(crate) const PREDICTIONS: &[Column<PredictionRow>] = &[
@@ -88,14 +104,11 @@ mod tests {
             replicas: 3,
             commands: Some(500),
             requests: Some(1.0),
-            accepts: None,
             learns: Some(2.0),
-            replies: Some(1.0),
-            messages: Some(4.0),
             expected: 4.0,
             log_lines: Some(2.0),
-            commits: Some(1.0),
-            role_cas: None,
+            payload_reads: Some(3.0),
+            ..CostRow::default()
         };
         agree_with_json(COSTS, &row, COMMAND, "costs[]");
     }
@@ -104,6 +117,8 @@ mod tests {
     fn the_tables_of_times_show_what_json_has() {
         let row = ReplicaRow { contender: "redis".to_owned(), read_p50_ns: Some(12.5), ..ReplicaRow::default() };
         agree_with_json(CELL, &row, COMMAND, "cells[].rows[]");
+        let row = PauseRow { series: "shm-fused", bytes: 4096, read_us: Some(2.5), ..PauseRow::default() };
+        agree_with_json(PAUSES, &row, COMMAND, "pauses[]");
         let row = PredictionRow {
             series: "shm-fused",
             replicas: 2,

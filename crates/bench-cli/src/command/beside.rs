@@ -1,4 +1,4 @@
-//! Busy processes beside a benchmark of preload objects.
+//! Busy processes beside a benchmark.
 
 use clap::builder::TypedValueParser;
 use corecast_bench::{ForeignLoad, MAX_HOGS};

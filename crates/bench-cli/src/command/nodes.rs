@@ -118,7 +118,14 @@ impl Arguments {
             programs,
         };
         let report = nodes(&model.machine, &settings, &options, &mut Meter::start(output))?;
-        tell(output, &report, describe)
+        tell(output, &report, describe)?;
+        match report.wrong() {
+            0 => Ok(()),
+            wrong => Err(Failure::environment(format!(
+                "{wrong} rows have a launch of a group that did not go as it should; the seed is {}",
+                report.seed
+            ))),
+        }
     }
 
     fn run_line(&self, line: &str) -> Result<(), Failure> {
@@ -186,7 +193,9 @@ const CHECKS: &[Column<NodesCheckRow>] = &[
     Column::figure("members", "x members", "", |row| count(row.members), Digits(0)),
     Column::words("shape", "shape", |row| format!("{:?}", row.shape).to_lowercase().into()),
     Column::figure("operations", "operations", "", |row| count(row.operations as usize), Digits(0)),
-    Column::words("wrong", "wrong", |row| row.wrong.as_deref().unwrap_or("nothing").into()),
+    Column::words("wrong", "wrong", |row| {
+        row.wrong.as_deref().unwrap_or(if row.is_late { "not done at its limit" } else { "nothing" }).into()
+    }),
 ];
 
 const DEATHS: &[Column<NodesDeathRow>] = &[
@@ -208,6 +217,13 @@ fn describe(report: &NodesReport) -> String {
     let mut text = format!("groups over {hosts} hosts, which share {}\n", printable::line(machine));
     if !rows.is_empty() {
         text += &columns::plain(ROWS, rows);
+        let mut wrong: Vec<(&str, usize, &str)> =
+            rows.iter().filter_map(|row| Some((row.library.as_str(), row.members, row.wrong.as_deref()?))).collect();
+        // All rows of a launch have its words.
+        wrong.dedup();
+        for (library, members, words) in wrong {
+            text += &format!("WRONG: {}, x {members}: {}\n", printable::line(library), printable::line(words));
+        }
     }
     if !checks.is_empty() {
         text += &columns::plain(CHECKS, checks);
@@ -237,6 +253,7 @@ mod tests {
             op: NodesOp::Allreduce,
             bytes: 8,
             launches: 10,
+            wrong: None,
             ours_us: Some(50.5),
             plain_us: Some(200.5),
             ratio: Some(4.0),
@@ -251,6 +268,7 @@ mod tests {
             shape: NodesShape::Nested,
             operations: 10,
             wrong: Some("something".to_owned()),
+            is_late: false,
         };
         agree_with_json(CHECKS, &check, "bench nodes", "checks[]");
         let death = NodesDeathRow {

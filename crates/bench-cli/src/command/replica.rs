@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use corecast_bench::{CrashOptions, CrashReport, CrashRow, crash, crash_node};
 use corecast_cli::failure::Failure;
+use corecast_cli::gate_text;
 use corecast_cli::interrupt::Interrupt;
 use corecast_cli::meter::Meter;
 use corecast_cli::output::Output;
@@ -94,10 +95,11 @@ fn describe(report: &CrashReport) -> String {
     let counts = &report.counts;
     let faults: String = report.faults.iter().map(|fault| format!("{}: {}\n", fault.seed, fault.what)).collect();
     format!(
-        "{} groups in {:.0} s, seed {}: {} kills, {} stops, {} crash points, {} joined again, {} put out, {} not joined\n\
+        "{} groups in {:.0} s, seed {}: {} kills, {} stops, {} crash points, {} joined again, {} of them with little memory, \
+         {} put out, {} not joined\n\
          {} writes, {} reads, {} histories: {} lost, {} twice, {} not linearizable, {} undecided, {} diverged, {} stuck, {} gone, \
          {} sessions expired\n\
-         from the signal until a write is answered that was asked for after it\n{}\n{faults}",
+         from the signal until a write is answered that was asked for after it\n{}\n{faults}{}",
         report.episodes,
         report.seconds,
         report.seed,
@@ -105,6 +107,7 @@ fn describe(report: &CrashReport) -> String {
         counts.stops,
         counts.crash_points,
         counts.respawns,
+        counts.cramped,
         counts.put_out,
         counts.not_joined,
         counts.writes,
@@ -119,6 +122,7 @@ fn describe(report: &CrashReport) -> String {
         counts.gone,
         counts.expired,
         columns::plain(ROWS, &report.rows),
+        gate_text::describe(&report.gates),
     )
 }
 
@@ -126,7 +130,7 @@ fn describe(report: &CrashReport) -> String {
 mod tests {
     use super::*;
     use crate::columns::tests::{agree_with_json, assert_fields_documented};
-    use corecast_bench::{CrashEpisode, CrashFault};
+    use corecast_bench::CrashFault;
 
     #[test]
     fn the_table_shows_what_json_has() {
@@ -134,15 +138,7 @@ mod tests {
             CrashRow { event: "leader killed", events: 20, median_ms: Some(1.5), p99_ms: Some(2.5), max_ms: None };
         agree_with_json(ROWS, &row, "bench replica --crash", "rows[]");
         let fault = CrashFault { seed: 7, what: "stuck".into(), file: None };
-        let report = CrashReport {
-            commit: None,
-            seed: 7,
-            seconds: 1.0,
-            episodes: 1,
-            counts: CrashEpisode::default(),
-            rows: vec![row],
-            faults: vec![fault],
-        };
+        let report = CrashReport { rows: vec![row], faults: vec![fault], ..CrashReport::default() };
         assert_fields_documented(&report, "bench replica --crash");
     }
 }

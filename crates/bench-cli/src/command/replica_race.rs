@@ -7,7 +7,7 @@ use corecast_bench::{Preset, ReplicaCell, ReplicaOptions, ReplicaReport, RobustP
 use corecast_race::{Options, Place};
 
 use crate::columns;
-use crate::columns::replicas::{CELL, COSTS, PREDICTIONS, REDIS, ROBUST, SIMULATED};
+use crate::columns::replicas::{CELL, COSTS, PAUSES, PREDICTIONS, REDIS, ROBUST, SIMULATED};
 use crate::html_arg::HtmlArg;
 use crate::page::render_replica;
 use corecast_cli::failure::Failure;
@@ -17,6 +17,7 @@ use corecast_cli::row_outcome::OwnFailures;
 use corecast_cli::table::many;
 use corecast_cli::{gate_text, own_program, skipped};
 
+use super::beside::Beside;
 use super::{Shared, count};
 
 /// The hidden subcommand by which a process is this program again.
@@ -46,21 +47,26 @@ pub(super) struct RaceArguments {
     /// How long each of the blocks lasts, in milliseconds [default: 500, or 10 with --quick].
     #[arg(long, value_name = "MS", value_parser = clap::value_parser!(u64).range(1..=60_000))]
     block: Option<u64>,
+    /// With zimp-paxos: the requests of each block, however long that takes (the paper has 100000) [default: those of its time].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    requests: Option<u64>,
     /// Blocks of each contender in each situation [default: 10, or 3 with --quick].
     #[arg(long, value_name = "N", value_parser = count(1000))]
     rounds: Option<usize>,
     /// Kills and stops of each kind [default: 200, or 5 with --quick].
     #[arg(long, value_name = "N", value_parser = count(100_000))]
     events: Option<usize>,
-    /// Operations in a second of all clients of an open loop together.
-    #[arg(long, value_name = "N", default_value = "20000", value_parser = clap::value_parser!(u32).range(1..=100_000_000))]
-    rate: u32,
+    /// Operations in a second of all clients of an open loop together [default: 20000, or 2000 beside busy processes].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000_000))]
+    rate: Option<u32>,
     /// Run redis-benchmark against `corecast kv serve` with three replicas and against redis-server, too.
     #[arg(long)]
     redis: bool,
     /// Fewer kills, writes, situations and blocks: less than a minute.
     #[arg(long)]
     quick: bool,
+    #[command(flatten)]
+    beside: Beside,
     #[command(flatten)]
     html: HtmlArg,
 }
@@ -81,16 +87,18 @@ impl RaceArguments {
         let corecast = program.parent().map(|folder| folder.join(CORECAST)).filter(|corecast| corecast.exists());
         let place = Place::Processes { program, arguments: MEMBER.map(str::to_owned).to_vec() };
         let contenders = self.contenders.clone();
-        let options = Options { quick: self.quick, seed, contenders, place, ..options };
+        let options = Options { quick: self.quick, seed, contenders, place, busy: self.beside.busy, ..options };
+        let _load = Beside::start(&model, &options)?;
         let options = ReplicaOptions {
             options,
             preset: self.preset,
             only: self.only.clone(),
             members: self.members.clone(),
             block: self.block.map(Duration::from_millis),
+            requests: self.requests,
             rounds: self.rounds,
             events: self.events,
-            rate: Some(self.rate.into()),
+            rate: self.rate.map(f64::from),
             redis: self.redis,
             corecast,
         };
@@ -112,6 +120,11 @@ fn describe(report: &ReplicaReport) -> String {
         section("1. robustness, in ms", &columns::contenders(ROBUST, &report.robustness), report.robustness.is_empty()),
         section("2. for each command, by counters", &columns::plain(COSTS, &report.costs), report.costs.is_empty()),
         section("3. wall clock here", &cells.join("\n"), cells.is_empty()),
+        section(
+            "the longest operation of users at the node that writes its state, beside a checkpoint and without one",
+            &columns::plain(PAUSES, &report.pauses),
+            report.pauses.is_empty(),
+        ),
         section(
             "does the simulation predict it?",
             &columns::plain(PREDICTIONS, &report.predictions),

@@ -8,7 +8,7 @@ use maud::{Markup, html};
 
 use super::column_table::{contenders, folded_contenders, table};
 use super::throughput::{Rate, Situation, pictures};
-use crate::columns::replicas::{CELL, COSTS, PREDICTIONS, REDIS, ROBUST, SIMULATED};
+use crate::columns::replicas::{CELL, COSTS, PAUSES, PREDICTIONS, REDIS, ROBUST, SIMULATED};
 
 /// The result as an HTML document in UTF-8, which loads and runs nothing. `created_at` is any text, and `command` what makes it
 /// again.
@@ -63,6 +63,9 @@ fn clock(report: &ReplicaReport) -> Markup {
             p { "All contenders in turns. Further up is better. Waiting: " (report.wait) "." }
             (pictures(("thousands of operations", "replicas"), &report.cells.iter().map(situation).collect::<Vec<_>>()))
             @for cell in &report.cells { (folded_contenders(&title(cell), CELL, &cell.rows)) }
+            @if !report.pauses.is_empty() {
+                (table("the longest operation of users at the node that writes its state, beside a checkpoint and without one", PAUSES, &report.pauses))
+            }
         }
     }
 }
@@ -127,21 +130,13 @@ mod tests {
         let robust = RobustRow { contender: "shm-fused".to_owned(), event: "leader killed", ..RobustRow::default() };
         let report = ReplicaReport {
             machine: "<script>box".to_owned(),
-            commit: None,
             seed: 4,
-            quick: true,
-            preset: None,
             cpus: vec![0, 1],
             wait: "adaptive".to_owned(),
-            foreign_load: None,
             robustness: vec![robust],
-            costs: Vec::new(),
             cells: vec![cell(2), cell(8)],
-            predictions: Vec::new(),
-            simulated: Vec::new(),
-            redis: Vec::new(),
             left_out: vec![LeftOut { contender: "another", reason: "no store" }],
-            gates: Vec::new(),
+            ..ReplicaReport::default()
         };
         let page = render_replica(&report, "today", "0.0.0", "corecast bench replica --seed 4");
         assert!(!page.contains("<script>") && !page.contains("<b>"), "{page}");

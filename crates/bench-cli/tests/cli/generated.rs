@@ -16,6 +16,11 @@ fn manual_pages_name_every_option() {
 }
 
 #[test]
+fn no_mpi_is_needed_to_start() {
+    corecast_testing::assert_no_mpi(crate::PROGRAM.as_ref());
+}
+
+#[test]
 fn completions_name_the_program_and_its_benchmarks() {
     let program = Program::new();
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {

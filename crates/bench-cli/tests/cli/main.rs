@@ -11,6 +11,7 @@ mod generated;
 mod interrupted;
 mod locking;
 mod models;
+mod nodes;
 mod openmp;
 #[path = "../../../cli/tests/cli/program.rs"]
 #[allow(dead_code, reason = "what the other program's tests need of it")]

@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::fields::assert_fields;
 use crate::program::Program;
 
-const REPORT: [&str; 16] = [
+const REPORT: [&str; 18] = [
     "machine",
     "commit",
     "seed",
@@ -15,10 +15,12 @@ const REPORT: [&str; 16] = [
     "preset",
     "cpus",
     "wait",
+    "busy",
     "foreign_load",
     "robustness",
     "costs",
     "cells",
+    "pauses",
     "predictions",
     "simulated",
     "redis",
@@ -77,11 +79,24 @@ fn an_experiment_is_repeated_and_a_page_written() {
     let page = path.to_str().expect("UTF-8");
     let named = ["--preset", "zimp-snap", "--members", "2", "--html", page];
     let text = program.run(&[&SHORT[..], &named].concat()).succeeded().stdout;
-    for words in ["checkpoints of 128 B", "states copied", "shm-separate", "left out", "Q7"] {
+    for words in ["checkpoints of 128 B", "states copied", "shm-separate", "left out", "Q7", "beside a checkpoint"] {
         assert!(text.contains(words), "'{words}' is not in {text}");
     }
     let page = fs::read_to_string(path).expect("written");
     assert!(page.contains("checkpoints of 1048576 B") && page.contains("--seed"), "{page}");
+}
+
+#[test]
+fn beside_busy_processes_writes_are_raced_and_only_their_gate_is_judged() {
+    let named = ["--busy", "1", "--members", "2", "--rate", "500", "--json"];
+    let report = Program::new().json(&[&SHORT[..], &named].concat());
+    let words: Vec<&str> = array(&report["cells"]).iter().filter_map(|cell| cell["workload"].as_str()).collect();
+    assert_eq!((words, &report["busy"]), (vec!["writes", "writes, 500/s"], &1.into()), "{report}");
+    let judged = |gate: &&Value| gate["verdict"] != "not judged";
+    let gates: Vec<&str> =
+        array(&report["gates"]).iter().filter(judged).filter_map(|gate| gate["gate"].as_str()).collect();
+    // Without redis-server none is.
+    assert!(gates.iter().all(|gate| gate.starts_with("beside busy processes")) && gates.len() <= 1, "{report}");
 }
 
 #[test]

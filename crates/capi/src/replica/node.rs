@@ -2,7 +2,6 @@
 
 use std::ffi::{c_char, c_int, c_void};
 use std::fs::File;
-use std::io;
 use std::mem::MaybeUninit;
 use std::os::fd::IntoRawFd;
 use std::time::Duration;
@@ -244,7 +243,7 @@ c_functions! {
         unsafe { known.write_to(status) }?
     }
 
-    /// Takes a consistent cut: writes the state of this replica at one place of the log to a descriptor, or nowhere if that is
+    /// Takes a consistent cut: writes the state of this replica at one place of the log to a descriptor, or no state if that is
     /// -1, and compares its digest with those of the other members there. Members whose digest is not that of most are put out:
     /// they get CORECAST_DIVERGED. CORECAST_UNKNOWN if the cut was not reached within `timeout_ns` nanoseconds.
     safe fn corecast_replica_take_checkpoint(
@@ -253,7 +252,7 @@ c_functions! {
         timeout_ns: Duration
     ) -> (checkpoint: ReplicaCheckpoint) {
         let taken = match fd {
-            -1 => replica.0.checkpoint(&mut io::sink(), timeout_ns)?,
+            -1 => replica.0.compare(timeout_ns)?,
             fd => replica.0.checkpoint(&mut File::from(duplicate(fd)?), timeout_ns)?,
         };
         ReplicaCheckpoint {

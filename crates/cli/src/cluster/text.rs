@@ -39,11 +39,11 @@ fn headline(study: &Study) -> String {
         study.provenance().iter().filter(|(_, n)| *n > 0).map(|(provenance, n)| format!("{n} {provenance}")).collect();
     let bound = if best.is_exact { "" } else { " at most" };
     format!(
-        "{operation} of {bytes} B among {members} member{} on {nodes} node{} of {}\n\
+        "{operation} of {bytes} B among {} on {} of {}\n\
          simulated from {} parameters; the operation was not measured\n\
          {}: {bound}{} expected, {} with every node punctual (planned in {:.1} ms)\n",
-        plural(*members),
-        plural(*nodes),
+        table::many(*members as usize, "member"),
+        table::many(*nodes as usize, "node"),
         printable::line(cluster),
         counted.join(", "),
         best,
@@ -51,11 +51,6 @@ fn headline(study: &Study) -> String {
         time(best.quiet_ns),
         study.time_ms,
     )
-}
-
-/// The ending of a thing's name.
-fn plural(count: u64) -> &'static str {
-    if count == 1 { "" } else { "s" }
 }
 
 /// The rows under these headings.

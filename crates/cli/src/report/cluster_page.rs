@@ -10,6 +10,7 @@ use super::line_chart::{Line, LineChart};
 use super::node_tree;
 use super::number::{significant, time};
 use super::plain_table::table;
+use crate::table::many;
 
 /// The contents of the page.
 pub(crate) struct ClusterPage<'a> {
@@ -28,8 +29,7 @@ pub(crate) struct ClusterPage<'a> {
 /// The page as an HTML document in UTF-8, which loads and runs nothing.
 pub(crate) fn render(page: &ClusterPage<'_>) -> String {
     let ClusterPlan { operation, bytes, nodes, cluster, .. } = page.plan;
-    let plural = if *nodes == 1 { "" } else { "s" };
-    let heading = format!("{operation} of {bytes} bytes on {nodes} node{plural}, simulated");
+    let heading = format!("{operation} of {bytes} bytes on {}, simulated", many(*nodes as usize, "node"));
     let frame = Frame {
         kind: "corecast plan --cluster",
         heading: &heading,

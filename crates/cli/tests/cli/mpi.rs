@@ -19,6 +19,11 @@ fn run_as_rank(program: &Program, launcher: [(&str, &str); 2], line: &str) -> Co
 }
 
 #[test]
+fn no_mpi_is_needed_to_start() {
+    corecast_testing::assert_no_mpi(crate::PROGRAM.as_ref());
+}
+
+#[test]
 fn only_member_0_is_a_process_of_the_launcher() {
     let program = Program::new();
     for launcher in LAUNCHERS {

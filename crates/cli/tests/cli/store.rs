@@ -39,7 +39,12 @@ fn run(program: &Program, arguments: &[&str]) -> Run {
 
 impl<'a> Store<'a> {
     fn serve(program: &'a Program, options: &[&str]) -> Self {
-        let arguments = [&["kv", "serve", "s", "--json", "--bulk", "1Mi"], options].concat();
+        Self::serve_as(program, &[&["s"], options].concat())
+    }
+
+    /// The name, if any, comes first among these.
+    fn serve_as(program: &'a Program, options: &[&str]) -> Self {
+        let arguments = [&["kv", "serve"], options, &["--json", "--bulk", "1Mi"]].concat();
         let mut command = command(program, &arguments);
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the program starts");
         let mut ready = String::new();
@@ -172,6 +177,16 @@ fn a_store_is_served_looked_into_and_stopped() {
     kv(&["get", "s", "a"]).failed(2, "no store is served at");
 }
 
+/// A store without a name has that of its socket.
+#[test]
+fn a_store_has_the_name_of_its_socket() {
+    let program = Program::new();
+    let store = Store::serve_as(&program, &["--replicas", "1", "--resp", "accounts.sock"]);
+    assert_eq!(store.ask("SET alice 100").expect("answered"), "+OK|");
+    assert_eq!(run(&program, &["kv", "get", "accounts", "alice"]).succeeded().stdout, "100\n");
+    store.stop();
+}
+
 #[test]
 fn names_and_sockets_in_use_are_refused() {
     let program = Program::new();
@@ -200,10 +215,11 @@ fn wrong_arguments_are_named() {
     let kv = |arguments: &[&str]| run(&program, &[&["kv"], arguments].concat());
     let long = "x".repeat(1025);
     let expected = "expected a whole number from";
-    let cases: [(&[&str], [&str; 2]); 21] = [
+    let cases: [(&[&str], [&str; 2]); 22] = [
         (&["frobnicate"], ["'frobnicate'", "unrecognized subcommand"]),
         (&["serve"], ["<NAME>", "required"]),
         (&["serve", ""], ["bad name \"\"", "empty"]),
+        (&["serve", "--resp", "a b.sock"], ["bad name \"a b\"", "kv serve NAME --resp SOCKET"]),
         (&["serve", "s", "--replicas", "x"], ["'x' for '--replicas <N>'", expected]),
         (&["serve", "s", "--replicas", "1024"], ["'1024' for '--replicas <N>'", expected]),
         (&["serve", "s", "--max-clients", "0"], ["'0' for '--max-clients <N>'", expected]),
@@ -292,6 +308,25 @@ fn killed_processes_come_back_and_nothing_is_lost() {
         assert_eq!(store.ask(&format!("GET k{key}")).expect("answered"), format!("$3|{}.{}|", at / 3, at % 3));
     }
     store.stop();
+}
+
+/// Without files, a store is gone with its last process. The next one serves at the same socket, and is not taken for the old one.
+#[test]
+fn a_store_that_begins_anew_says_so() {
+    let program = Program::new();
+    for (options, begins, left) in
+        [(&[][..], "empty", "$-1|"), (&["--data", "folder"], "with what its files hold", "$1|1|")]
+    {
+        let mut store = Store::serve(&program, &[&["--replicas", "1"], options].concat());
+        assert_eq!(store.ask("SET a 1").expect("answered"), "+OK|");
+        signal(store.pids[0], Signal::KILL);
+        assert!(store.remark().contains("ended by signal 9"));
+        let words = store.remark();
+        assert!(words.contains(&format!("no process of the store was left: it begins anew, {begins}")), "{words}");
+        store.pids[0] = started(&store.remark());
+        store.ask_until("GET a", left);
+        store.stop();
+    }
 }
 
 /// Each process is killed, the leader first, while a client sends pipelines, whose changes are ordered as one: all that was

@@ -68,7 +68,8 @@ pub trait Engine: Send {
     /// # Errors
     /// A [`Fault`] if the engine cannot go on, such as one that cannot survive the loss of a node, or if the time is over. The
     /// engine then ends: nothing but [`tell`](Self::tell) and [`close`](Self::close) may be called. A node that waits in this
-    /// call for one that has told a word of the epoch to come ends it with an error as well.
+    /// call for one that has told a word of the epoch to come ends it with an error as well. An engine that survives the loss of
+    /// nodes may be unable to tell them; then they go on without this node once its process has ended, as the error says.
     fn remake(&mut self, living: &NodeSet, limit: Option<Duration>) -> Result<NodeSet, Fault>;
 
     /// Ends this node's part. `is_clean` says that all operations were completed; otherwise the engine must not wait for

@@ -2,7 +2,8 @@
 //! operation.
 //!
 //! Every message begins with a [`Header`]. A message of another operation, length or type than the own one ends the operation at
-//! all nodes with an error that names the node it came from. The engine's own operations have no such header.
+//! all nodes with an error that names the node it came from. The engine's own operations have no such header: before a long one the
+//! nodes exchange headers alone.
 
 use corecast_base::{Plain, bytes_of, bytes_of_mut};
 use corecast_channel::zeroed;
@@ -23,9 +24,17 @@ pub(super) const CHUNK_BYTES: usize = 64 << 10;
 pub(super) enum Way {
     /// Messages, in this order.
     Messages(Vec<Action>),
-    /// The engine's allreduce.
+    /// The engine's operation, behind messages without values, in this order, in which the nodes agree that all have begun the
+    /// same: none where these would take as long as the operation.
+    Whole(Whole, Vec<Action>),
+}
+
+/// An operation of the engine.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Whole {
+    /// Its allreduce.
     Allreduce(ValueKind, PredefinedOp),
-    /// The engine's broadcast from this node.
+    /// Its broadcast from this node.
     Broadcast(usize),
 }
 
@@ -114,37 +123,41 @@ impl Exchange {
             return Ok(true);
         }
         self.is_over = match way {
-            Way::Messages(actions) => {
-                while let Some(&action) = actions.get(self.done) {
-                    if !self.act(engine, action, header, values, theirs, each)? {
-                        return Ok(false);
-                    }
-                    (self.done, self.has_sent) = (self.done + 1, false);
+            Way::Messages(actions) => self.send_all(engine, actions, header, values, theirs, each)?,
+            Way::Whole(whole, agreement) => {
+                if header.chunk > 0 {
+                    // The first chunk's header had the length of all.
+                    self.done = agreement.len();
                 }
-                self.is_sent(engine, 0)? && self.is_sent(engine, 1)?
-            }
-            Way::Allreduce(kind, op) => {
-                let step = Step::Allreduce {
-                    kind: *kind,
-                    op: *op,
-                    values: size_of_val(values) / kind.bytes(),
-                    from: Slot::outgoing(0),
-                    into: Slot::incoming(0),
-                };
-                self.run_whole(engine, step, Slot::incoming(0), values)?
-            }
-            Way::Broadcast(root) => {
-                let slot = Slot::outgoing(0);
-                let step = Step::Broadcast { root: *root, slot, bytes: size_of_val(values) };
-                self.run_whole(engine, step, slot, values)?
+                self.send_all(engine, agreement, header, &mut values[..0], theirs, each)?
+                    && self.run_whole(engine, *whole, values)?
             }
         };
         Ok(self.is_over)
     }
 
+    /// Goes on with messages; true once all have come and gone.
+    fn send_all<T: Plain>(
+        &mut self,
+        engine: &mut dyn Engine,
+        actions: &[Action],
+        header: Header,
+        values: &mut [T],
+        theirs: &mut Vec<T>,
+        each: &mut impl FnMut(&mut [T], &[T]),
+    ) -> Result<bool, Stop> {
+        while let Some(&action) = actions.get(self.done) {
+            if !self.act(engine, action, header, values, theirs, each)? {
+                return Ok(false);
+            }
+            (self.done, self.has_sent) = (self.done + 1, false);
+        }
+        Ok(self.is_sent(engine, 0)? && self.is_sent(engine, 1)?)
+    }
+
     /// The node that it waits for.
     pub(super) fn awaited(&self, way: &Way) -> Option<usize> {
-        let Way::Messages(actions) = way else { return None };
+        let (Way::Messages(actions) | Way::Whole(_, actions)) = way;
         actions.get(self.done).map(|&action| match action {
             Action::Send { to: node }
             | Action::Replace { from: node }
@@ -267,18 +280,19 @@ impl Exchange {
     }
 
     /// Runs an operation of the engine on the values, which come back in a slot.
-    fn run_whole<T: Plain>(
-        &mut self,
-        engine: &mut dyn Engine,
-        step: Step,
-        into: Slot,
-        values: &mut [T],
-    ) -> Result<bool, Stop> {
-        let bytes = size_of_val(values);
+    fn run_whole<T: Plain>(&mut self, engine: &mut dyn Engine, whole: Whole, values: &mut [T]) -> Result<bool, Stop> {
+        let (from, bytes) = (Slot::outgoing(0), size_of_val(values));
+        let (step, into) = match whole {
+            Whole::Allreduce(kind, op) => {
+                let into = Slot::incoming(0);
+                (Step::Allreduce { kind, op, values: bytes / kind.bytes(), from, into }, into)
+            }
+            Whole::Broadcast(root) => (Step::Broadcast { root, slot: from, bytes }, from),
+        };
         let ticket = match self.whole {
             Some(ticket) => ticket,
             None => {
-                engine.room(Slot::outgoing(0), bytes).copy_from_slice(bytes_of(values));
+                engine.room(from, bytes).copy_from_slice(bytes_of(values));
                 engine.room(into, bytes);
                 *self.whole.insert(engine.start(step)?)
             }

@@ -240,7 +240,8 @@ impl Member {
     /// Gives the root's `values` to all members; all slices have the same length.
     ///
     /// # Errors
-    /// As for [`broadcast`](Self::broadcast); [`Error::MemberLost`] with [`Loss::OtherLength`] for a slice of another length.
+    /// As for [`broadcast`](Self::broadcast); [`Error::MemberLost`] with [`Loss::OtherLength`] for a slice of another length, unless
+    /// a [race](Self::race) has chosen a way that does not compare them.
     pub fn broadcast_slice<T: Plain>(&mut self, root: usize, values: &mut [T]) -> Result<(), Error> {
         let steps = prepared::broadcast_slice(&mut self.ends, root, values)?;
         self.run(steps)
@@ -271,8 +272,7 @@ impl Member {
     }
 
     /// As [`allreduce_slice`](Self::allreduce_slice), with an operation that the engine may know. The operation must be
-    /// commutative. Where each node has one member, a long slice of integers goes by the engine's own allreduce, which compares
-    /// neither lengths nor calls.
+    /// commutative. Where each node has one member, a slice of integers of more than 64 KiB goes by the engine's own allreduce.
     ///
     /// # Errors
     /// As for [`broadcast_slice`](Self::broadcast_slice).

@@ -163,7 +163,8 @@ pub(super) fn allreduce_slice<'a, T: Plain, F: FnMut(T, T) -> T>(
         len: values.len(),
         signature: signature::<T>(),
     };
-    let chunks = if ends.takes_whole(&terms.way) { vec![Slice::of(values)] } else { chunks(values) };
+    let most_bytes = if ends.takes_whole(&terms.way) { WHOLE_BYTES } else { CHUNK_BYTES };
+    let chunks = chunks_of(values, most_bytes);
     let mut operation = Operation::new(ends, terms, chunks, pairwise(combine));
     Ok(move |ends: &mut Ends| operation.go_on(ends))
 }
@@ -186,11 +187,38 @@ pub(super) fn gather_slice<T: Plain>(
     Ok(move |ends: &mut Ends| gather.go_on(ends))
 }
 
-/// The values in parts that travel on their own; one of no values if there are none, as all members exchange their number.
+/// The most bytes that the engine takes at once where it takes a slice as it is: its buffers have room for as many, and keep it.
+const WHOLE_BYTES: usize = 64 << 20;
+
+/// The parts of values that go by messages.
 fn chunks<T: Plain>(values: &mut [T]) -> Vec<Slice<'_, T>> {
+    chunks_of(values, CHUNK_BYTES)
+}
+
+/// The values in parts that travel on their own; one of no values if there are none, as all members exchange their number.
+fn chunks_of<T: Plain>(values: &mut [T], most_bytes: usize) -> Vec<Slice<'_, T>> {
     if values.is_empty() {
         return vec![Slice::of(values)];
     }
-    let len = (CHUNK_BYTES / size_of::<T>().max(1)).max(1);
+    let len = (most_bytes / size_of::<T>().max(1)).max(1);
     values.chunks_mut(len).map(Slice::of).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::operation::Message;
+
+    #[test]
+    fn parts_have_at_most_the_bytes_that_are_asked_for() {
+        let lens = |len: usize, most_bytes: usize| {
+            let mut values = vec![0_u32; len];
+            let parts = chunks_of(&mut values, most_bytes).into_iter();
+            parts.map(|mut part| part.values().len()).collect::<Vec<_>>()
+        };
+        assert_eq!(lens(0, 8), [0]);
+        assert_eq!(lens(5, 8), [2, 2, 1]);
+        assert_eq!(lens(5, 1), [1; 5], "a value that is longer travels alone");
+        assert_eq!(lens(5, WHOLE_BYTES), [5]);
+    }
 }

@@ -89,7 +89,8 @@ impl Member {
 
     /// As [`shrink`](Self::shrink), but waits at most for about `limit`. After [`Error::Timeout`] because of members of this
     /// node, the others go on waiting, and this member may call it again. If other nodes are late, the members of this node get
-    /// [`Error::Engine`], and cannot shrink the group any more.
+    /// [`Error::Engine`], and cannot shrink the group any more. Over MPI that survives the loss of nodes, the process of this
+    /// node's leader has to end then: the other nodes wait for it until it has, and go on without its node.
     ///
     /// # Errors
     /// [`Error::Timeout`], and those of [`shrink`](Self::shrink).

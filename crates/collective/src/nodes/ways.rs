@@ -6,8 +6,8 @@
 use corecast_plan::Operation;
 
 use super::ends::Ends;
-use super::exchange::Way;
-use super::forms::{FarForm, Forms, Known, class};
+use super::exchange::{Way, Whole};
+use super::forms::{CLASSES, FarForm, Forms, Known, class};
 use super::schedule::{Action, Place};
 use crate::operation::Order;
 
@@ -21,7 +21,7 @@ impl Ends {
         let Forms { known: of_known, allreduce, .. } = &self.forms;
         let class = class(bytes);
         match (known, of_known[class], allreduce[class]) {
-            (Some((kind, op)), FarForm::Engine, _) => Way::Allreduce(kind, op),
+            (Some((kind, op)), FarForm::Engine, _) => Way::Whole(Whole::Allreduce(kind, op), self.agreement(class)),
             (Some(_), FarForm::Tree, _) | (None, _, FarForm::Tree) => {
                 let planned = (order != Order::Rank).then(|| self.planned(Operation::Allreduce, class, 0));
                 Way::Messages(planned.flatten().unwrap_or_else(|| self.place().allreduce_by_tree()))
@@ -43,13 +43,19 @@ impl Ends {
 
     /// The way of a broadcast of this many bytes from a node.
     pub(super) fn broadcast_way(&mut self, bytes: usize, root: usize) -> Way {
-        match self.forms.broadcast[class(bytes)] {
-            FarForm::Engine => Way::Broadcast(root),
+        let class = class(bytes);
+        match self.forms.broadcast[class] {
+            FarForm::Engine => Way::Whole(Whole::Broadcast(root), self.agreement(class)),
             _ => {
-                let planned = self.planned(Operation::Broadcast, class(bytes), root);
+                let planned = self.planned(Operation::Broadcast, class, root);
                 Way::Messages(planned.unwrap_or_else(|| self.place().broadcast(root)))
             }
         }
+    }
+
+    /// The messages in which the nodes agree on an operation of the engine: that takes several times as long from the last class on.
+    fn agreement(&self, class: usize) -> Vec<Action> {
+        if class + 1 == CLASSES.len() { self.place().allreduce_by_doubling() } else { Vec::new() }
     }
 
     /// The messages along a planned tree, at a leader of a group that has a plan.
@@ -60,6 +66,6 @@ impl Ends {
 
     /// True if the engine takes a slice as a whole, as no node has to combine it first.
     pub(super) fn takes_whole(&self, way: &Way) -> bool {
-        matches!(way, Way::Allreduce(..)) && self.numbering.most_members() == 1
+        matches!(way, Way::Whole(Whole::Allreduce(..), _)) && self.numbering.most_members() == 1
     }
 }

@@ -6,7 +6,7 @@ use corecast_collective::nodes::local::Network;
 use corecast_collective::nodes::{
     Engine, Error, Facts, Fault, FaultWord, Member, NodeSet, Slot, Step, Survival, Ticket,
 };
-use corecast_collective::{Call, CallKind, Loss};
+use corecast_collective::{Call, CallKind, Loss, op};
 
 use crate::cluster::{all, run, run_over};
 
@@ -57,6 +57,37 @@ fn other_lengths_and_types_are_named() {
             assert!(loss == expected && matches!((rank, node), (0, 0) | (2, 1)), "{rank} {node} {loss}");
         }
     }
+}
+
+/// The outcomes of members that are one on each node, whose slices have these lengths; long ones go by the engine's allreduce.
+fn summed(lengths: &[usize]) -> Vec<Result<(), Error>> {
+    all(run(Network::of(lengths.len()).delays(5), &vec![1; lengths.len()], |me| {
+        me.allreduce_slice_with(&mut vec![1u64; lengths[me.rank()]], op::Sum)
+    }))
+}
+
+#[test]
+fn other_lengths_of_the_engines_own_operation_are_named() {
+    assert_eq!(summed(&[20_000; 3]), vec![Ok(()); 3]);
+    // The second one is short on some node, which takes messages.
+    for lengths in [&[20_000, 10_000][..], &[20_000, 5], &[20_000, 20_000, 10_000], &[20_000, 5, 20_000, 20_000]] {
+        for outcome in summed(lengths) {
+            let is_named = matches!(outcome, Err(Error::MemberLost { loss: Loss::OtherLength, .. }));
+            assert!(is_named, "{lengths:?}: {outcome:?}");
+        }
+    }
+}
+
+#[test]
+fn another_call_beside_the_engines_own_operation_is_named() {
+    let outcomes = all(run(Network::of(3).delays(5), &[1; 3], |me| {
+        let called = match me.node() {
+            2 => me.barrier(),
+            _ => me.allreduce_slice_with(&mut [1u64; 20_000], op::Sum),
+        };
+        called.and_then(|()| me.barrier())
+    }));
+    assert!(outcomes.iter().all(|outcome| matches!(outcome, Err(Error::Mismatched { .. }))), "{outcomes:?}");
 }
 
 #[test]

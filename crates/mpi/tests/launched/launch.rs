@@ -21,6 +21,8 @@ pub(crate) struct Mpi {
     /// Its library, as a value of `CORECAST_MPI`.
     pub(crate) library: PathBuf,
     pub(crate) is_open_mpi: bool,
+    /// True if it survives the death of a process, when its launcher is told to.
+    pub(crate) survives: bool,
     /// The folder of its libraries, if the loader does not know it.
     folder: Option<PathBuf>,
 }
@@ -44,7 +46,7 @@ pub(crate) fn installed(what: &str) -> Vec<Mpi> {
             return None;
         }
         let (launcher, library) = (launcher.into(), library.into());
-        Some(Mpi { name: name.to_owned(), launcher, library, is_open_mpi, folder: None })
+        Some(Mpi { name: name.to_owned(), launcher, library, is_open_mpi, survives: false, folder: None })
     });
     let homes = std::env::var_os(HOMES);
     let homes = homes.iter().flat_map(std::env::split_paths);
@@ -56,7 +58,8 @@ fn in_folder(home: &Path) -> Option<Mpi> {
     let is_open_mpi = folder.join("libmpi.so.40").exists();
     let library = folder.join(if is_open_mpi { "libmpi.so.40" } else { "libmpi.so.12" });
     let name = home.display().to_string();
-    launcher.exists().then_some(Mpi { name, launcher, library, is_open_mpi, folder: Some(folder) })
+    let survives = is_open_mpi && home.join("bin/prte").exists();
+    launcher.exists().then_some(Mpi { name, launcher, library, is_open_mpi, survives, folder: Some(folder) })
 }
 
 /// The end of a run.
@@ -77,12 +80,17 @@ impl Told {
 
 /// Runs a role in this number of ranks, with these variables.
 pub(crate) fn run(mpi: &Mpi, role: &str, ranks: usize, variables: &[(&str, &str)]) -> Told {
+    run_with(mpi, "", role, ranks, variables)
+}
+
+/// The same, with further options of the launcher.
+pub(crate) fn run_with(mpi: &Mpi, options: &str, role: &str, ranks: usize, variables: &[(&str, &str)]) -> Told {
     let output = tempfile::NamedTempFile::new().expect("a file");
     let mut launch = Command::new(&mpi.launcher);
     if mpi.is_open_mpi {
         launch.args(["--allow-run-as-root", "--oversubscribe", "--mca", "btl_vader_single_copy_mechanism", "none"]);
     }
-    launch.args(["-n", &ranks.to_string()]);
+    launch.args(options.split_whitespace()).args(["-n", &ranks.to_string()]);
     launch.arg(std::env::current_exe().expect("a program has a path")).args(["--exact", "play", "--nocapture"]);
     launch.env("CORECAST_TEST_ROLE", role).env("CORECAST_TEST_PLACE", ranks.to_string());
     if let Some(folder) = &mpi.folder {

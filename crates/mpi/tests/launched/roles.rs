@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use corecast_base::CpuId;
 use corecast_collective::nodes::{
-    Engine, Fault, FaultKind, FaultWord, NodeSet, PredefinedOp, Slot, Step, Ticket, ValueKind,
+    Engine, Fault, FaultKind, FaultWord, NodeSet, PredefinedOp, Slot, Step, Survival, Ticket, ValueKind,
 };
 use corecast_collective::{Group, Loss};
 use corecast_machine::{Cpu, Machine, Topology};
@@ -67,6 +67,7 @@ pub(crate) fn play(role: &Role) {
             let me = rank.join().expect("a group");
             end_late(place, || drop(me));
         }
+        "deaths" => deaths(ranks),
         "funneled" => funneled(ranks),
         "late" => late(ranks),
         "open" => match Cluster::from_env() {
@@ -227,7 +228,9 @@ fn late(ranks: usize) {
     let node = engine.facts().node;
     if node == 0 {
         let given_up = engine.remake(&NodeSet::all(ranks), Some(Duration::from_millis(50)));
-        assert!(given_up.is_err(), "the last node has not come: {given_up:?}");
+        let Err(Fault::Engine { text, .. }) = given_up else { panic!("the last node has not come: {given_up:?}") };
+        let survives = engine.facts().survival == Survival::Nodes;
+        assert_eq!(text.contains("wait for this process until it has ended"), survives, "{text}");
         engine.tell(FaultWord { epoch: 1, node: 0, kind: FaultKind::Node });
         std::fs::write(gave_up, "").expect("a folder");
     } else {
@@ -238,10 +241,32 @@ fn late(ranks: usize) {
         }
         // Where the library is done with this before the word is here, the next operation finds it.
         let outcome = engine.remake(&NodeSet::all(ranks), None).and_then(|_| sum(&mut *engine, 1));
-        assert!(outcome.is_err(), "node 0 has told that it gave up: {outcome:?}");
+        if engine.facts().survival == Survival::Nodes {
+            assert_eq!(outcome, Ok(ranks as u64 - 1), "node 0 has ended its process");
+        } else {
+            assert!(outcome.is_err(), "node 0 has told that it gave up: {outcome:?}");
+        }
     }
     engine.close(false);
     say("ok");
+}
+
+/// The last node dies, then the last of those that are left, until there are two of them, which end well.
+fn deaths(ranks: usize) {
+    let mut engine = open(ranks);
+    for living in (2..ranks).rev() {
+        assert_eq!(sum(&mut *engine, 1), Ok(living as u64 + 1));
+        if engine.facts().node == living {
+            // SAFETY: numbers only; this process has no other work.
+            unsafe { libc::kill(std::process::id() as i32, libc::SIGKILL) };
+        }
+        while sum(&mut *engine, 1).is_ok() {}
+        let all = NodeSet::all(living + 1);
+        assert_eq!(engine.remake(&all, Some(PATIENCE)).map(|kept| kept.len()), Ok(living));
+    }
+    assert_eq!(sum(&mut *engine, 1), Ok(2));
+    engine.close(true);
+    say("closed");
 }
 
 /// The program has initialised MPI for one thread: on another one the engine reports an error, and nothing panics.

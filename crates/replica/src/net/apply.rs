@@ -51,6 +51,9 @@ impl<S: StateMachine> Driver<S> {
         let end = limit.min(first + RUN);
         for index in first..end {
             if let Err(stop) = self.apply_one(inner, &mut applied, index) {
+                if matches!(stop, Stop::Panicked) {
+                    inner.ending.panicked(index);
+                }
                 return (index, Some(stop));
             }
             applied.count = index + 1;
@@ -62,13 +65,17 @@ impl<S: StateMachine> Driver<S> {
         let Some(command) = self.core.decided(index).cloned() else { return Ok(()) };
         let (session, rid) = (command.session, command.rid);
         let outcome = self.system.begin(index, &command);
-        if let Some(disk) = &mut self.disk {
-            let operation = if let Outcome::Run(bytes) = &outcome { Some(&bytes[..]) } else { None };
-            disk.keep(index, operation).map_err(Stop::Files)?;
+        if let (Some(disk), false) = (&mut self.disk, matches!(outcome, Outcome::Run(_))) {
+            disk.keep(index, None).map_err(Stop::Files)?;
         }
         match outcome {
             Outcome::Run(bytes) => {
-                let reply = run(&mut applied.machine, index, bytes, &mut self.bytes)?;
+                let at = self.config.files.base + index;
+                let reply = run(&mut applied.machine, at, index, bytes, &mut self.bytes)?;
+                // Not before: nobody could start from files with an operation at which all replicas panic.
+                if let Some(disk) = &mut self.disk {
+                    disk.keep(index, Some(bytes)).map_err(Stop::Files)?;
+                }
                 self.system.finish(session, rid, Arc::clone(&reply));
                 self.deliver(session, rid, &reply);
             }
@@ -77,7 +84,7 @@ impl<S: StateMachine> Driver<S> {
                 self.deliver(session, rid, &reply);
             }
             // Ordered once more after a change of the leader: the client has its answer.
-            Outcome::Forgotten => self.submitted.remove(session, rid),
+            Outcome::Forgotten => _ = self.submitted.remove(session, rid),
             Outcome::UnknownSession => self.expire(session, rid),
             Outcome::SessionOpened(session) => self.deliver_at(session, 0, index),
             Outcome::SessionEnded(ended) => self.expire(ended, rid),
@@ -150,10 +157,17 @@ impl<S: StateMachine> Driver<S> {
     }
 }
 
-/// Runs the state machine. The reply begins with the index, so that a retry gets the same one.
-fn run<S: StateMachine>(machine: &mut S, index: Index, bytes: &[u8], reply: &mut Vec<u8>) -> Result<Arc<[u8]>, Stop> {
+/// Runs the state machine at a place, as the files count and as the group does. The reply begins with the group's, so that a
+/// retry gets the same one.
+fn run<S: StateMachine>(
+    machine: &mut S,
+    at: Index,
+    index: Index,
+    bytes: &[u8],
+    reply: &mut Vec<u8>,
+) -> Result<Arc<[u8]>, Stop> {
     let op = S::Op::decode(bytes).ok_or(Stop::Panicked)?;
-    let out = catch_unwind(AssertUnwindSafe(|| machine.apply(index, &op))).map_err(|_| Stop::Panicked)?;
+    let out = catch_unwind(AssertUnwindSafe(|| machine.apply(at, &op))).map_err(|_| Stop::Panicked)?;
     reply.clear();
     reply.extend_from_slice(&index.to_le_bytes());
     out.encode(reply);

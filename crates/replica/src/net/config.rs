@@ -6,7 +6,7 @@ use std::time::Duration;
 use corecast_base::wait::Wait;
 
 use crate::error::OpenError;
-use crate::runtime::durable::{Durability, FilesOrigin};
+use crate::runtime::durable::{Durability, FilesOrigin, SNAPSHOT_EVERY};
 use crate::wal::Fsync;
 
 /// The most nodes of a group: each has a channel to each other.
@@ -45,6 +45,7 @@ pub struct Config {
     pub(super) joining: Duration,
     pub(super) kind: String,
     pub(super) durability: Option<Durability>,
+    pub(super) snapshot_every: u64,
     pub(super) files: FilesOrigin,
 }
 
@@ -64,6 +65,7 @@ impl Config {
             joining: Duration::from_secs(10),
             kind: String::new(),
             durability: None,
+            snapshot_every: SNAPSHOT_EVERY,
             files: FilesOrigin::default(),
         }
     }
@@ -144,6 +146,15 @@ impl Config {
         self
     }
 
+    /// A replica with files takes a snapshot when its log has grown by this many bytes since the last one, 64 MiB by default, and
+    /// drops the log before. Replicas in later slots take theirs after up to 2.75 times as many, lest all do so at once: operations
+    /// of a replica wait while its state is copied to memory, though not while it is written to the disk. From 4 KiB to 2^40.
+    #[must_use]
+    pub fn snapshot_every(mut self, bytes: u64) -> Self {
+        self.snapshot_every = bytes;
+        self
+    }
+
     pub(super) fn check(&self) -> Result<(), OpenError> {
         let refuse = |what: String| Err(OpenError::Config(what));
         if !(1..=MAX_NODES).contains(&self.nodes) {
@@ -158,6 +169,9 @@ impl Config {
         }
         if !self.link_bytes.is_power_of_two() || !(4096..=16 << 20).contains(&self.link_bytes) {
             return refuse(format!("channels of {} bytes, expected a power of two from 4096 to 2^24", self.link_bytes));
+        }
+        if !(4096..=1 << 40).contains(&self.snapshot_every) {
+            return refuse(format!("a snapshot every {} bytes of the log, expected 4096 to 2^40", self.snapshot_every));
         }
         if self.wait == Wait::Spin {
             return refuse("nodes that only spin: they may outnumber the CPUs, expected another policy".to_owned());
@@ -213,6 +227,7 @@ mod tests {
             (Config::new(3).window(100).check(), "a log of 100 commands"),
             (Config::new(3).link_bytes(5000).check(), "channels of 5000 bytes"),
             (Config::new(3).wait(Wait::Spin).check(), "only spin"),
+            (Config::new(3).snapshot_every(4095).check(), "a snapshot every 4095 bytes"),
             (tree(&[None, Some(0)]), "a tree of 2 nodes for a group of 3"),
             (tree(&[None, None, Some(0)]), "a tree of 2 roots"),
             (tree(&[None, Some(2), Some(1)]), "its own ancestor"),

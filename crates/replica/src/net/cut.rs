@@ -21,7 +21,9 @@ type Reached = (Cut, io::Result<Vec<u8>>);
 #[derive(Debug)]
 struct Wanted {
     id: u64,
-    /// The state at the cut, once it was reached and until it is taken.
+    /// False if only digests are compared.
+    is_written: bool,
+    /// The state at the cut, or no bytes if none is written, once the cut was reached and until it is taken.
     state: Option<Reached>,
     /// The digests of the members, and at which index each was found: a cut that was asked for twice may be there twice.
     digests: Vec<(NodeId, Index, u128)>,
@@ -40,11 +42,11 @@ impl Cuts {
     }
 
     /// Begins to wait for a cut; its number, which no read has.
-    fn begin(&self, me: NodeId) -> u64 {
+    fn begin(&self, me: NodeId, is_written: bool) -> u64 {
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         *last = last.wrapping_add(1);
         let id = u64::from(me.to_bits()) << 32 | CUT | u64::from(*last) & (CUT - 1);
-        self.wanted().push(Wanted { id, state: None, digests: Vec::new() });
+        self.wanted().push(Wanted { id, is_written, state: None, digests: Vec::new() });
         id
     }
 
@@ -80,8 +82,11 @@ impl<S: StateMachine> Driver<S> {
                 let mut wanted = inner.cuts.wanted();
                 if let Some(one) = wanted.iter_mut().find(|one| one.id == id && one.state.is_none()) {
                     let mut bytes = Vec::new();
-                    let written = state_bytes::write(&self.system, machine, &mut bytes).map(|()| bytes);
-                    one.state = Some((Cut { id, index, digest }, written));
+                    let written = match one.is_written {
+                        true => state_bytes::write(&self.system, machine, &mut bytes),
+                        false => Ok(()),
+                    };
+                    one.state = Some((Cut { id, index, digest }, written.map(|()| bytes)));
                 }
             }
         }
@@ -100,17 +105,17 @@ impl<S: StateMachine> Driver<S> {
 }
 
 impl<S: StateMachine> Inner<S> {
-    /// A checkpoint: see `Node::checkpoint`.
+    /// A checkpoint: see `Node::checkpoint`, and `Node::compare` without a writer.
     pub(super) fn cut_and_compare(
         &self,
-        to: &mut dyn io::Write,
+        mut to: Option<&mut dyn io::Write>,
         limit: Duration,
     ) -> Result<Checkpoint, CheckpointError> {
         self.check_fork().map_err(ExecuteError::from)?;
         let until = Instant::now() + limit;
         loop {
-            let id = self.cuts.begin(self.id());
-            let taken = self.take(id, to, limit.min(CUT_ASKED_AGAIN), until);
+            let id = self.cuts.begin(self.id(), to.is_some());
+            let taken = self.take(id, &mut to, limit.min(CUT_ASKED_AGAIN), until);
             self.cuts.end(id);
             match taken {
                 // One that was asked of a leader which died may be lost.
@@ -123,13 +128,15 @@ impl<S: StateMachine> Inner<S> {
     fn take(
         &self,
         id: u64,
-        to: &mut dyn io::Write,
+        to: &mut Option<&mut dyn io::Write>,
         limit: Duration,
         until: Instant,
     ) -> Result<Checkpoint, CheckpointError> {
         let (cut, bytes) = self.reach(id, limit)?;
         let bytes = bytes.map_err(CheckpointError::State)?;
-        to.write_all(&bytes).map_err(CheckpointError::State)?;
+        if let Some(to) = to {
+            to.write_all(&bytes).map_err(CheckpointError::State)?;
+        }
         let digests = self.gather(&cut, until.saturating_duration_since(Instant::now()));
         let checkpoint = Checkpoint::new(&cut, bytes.len() as u64, digests);
         for &node in checkpoint.to_put_out() {
@@ -170,7 +177,7 @@ mod tests {
     #[test]
     fn digests_of_another_cut_do_not_count() {
         let (cuts, node) = (Cuts::default(), NodeId::new(3, 2));
-        let (first, second) = (cuts.begin(node), cuts.begin(node));
+        let (first, second) = (cuts.begin(node, true), cuts.begin(node, false));
         assert!(first != second && first & CUT != 0 && (first >> 32) as u32 == node.to_bits());
         cuts.heard(node, first, 7, 70);
         cuts.heard(node, second, 9, 90);

@@ -193,13 +193,13 @@ impl<S: StateMachine> Driver<S> {
         has_results
     }
 
-    /// Takes a snapshot if it is time, so that the write-ahead log does not grow for ever.
+    /// Takes a snapshot if it is time. A state machine that panicked has no state that could be kept.
     pub(super) fn shorten_files(&mut self, inner: &Inner<S>) {
-        let Some(disk) = self.disk.as_mut().filter(|disk| disk.wants_snapshot()) else { return };
-        let state = inner.state.read();
-        if let Err(error) = disk.shorten(&state.machine, state.count) {
-            inner.ending.fail_files(&io::Error::other(error));
+        if self.panicked_at.is_some() || inner.ending.get().is_some() {
+            return;
         }
+        let shortened = self.disk.as_mut().map_or(Ok(()), |disk| disk.shorten(&inner.state));
+        shortened.unwrap_or_else(|error| inner.ending.fail_files(&io::Error::other(error)));
     }
 
     /// Takes the messages that have come to the protocol.
@@ -292,13 +292,15 @@ impl<S: StateMachine> Driver<S> {
         for errand in errands.drain(..) {
             match errand {
                 Errand::Submit(command) => requests.extend(self.admit(command)),
+                Errand::Repeat(session, rid) => requests.extend(self.submitted.get(session, rid)),
                 Errand::Open(session, mailbox) => {
                     self.mailboxes.insert(session, mailbox);
                 }
                 Errand::Close(session, rid) => {
                     self.mailboxes.remove(&session);
                     self.submitted.drop_session(session);
-                    requests.push(Command { session, rid, op: Op::CloseSession });
+                    // It may go lost like any other request, and is handed in until it is applied.
+                    requests.push(self.submitted.add(Command { session, rid, op: Op::CloseSession }));
                 }
                 Errand::Leave => {
                     self.is_leaving = true;
@@ -385,5 +387,36 @@ fn barrier(id: u64) -> Command<Body> {
 impl<S: StateMachine> fmt::Debug for Driver<S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Driver({}, epoch {})", self.core.id(), self.core.configuration().epoch)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Instant;
+
+    use super::*;
+    use crate::kv::Compact;
+    use crate::net::{Group, Node};
+
+    #[test]
+    fn the_end_of_a_session_is_asked_for_again() {
+        let group = Group::create(&Config::new(3).patience(Duration::from_millis(100))).expect("there is memory");
+        let join = |slot| group.join(slot, Compact::with_capacity(10).expect("small")).expect("it is free");
+        let nodes: Vec<Node<Compact>> = (0..3).map(join).collect();
+        let session = nodes[2].session().expect("a member");
+        {
+            let mut leader = nodes[0].inner().driver.lock();
+            drop(session);
+            let mut other = nodes[2].inner().driver.lock();
+            other.run_errands(nodes[2].inner());
+            other.transport.flush();
+            // All that has come to the leader is lost.
+            leader.transport.gather(Index::MAX, &mut Vec::new());
+        }
+        let until = Instant::now() + Duration::from_secs(10);
+        while nodes[0].inner().driver.lock().system.sessions().count() > 0 {
+            assert!(Instant::now() < until, "{:?}", nodes[0].status());
+            std::thread::yield_now();
+        }
     }
 }

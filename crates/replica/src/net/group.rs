@@ -211,8 +211,8 @@ impl<S: StateMachine> Group<S> {
 
     /// The files of a node that begins with this state, if it keeps any.
     fn files(&self, me: NodeId, state: (&S, Index), until: Instant) -> Result<Option<Disk>, OpenError> {
-        let FilesOrigin { group, base } = self.config.files;
-        let begin = |durability| Disk::begin_by(durability, group, me.slot, base, state, until);
+        let (files, every) = (self.config.files, self.config.snapshot_every);
+        let begin = |durability| Disk::begin_by(durability, files, me.slot, every, state, until);
         self.config.durability.as_ref().map(begin).transpose()
     }
 

@@ -97,6 +97,11 @@ impl<S: StateMachine> Member<S> for Inner<S> {
         end.or_else(|| self.has_no_majority().then_some(ExecuteError::NoMajority))
     }
 
+    #[inline(always)]
+    fn check_state(&self) -> Result<(), ReadError> {
+        self.ending.check_state()
+    }
+
     #[inline]
     fn read_error(&self) -> Option<ReadError> {
         let end = self.ending.get().map(|end| end.of_read(self.id()));
@@ -112,7 +117,7 @@ impl<S: StateMachine> Member<S> for Inner<S> {
         Status::of(self, &self.driver.lock())
     }
 
-    fn checkpoint(&self, to: &mut dyn io::Write, limit: Duration) -> Result<Checkpoint, CheckpointError> {
+    fn checkpoint(&self, to: Option<&mut dyn io::Write>, limit: Duration) -> Result<Checkpoint, CheckpointError> {
         self.cut_and_compare(to, limit)
     }
 

@@ -4,6 +4,7 @@
 //! that it was: its sessions stay open, and their requests without a result are handed in again. Its vote is lost with the former
 //! incarnation; the group counts on that of the next one once it is a member.
 
+use std::io;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -90,7 +91,8 @@ impl<S: StateMachine> Driver<S> {
         let (me, count) = (inner.id(), system.applied());
         let (settings, first) = (beginning::settings(&self.config, me), beginning::configuration(&self.config));
         if let Some(disk) = &mut self.disk {
-            disk.restart(&machine, count)?;
+            let restarted = disk.restart(&machine, count);
+            restarted.inspect_err(|error| inner.ending.fail_files(&io::Error::other(error.to_string())))?;
         }
         self.core = OneNode::restored(settings, system.members().clone(), first, count);
         (self.system, self.transport, self.barriers) = (system, transport, Barriers::new(me));

@@ -65,6 +65,9 @@ impl<S: StateMachine> Driver<S> {
         for index in first..end {
             let Some(command) = self.core.decided(index).copied() else { return (index, None) };
             if let Err(stop) = self.apply_one(inner, &mut applied, index, &command) {
+                if matches!(stop, Stop::Panicked(_)) {
+                    inner.ending.panicked(index);
+                }
                 return (index, Some(stop));
             }
             applied.count = index + 1;
@@ -87,6 +90,9 @@ impl<S: StateMachine> Driver<S> {
         match outcome {
             Outcome::Run(body) => {
                 let body = *body;
+                if let Body::Bulk(place) = &body {
+                    self.shm.ordered_bulk(place, index);
+                }
                 let reply = self.run(&mut applied.machine, index, &body)?;
                 self.system.finish(session, rid, Arc::clone(&reply));
                 self.deliver(session, rid, &reply);
@@ -106,9 +112,6 @@ impl<S: StateMachine> Driver<S> {
             Outcome::Barrier(id) => self.cut(inner, &applied.machine, index, id),
             Outcome::Noop => {}
         }
-        if let Op::User(Body::Bulk(place)) = command.op {
-            self.shm.ordered_bulk(&place, index);
-        }
         Ok(())
     }
 
@@ -116,11 +119,13 @@ impl<S: StateMachine> Driver<S> {
     fn run(&mut self, machine: &mut S, index: Index, body: &Body) -> Result<Arc<[u8]>, Stop> {
         let mut bytes = std::mem::take(&mut self.bytes);
         self.read_body(body, &mut bytes).map_err(|damaged| Stop::Damaged(damaged.slot))?;
+        let op = S::Op::decode(&bytes).ok_or(Stop::Panicked(index))?;
+        let at = self.config.files.base + index;
+        let out = catch_unwind(AssertUnwindSafe(|| machine.apply(at, &op))).map_err(|_| Stop::Panicked(index))?;
+        // Not before: nobody could start from files with an operation at which all replicas panic.
         if let Some(disk) = &mut self.disk {
             disk.keep(index, Some(&bytes)).map_err(Stop::Files)?;
         }
-        let op = S::Op::decode(&bytes).ok_or(Stop::Panicked(index))?;
-        let out = catch_unwind(AssertUnwindSafe(|| machine.apply(index, &op))).map_err(|_| Stop::Panicked(index))?;
         bytes.clear();
         bytes.extend_from_slice(&index.to_le_bytes());
         out.encode(&mut bytes);
@@ -159,10 +164,16 @@ impl<S: StateMachine> Driver<S> {
         self.settled(session, rid);
     }
 
-    /// A request needs no more care.
+    /// A request needs no more care: replicas that get as far as this one look no more at the bytes of its operation.
     pub(super) fn settled(&mut self, session: SessionId, rid: u32) {
-        self.submitted.remove(session, rid);
         self.shm.answered(session, rid);
+        let Some(command) = self.submitted.remove(session, rid) else { return };
+        let last = self.system.applied().saturating_sub(1);
+        match command.op {
+            Op::User(Body::Bulk(place)) => self.shm.ordered_bulk(&place, last),
+            Op::CloseSession => self.has_closed(session, last),
+            _ => {}
+        }
     }
 
     fn members_changed(&mut self) {

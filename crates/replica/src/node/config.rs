@@ -10,7 +10,7 @@ use corecast_machine::Machine;
 use super::learning::Learning;
 use crate::error::OpenError;
 use crate::node_id::MAX_SLOTS;
-use crate::runtime::durable::{Durability, FilesOrigin};
+use crate::runtime::durable::{Durability, FilesOrigin, SNAPSHOT_EVERY};
 use crate::wal::Fsync;
 
 /// Which nodes have the roles.
@@ -37,6 +37,7 @@ pub struct Config {
     pub(crate) joining: Duration,
     pub(crate) kind: String,
     pub(crate) durability: Option<Durability>,
+    pub(crate) snapshot_every: u64,
     pub(crate) files: FilesOrigin,
 }
 
@@ -55,6 +56,7 @@ impl Default for Config {
             joining: Duration::from_secs(10),
             kind: String::new(),
             durability: None,
+            snapshot_every: SNAPSHOT_EVERY,
             files: FilesOrigin::default(),
         }
     }
@@ -144,6 +146,15 @@ impl Config {
         self
     }
 
+    /// A replica with files takes a snapshot when its log has grown by this many bytes since the last one, 64 MiB by default, and
+    /// drops the log before. Replicas in later slots take theirs after up to 2.75 times as many, lest all do so at once: operations
+    /// of a replica wait while its state is copied to memory, though not while it is written to the disk. From 4 KiB to 2^40.
+    #[must_use]
+    pub fn snapshot_every(mut self, bytes: u64) -> Self {
+        self.snapshot_every = bytes;
+        self
+    }
+
     pub(crate) fn check(&self) -> Result<(), OpenError> {
         let refuse = |what: String| Err(OpenError::Config(what));
         if !(1..=MAX_SLOTS).contains(&self.slots) {
@@ -154,6 +165,9 @@ impl Config {
         }
         if !(4096..=1 << 31).contains(&self.bulk_bytes) {
             return refuse(format!("{} bytes for large operations, expected 4096 to 2^31", self.bulk_bytes));
+        }
+        if !(4096..=1 << 40).contains(&self.snapshot_every) {
+            return refuse(format!("a snapshot every {} bytes of the log, expected 4096 to 2^40", self.snapshot_every));
         }
         if self.wait == Wait::Spin {
             return refuse("nodes that only spin: they may outnumber the CPUs, expected another policy".to_owned());

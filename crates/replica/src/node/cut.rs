@@ -21,70 +21,87 @@ type Reached = (Cut, io::Result<Vec<u8>>);
 #[derive(Debug)]
 pub(super) struct Wanted {
     id: u64,
-    /// The state at the cut, once it was reached.
-    state: Option<(Cut, io::Result<Vec<u8>>)>,
+    /// False if only digests are compared.
+    is_written: bool,
+    /// The state at the cut, or no bytes if none is written, once the cut was reached.
+    state: Option<Reached>,
 }
 
 impl<S: StateMachine> Driver<S> {
     /// The log has come to a cut.
     pub(super) fn cut(&mut self, inner: &Inner<S>, machine: &S, index: Index, id: u64) {
-        // The number begins with the node that asked.
-        let asker = (id >> 32) as u32;
-        self.settled(SessionId::SYSTEM, asker);
+        let Some(asker) = Cut::asker(id) else { return };
+        self.settled(SessionId::SYSTEM, asker.to_bits());
+        // One that is ordered twice counts where it was ordered first, and one that comes late is waited for no more.
+        let own = self.shm.segment(self.shm.me);
+        if own.and_then(|own| own.cut(asker)).is_some_and(|last| last.id >= id) {
+            return;
+        }
         let cut = Cut { id, index, digest: machine.digest() };
         self.shm.writer.set_cut(&cut);
         // It may have come to the cut before this node, and sleeps until all digests are there.
-        if let Some(asker) = NodeId::from_bits(asker).filter(|&asker| asker != self.shm.me) {
+        if asker != self.shm.me {
             self.shm.peers.wake(asker);
         }
         let mut wanted = inner.cuts();
         for one in wanted.iter_mut().filter(|one| one.id == id) {
             let mut bytes = inner.take_spare();
-            let written = state_bytes::write(&self.system, machine, &mut bytes).map(|()| bytes);
-            one.state = Some((cut, written));
+            let written = if one.is_written { state_bytes::write(&self.system, machine, &mut bytes) } else { Ok(()) };
+            one.state = Some((cut, written.map(|()| bytes)));
         }
     }
 
-    /// The digests that members have found at a cut; `None` for those that have not come to it.
-    fn digests(&self, cut: &Cut) -> Vec<(NodeId, Option<u128>)> {
-        let found = |node: NodeId| {
-            let theirs = self.shm.segment(node)?.cut()?;
-            (theirs.id == cut.id && theirs.index == cut.index).then_some(theirs.digest)
-        };
-        self.core.members().iter().map(|node| (node, found(node))).collect()
+    /// Adds the digests that members have found at a cut. True if no more will come: each member has a digest, or was taken in
+    /// with a state of later.
+    fn digests(&self, cut: &Cut, to: &mut Vec<(NodeId, u128)>) -> bool {
+        let mut is_complete = true;
+        for node in self.core.members().iter() {
+            let segment = self.shm.segment(node);
+            // The count comes first: a digest is written before it.
+            let has_passed = segment.is_some_and(|segment| segment.applied() > cut.index);
+            let theirs = segment.and_then(|segment| segment.cut(self.shm.me));
+            match theirs.filter(|theirs| theirs.id == cut.id && theirs.index == cut.index) {
+                Some(theirs) => to.push((node, theirs.digest)),
+                None => is_complete &= has_passed,
+            }
+        }
+        is_complete
     }
 }
 
 impl<S: StateMachine> Inner<S> {
-    /// A checkpoint: see `Node::checkpoint`.
+    /// A checkpoint: see `Node::checkpoint`, and `Node::compare` without a writer.
     pub(super) fn cut_and_compare(
         &self,
-        to: &mut dyn io::Write,
+        to: Option<&mut dyn io::Write>,
         limit: Duration,
     ) -> Result<Checkpoint, CheckpointError> {
         self.check_fork().map_err(ExecuteError::from)?;
         let until = Instant::now() + limit;
+        // Its digests stand where those of its next one will.
+        let _only_one =
+            self.wait_for(Some(limit), || self.cutting.try_lock()).ok_or(ExecuteError::Unknown { rid: 0 })?;
         let (cut, bytes) = loop {
             // One that was asked of a leader which died may be lost.
-            match self.reach_next(limit.min(CUT_ASKED_AGAIN)) {
+            match self.reach_next(to.is_some(), limit.min(CUT_ASKED_AGAIN)) {
                 Err(ExecuteError::Unknown { .. }) if Instant::now() < until => {}
                 taken => break taken?,
             }
         };
         let bytes = bytes.map_err(CheckpointError::State)?;
-        let (written, len) = (to.write_all(&bytes), bytes.len() as u64);
+        let (written, len) = (to.map_or(Ok(()), |to| to.write_all(&bytes)), bytes.len() as u64);
         self.keep_spare(bytes);
         written.map_err(CheckpointError::State)?;
-        let digests = self.gather(&cut, limit);
+        let digests = self.gather(&cut, until.saturating_duration_since(Instant::now()))?;
         let checkpoint = Checkpoint::new(&cut, len, digests);
         checkpoint.to_put_out().iter().for_each(|&node| self.put_out(node));
         Ok(checkpoint)
     }
 
     /// Has a cut with a number of its own ordered, and waits for it.
-    fn reach_next(&self, limit: Duration) -> Result<Reached, ExecuteError> {
-        let id = u64::from(self.me().to_bits()) << 32 | u64::from(self.next_cut());
-        self.cuts().push(Wanted { id, state: None });
+    fn reach_next(&self, is_written: bool, limit: Duration) -> Result<Reached, ExecuteError> {
+        let id = Cut::id_of(self.me(), self.next_cut());
+        self.cuts().push(Wanted { id, is_written, state: None });
         let reached = self.reach(id, limit);
         self.cuts().retain(|one| one.id != id);
         reached
@@ -103,16 +120,16 @@ impl<S: StateMachine> Inner<S> {
     }
 
     /// The digests of all members, or of those that have come to the cut when the time is up.
-    fn gather(&self, cut: &Cut, limit: Duration) -> Vec<(NodeId, u128)> {
+    fn gather(&self, cut: &Cut, limit: Duration) -> Result<Vec<(NodeId, u128)>, ExecuteError> {
         let mut found = Vec::new();
         let _ = self.wait_for(Some(limit), || {
+            found.clear();
             // Not by trying: the thread that wakes this one may have the driver still.
-            let digests = self.driver.lock().digests(cut);
-            let is_complete = digests.iter().all(|(_, digest)| digest.is_some());
-            found = digests.into_iter().filter_map(|(node, digest)| Some((node, digest?))).collect();
-            is_complete.then_some(())
+            let is_complete = self.driver.lock().digests(cut, &mut found);
+            (is_complete || self.ending.get().is_some()).then_some(())
         });
-        found
+        // One that was put out does not judge the others.
+        self.ending.get().map_or(Ok(found), |end| Err(end.of_execute(self.me())))
     }
 
     fn put_out(&self, node: NodeId) {

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use corecast_base::Clock;
 
+use super::closing::Dropped;
 use super::config::Config;
 use super::giving::Given;
 use super::inner::Inner;
@@ -77,6 +78,8 @@ pub(super) struct Room {
     pub(super) is_wanted: bool,
     /// Nodes without a sign of life while it waits for them to give room.
     pub(super) overdue: Vec<NodeId>,
+    /// Operations without a result whose sessions were dropped.
+    pub(super) dropped: Dropped,
 }
 
 impl<S: StateMachine> Driver<S> {
@@ -295,6 +298,7 @@ impl<S: StateMachine> Driver<S> {
             self.order(inner, &mut requests);
             match errand {
                 Errand::Submit(_) => unreachable!("it was taken above"),
+                Errand::Repeat(session, rid) => requests.extend(self.submitted.get(session, rid)),
                 Errand::Open(session, mailbox) => {
                     self.mailboxes.insert(session, mailbox);
                 }
@@ -330,17 +334,13 @@ impl<S: StateMachine> Driver<S> {
         match admission(&self.system, &command) {
             Admission::Order => return Some(self.submitted.add(command)),
             Admission::Done(reply) => self.deliver(session, rid, &reply),
-            Admission::Expired => self.expire(session, rid),
+            Admission::Expired => {
+                // The bytes of its operation need no room any more.
+                self.submitted.add(command);
+                self.expire(session, rid);
+            }
         }
         None
-    }
-
-    fn close(&mut self, inner: &Inner<S>, session: SessionId, rid: u32) {
-        self.mailboxes.remove(&session);
-        for command in self.submitted.drop_session(session) {
-            self.shm.answered(command.session, command.rid);
-        }
-        self.step(inner, Input::Requests(vec![Command { session, rid, op: Op::CloseSession }]));
     }
 
     /// Hands all requests without a result in once more: to the new leader, or as the new leader.

@@ -103,6 +103,11 @@ impl<S: StateMachine> Member<S> for Inner<S> {
         self.ending.get().map(|end| end.of_execute(self.me()))
     }
 
+    #[inline(always)]
+    fn check_state(&self) -> Result<(), ReadError> {
+        self.ending.check_state()
+    }
+
     #[inline]
     fn read_error(&self) -> Option<ReadError> {
         self.ending.get().map(|end| end.of_read(self.me()))
@@ -129,7 +134,7 @@ impl<S: StateMachine> Member<S> for Inner<S> {
         Status::of(self, &self.driver.lock())
     }
 
-    fn checkpoint(&self, to: &mut dyn io::Write, limit: Duration) -> Result<Checkpoint, CheckpointError> {
+    fn checkpoint(&self, to: Option<&mut dyn io::Write>, limit: Duration) -> Result<Checkpoint, CheckpointError> {
         self.cut_and_compare(to, limit)
     }
 

@@ -43,6 +43,8 @@ pub struct Inner<S: StateMachine> {
     pub(super) is_stopping: AtomicBool,
     pub(super) next_session: AtomicU64,
     pub(super) next_cut: AtomicU32,
+    /// Held by the thread that takes a checkpoint.
+    pub(super) cutting: corecast_lock::Mutex<()>,
     pub(super) cuts: Mutex<Vec<Wanted>>,
     /// The memory of the last checkpoint, for the next.
     pub(super) spare: Mutex<Vec<u8>>,
@@ -75,6 +77,7 @@ impl<S: StateMachine> Inner<S> {
             is_stopping: AtomicBool::new(false),
             next_session: AtomicU64::new(1),
             next_cut: AtomicU32::new(1),
+            cutting: corecast_lock::Mutex::new(()),
             cuts: Mutex::default(),
             spare: Mutex::default(),
             largest_body,

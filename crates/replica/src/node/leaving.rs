@@ -9,7 +9,6 @@ use super::inner::Inner;
 use super::open::{NewSegment, restored};
 use super::{giving, open};
 use crate::error::OpenError;
-use crate::runtime::durable::Disk;
 use crate::runtime::{End, GroupState};
 use crate::segment::{Body, NodeState};
 use crate::{Command, LeaveReason, NodeId, Op, SessionId, StateMachine};
@@ -64,9 +63,8 @@ impl<S: StateMachine> Driver<S> {
         }
         if !self.core.is_lagging() {
             self.give(inner);
-            if self.disk.as_ref().is_some_and(Disk::wants_snapshot) {
-                self.shorten_files(inner);
-            }
+            let shortened = self.disk.as_mut().map_or(Ok(()), |disk| disk.shorten(&inner.state));
+            shortened.unwrap_or_else(|error| inner.ending.fail_files(&std::io::Error::other(error)));
         }
         let was_put_out =
             !self.is_member() && self.shm.segment(self.shm.me).is_some_and(|own| own.state() == Some(NodeState::Left));
@@ -79,16 +77,6 @@ impl<S: StateMachine> Driver<S> {
                 inner.ending.set(End::Lost);
                 inner.callers.wake();
             }
-        }
-    }
-
-    /// Takes a snapshot, so that the write-ahead log does not grow for ever.
-    fn shorten_files(&mut self, inner: &Inner<S>) {
-        let state = inner.state.read();
-        let shortened = self.disk.as_mut().map(|disk| disk.shorten(&state.machine, state.count));
-        drop(state);
-        if let Some(Err(error)) = shortened {
-            inner.ending.fail_files(&std::io::Error::other(error));
         }
     }
 

@@ -5,11 +5,12 @@
 //!
 //! - [`Replicated`] (open): making and joining; [`Config`], [`Placement`];
 //! - handle, [`Status`], [`Counters`]: what users have, beside `Node` and `Session` of `runtime/`;
-//! - driver, apply, watch, giving, leaving, panicked: what the thread with the driver does;
+//! - driver, apply, closing, watch, giving, leaving, panicked: what the thread with the driver does;
 //! - [`Learning`]: who watches and wakes whom; role_moves: who leads and accepts, by plan;
 //! - inner: what its threads share; `runtime/` has the parts that nodes over messages use, too.
 
 mod apply;
+mod closing;
 mod config;
 mod cut;
 mod driver;

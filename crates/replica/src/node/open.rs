@@ -292,8 +292,8 @@ impl Place {
             driver.learn_over(Some(tree.clone()));
         }
         if let Some(durability) = &config.durability {
-            let FilesOrigin { group, base } = config.files;
-            driver.disk = Some(Disk::begin(durability, group, me.slot, base, (&machine, count))?);
+            let (files, every) = (config.files, config.snapshot_every);
+            driver.disk = Some(Disk::begin(durability, files, me.slot, every, (&machine, count))?);
         }
         let inner = Inner::new(&region, control, driver, Applied { machine, count }, largest, hosted);
         Node::start(inner, format!("replica-{}", me.slot), node_thread::run)

@@ -12,6 +12,8 @@ use crate::{Command, Op, SessionId};
 pub enum Errand<B> {
     /// Order this request; its result goes to the mailbox.
     Submit(Command<B>),
+    /// Order this request of a session once more, unless it has its result.
+    Repeat(SessionId, u32),
     /// Results of this session go to this mailbox from now on.
     Open(SessionId, Arc<Mailbox>),
     /// No more results are wanted; the number is for the request that says so.

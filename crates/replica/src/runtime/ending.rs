@@ -29,18 +29,23 @@ pub(crate) enum End {
 #[derive(Debug, Default)]
 pub(crate) struct Ending {
     word: AtomicU64,
+    /// Why nobody may see the state, though it may be as new as any: 0 if all may. Written by the thread that applies, under the
+    /// lock of the state.
+    unfit: AtomicU64,
     /// The reason why the files cannot be written.
     files: Mutex<String>,
 }
 
 const KIND: u32 = 60;
+const DIVERGED: u64 = 2 << KIND;
+const PANICKED: u64 = 7 << KIND;
 
 impl Ending {
     /// Sets it, unless it is set already.
     pub(crate) fn set(&self, end: End) {
         let word = match end {
             End::Expelled => 1 << KIND,
-            End::Diverged(index) => 2 << KIND | index,
+            End::Diverged(index) => DIVERGED | index,
             End::Poisoned(index) => 3 << KIND | index,
             End::Corrupt(slot) => 4 << KIND | u64::from(slot),
             End::Files => 5 << KIND,
@@ -48,6 +53,40 @@ impl Ending {
         };
         // ORDERING: Relaxed, the word says everything
         let _ = self.word.compare_exchange(0, word, Ordering::Relaxed, Ordering::Relaxed);
+        if matches!(end, End::Diverged(_)) {
+            self.hide_state(word);
+        }
+    }
+
+    /// The state machine panicked at this command.
+    pub(crate) fn panicked(&self, index: Index) {
+        self.hide_state(PANICKED | index);
+    }
+
+    fn hide_state(&self, why: u64) {
+        // ORDERING: Relaxed, the lock of the state orders it before a reader that takes the lock later
+        self.unfit.store(why, Ordering::Relaxed);
+    }
+
+    /// Whether the state may be seen: to be asked behind its lock.
+    ///
+    /// # Errors
+    /// [`ReadError::Diverged`], [`ReadError::Panicked`], [`ReadError::Poisoned`].
+    #[inline(always)]
+    pub(crate) fn check_state(&self) -> Result<(), ReadError> {
+        // ORDERING: Relaxed, the lock of the state orders it
+        let why = self.unfit.load(Ordering::Relaxed);
+        if why == 0 { Ok(()) } else { Err(self.state_error(why)) }
+    }
+
+    #[cold]
+    fn state_error(&self, why: u64) -> ReadError {
+        let index = why & ((1 << KIND) - 1);
+        match self.get() {
+            Some(End::Poisoned(index)) => ReadError::Poisoned { index },
+            _ if why & !((1 << KIND) - 1) == DIVERGED => ReadError::Diverged { index },
+            _ => ReadError::Panicked { index },
+        }
     }
 
     /// The files cannot be written: the node does no more.
@@ -103,7 +142,28 @@ impl End {
         match self {
             Self::Poisoned(index) => ReadError::Poisoned { index },
             Self::Lost => ReadError::Lost,
-            Self::Expelled | Self::Diverged(_) | Self::Corrupt(_) | Self::Files => ReadError::Expelled(me),
+            Self::Diverged(index) => ReadError::Diverged { index },
+            Self::Expelled | Self::Corrupt(_) | Self::Files => ReadError::Expelled(me),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_state_that_differs_or_is_half_changed_is_not_shown() {
+        let ending = Ending::default();
+        ending.set(End::Expelled);
+        assert_eq!(ending.check_state(), Ok(()), "it is as good as it was");
+        let ending = Ending::default();
+        ending.panicked(7);
+        assert_eq!((ending.get(), ending.check_state()), (None, Err(ReadError::Panicked { index: 7 })));
+        ending.set(End::Poisoned(7));
+        assert_eq!(ending.check_state(), Err(ReadError::Poisoned { index: 7 }));
+        let ending = Ending::default();
+        ending.set(End::Diverged(9));
+        assert_eq!(ending.check_state(), Err(ReadError::Diverged { index: 9 }));
     }
 }

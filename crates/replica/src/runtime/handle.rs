@@ -69,6 +69,8 @@ impl<S: StateMachine, M: Medium> Node<S, M> {
     /// which costs as many messages as an operation; one barrier serves all reads of this node that began before it was asked
     /// for.
     ///
+    /// A replica whose state differed from that of the others, or whose state machine panicked, answers no read of any level.
+    ///
     /// # Errors
     /// [`ReadError`]; `Lagging`, or `Unconfirmed` over messages, after 5 s.
     #[inline]
@@ -87,8 +89,9 @@ impl<S: StateMachine, M: Medium> Node<S, M> {
         query: &S::Query,
         limit: Duration,
     ) -> Result<(S::Answer, Index), ReadError> {
-        self.catch_up(level, limit)?;
+        self.reach(level, limit)?;
         let state = self.0.inner.state().read();
+        self.0.inner.check_state()?;
         Ok((state.machine.query(query), state.count))
     }
 
@@ -97,8 +100,9 @@ impl<S: StateMachine, M: Medium> Node<S, M> {
     /// # Errors
     /// [`ReadError`].
     pub fn read_with<R>(&self, level: Level, look: impl FnOnce(&S) -> R) -> Result<(R, Index), ReadError> {
-        self.catch_up(level, READ_LIMIT)?;
+        self.reach(level, READ_LIMIT)?;
         let state = self.0.inner.state().read();
+        self.0.inner.check_state()?;
         Ok((look(&state.machine), state.count))
     }
 
@@ -108,6 +112,12 @@ impl<S: StateMachine, M: Medium> Node<S, M> {
     /// [`ReadError`].
     #[inline]
     pub fn catch_up(&self, level: Level, limit: Duration) -> Result<(), ReadError> {
+        self.reach(level, limit)?;
+        self.0.inner.check_state()
+    }
+
+    #[inline]
+    fn reach(&self, level: Level, limit: Duration) -> Result<(), ReadError> {
         let inner = &self.0.inner;
         inner.check_fork()?;
         match level {
@@ -129,7 +139,16 @@ impl<S: StateMachine, M: Medium> Node<S, M> {
     /// # Errors
     /// [`CheckpointError`]; `Unknown` if the cut was not reached within `limit`.
     pub fn checkpoint(&self, to: &mut dyn io::Write, limit: Duration) -> Result<Checkpoint, CheckpointError> {
-        self.0.inner.checkpoint(to, limit)
+        self.0.inner.checkpoint(Some(to), limit)
+    }
+
+    /// As [`checkpoint`](Self::checkpoint), but writes no state: only digests are compared, which takes as long for a large state
+    /// as for a small one.
+    ///
+    /// # Errors
+    /// [`CheckpointError::Cut`]; `Unknown` if the cut was not reached within `limit`.
+    pub fn compare(&self, limit: Duration) -> Result<Checkpoint, CheckpointError> {
+        self.0.inner.checkpoint(None, limit)
     }
 
     /// Leaves the group, hands over the roles of this node, and waits until the others know. Sessions of this node end.

@@ -71,6 +71,12 @@ pub trait Member<S>: fmt::Debug + Send + Sync + Sized {
     /// The reason why it answers no more reads, if it does not.
     fn read_error(&self) -> Option<ReadError>;
 
+    /// Whether the state may be seen: to be asked behind its lock.
+    ///
+    /// # Errors
+    /// [`ReadError::Diverged`], [`ReadError::Panicked`], [`ReadError::Poisoned`].
+    fn check_state(&self) -> Result<(), ReadError>;
+
     /// The bytes of an operation, where the node that orders it finds them, once there is room.
     fn body(&self, bytes: &[u8], limit: Option<Duration>) -> Result<Self::Body, ExecuteError>;
 
@@ -78,7 +84,7 @@ pub trait Member<S>: fmt::Debug + Send + Sync + Sized {
     fn status(&self) -> Self::Status;
 
     /// See [`Node::checkpoint`](super::Node::checkpoint).
-    fn checkpoint(&self, to: &mut dyn io::Write, limit: Duration) -> Result<Checkpoint, CheckpointError>;
+    fn checkpoint(&self, to: Option<&mut dyn io::Write>, limit: Duration) -> Result<Checkpoint, CheckpointError>;
 
     /// See [`Node::leave`](super::Node::leave).
     fn leave(&self) -> Result<(), ExecuteError>;

@@ -17,24 +17,24 @@ pub(crate) type Reply = Arc<[u8]>;
 const MOST: usize = Command::<()>::OUTSTANDING as usize;
 
 /// A request without an answer that the caller has seen, and the answer if it has come.
-struct Open<B> {
-    command: Command<B>,
+struct Open {
+    rid: Rid,
     reply: Option<Reply>,
 }
 
 /// The requests of one session.
-pub(crate) struct Outstanding<B> {
+pub(crate) struct Outstanding {
     mailbox: Arc<Mailbox>,
     /// The count of letters taken from the mailbox.
     taken: u64,
     letters: Vec<Letter>,
     last: Rid,
     /// By number modulo [`MOST`]: all are among the last [`MOST`] numbers.
-    open: [Option<Open<B>>; MOST],
+    open: [Option<Open>; MOST],
     is_expired: bool,
 }
 
-impl<B: Clone> Outstanding<B> {
+impl Outstanding {
     /// Of a session whose results come to this mailbox.
     pub(crate) fn new(mailbox: Arc<Mailbox>) -> Self {
         let open = std::array::from_fn(|_| None);
@@ -54,7 +54,7 @@ impl<B: Clone> Outstanding<B> {
         }
         // The place of the next one is that of the oldest which may be open.
         if self.open[place(self.last + 1)].is_some() {
-            return Err(ExecuteError::Full(Command::<B>::OUTSTANDING));
+            return Err(ExecuteError::Full(Command::<()>::OUTSTANDING));
         }
         Ok(())
     }
@@ -65,16 +65,9 @@ impl<B: Clone> Outstanding<B> {
         self.last
     }
 
-    /// Takes note of a request that is handed in, once more or for the first time.
-    pub(crate) fn note(&mut self, command: &Command<B>) {
-        if self.get(command.rid).is_none() {
-            self.open[place(command.rid)] = Some(Open { command: command.clone(), reply: None });
-        }
-    }
-
-    /// The request with this number, unless its answer was taken.
-    pub(crate) fn get(&self, rid: Rid) -> Option<&Command<B>> {
-        self.find(rid).map(|open| &open.command)
+    /// Takes note of a request that is handed in.
+    pub(crate) fn note(&mut self, rid: Rid) {
+        self.open[place(rid)] = Some(Open { rid, reply: None });
     }
 
     /// The requests whose answers were not taken.
@@ -84,8 +77,8 @@ impl<B: Clone> Outstanding<B> {
     }
 
     #[inline]
-    fn find(&self, rid: Rid) -> Option<&Open<B>> {
-        self.open[place(rid)].as_ref().filter(|open| open.command.rid == rid)
+    fn find(&self, rid: Rid) -> Option<&Open> {
+        self.open[place(rid)].as_ref().filter(|open| open.rid == rid)
     }
 
     /// The answer to a request, if it has come; it is taken.
@@ -115,7 +108,7 @@ impl<B: Clone> Outstanding<B> {
                 Content::Expired => self.is_expired = true,
                 Content::Done(reply) => {
                     let open = self.open[place(letter.rid)].as_mut();
-                    if let Some(open) = open.filter(|open| open.command.rid == letter.rid) {
+                    if let Some(open) = open.filter(|open| open.rid == letter.rid) {
                         open.reply = Some(reply);
                     }
                 }
@@ -137,7 +130,7 @@ pub(crate) fn decode<O: Wire>(reply: &[u8]) -> Result<(O, Index), ExecuteError> 
     Ok((out, Index::from_le_bytes(*index)))
 }
 
-impl<B> fmt::Debug for Outstanding<B> {
+impl fmt::Debug for Outstanding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} requests", self.last)
     }

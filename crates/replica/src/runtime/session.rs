@@ -24,7 +24,7 @@ const SHORT_BYTES: usize = 32;
 pub struct Session<S: StateMachine, M: Medium = SharedMemory> {
     handle: Arc<Handle<S, M>>,
     id: SessionId,
-    requests: Outstanding<Body<S, M>>,
+    requests: Outstanding,
     bytes: Vec<u8>,
 }
 
@@ -99,7 +99,7 @@ impl<S: StateMachine, M: Medium> Session<S, M> {
     /// [`ExecuteError`]; `Full` if 16 requests have no answer.
     pub fn queue(&mut self, op: &S::Op) -> Result<Rid, ExecuteError> {
         let command = self.prepare(op)?;
-        self.requests.note(&command);
+        self.requests.note(command.rid);
         self.handle.inner.errands().add(Errand::Submit(command));
         Ok(self.requests.last())
     }
@@ -158,8 +158,8 @@ impl<S: StateMachine, M: Medium> Session<S, M> {
     /// # Errors
     /// [`ExecuteError`]; `Unknown` if the time was up once more, or the session has no such request without an answer.
     pub fn resume(&mut self, rid: Rid, limit: Duration) -> Result<(S::Out, Index), ExecuteError> {
-        let command = self.requests.get(rid).ok_or(ExecuteError::Unknown { rid })?.clone();
-        self.submit(command);
+        // One that was answered meanwhile is not there any more: its answer is what `wait_timeout` finds.
+        self.handle.inner.errands().add(Errand::Repeat(self.id, rid));
         self.wait_timeout(rid, limit)
     }
 
@@ -169,7 +169,7 @@ impl<S: StateMachine, M: Medium> Session<S, M> {
     }
 
     fn submit(&mut self, command: Command<Body<S, M>>) {
-        self.requests.note(&command);
+        self.requests.note(command.rid);
         self.handle.inner.order(command);
     }
 

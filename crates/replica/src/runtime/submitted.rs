@@ -26,8 +26,14 @@ impl<B: Clone> Submitted<B> {
         self.0.values_mut()
     }
 
-    pub(crate) fn remove(&mut self, session: SessionId, rid: u32) {
-        self.0.remove(&(session, rid));
+    /// The request with this number, if it has no result.
+    pub(crate) fn get(&self, session: SessionId, rid: u32) -> Option<Command<B>> {
+        self.0.get(&(session, rid)).cloned()
+    }
+
+    /// Removes a request, and returns it.
+    pub(crate) fn remove(&mut self, session: SessionId, rid: u32) -> Option<Command<B>> {
+        self.0.remove(&(session, rid))
     }
 
     /// Removes the requests of a session.

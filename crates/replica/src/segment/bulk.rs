@@ -1,12 +1,13 @@
 //! Bodies that are too long for a slot: written once, into an arena of the segment of the node that submits them.
 //!
 //! The arena is a ring of values, each in one piece and on lines of its own. A value stays until its index is known and
-//! `stable` has passed it, whichever node leads, or until its request was given up. Space returns in the order in which it
-//! was taken, so one request that stays open holds back those behind it. (Lists of free pieces would return it earlier, and
-//! fall to pieces with values of changing sizes; requests are answered in about the order in which they are made.)
+//! `stable` has passed it, whichever node leads. That of a request which is never ordered gets the index of a command after which
+//! no replica would look at it: the end of its session. Space returns in the order in which it was taken, so one request that
+//! stays open holds back those behind it. (Lists of free pieces would return it earlier, and fall to pieces with values of
+//! changing sizes; requests are answered in about the order in which they are made.)
 //!
 //! The bookkeeping is private to the owner. A request that was ordered twice is applied once: nobody reads the value for
-//! the second time, so it may be gone then. A reader that comes too late finds another checksum.
+//! the second time, so it may be gone then, and another value in its place. A reader that comes too late finds another checksum.
 
 use std::collections::VecDeque;
 
@@ -68,7 +69,6 @@ struct Value {
     position: u64,
     /// The index under which it was ordered, the largest if there are several; `None`: not known yet.
     index: Option<Index>,
-    is_given_up: bool,
 }
 
 impl BulkWriter {
@@ -110,16 +110,9 @@ impl BulkWriter {
         }
     }
 
-    /// The request of the value at this offset will not be ordered any more, or was refused.
-    pub fn give_up(&mut self, offset: u64) {
-        if let Some(value) = self.find(offset) {
-            value.is_given_up = true;
-        }
-    }
-
     /// All members have applied the commands below `stable`: frees the oldest values as far as they are among them.
     pub fn free_below(&mut self, stable: Index) {
-        let is_free = |value: &Value| value.is_given_up || value.index.is_some_and(|index| index < stable);
+        let is_free = |value: &Value| value.index.is_some_and(|index| index < stable);
         while self.values.front().is_some_and(is_free) {
             self.values.pop_front();
         }
@@ -152,7 +145,7 @@ impl BulkWriter {
             return Err(BulkError::Full);
         }
         self.tail = position + taken;
-        self.values.push_back(Value { position, index: None, is_given_up: false });
+        self.values.push_back(Value { position, index: None });
         Ok(position % self.bytes)
     }
 
@@ -241,10 +234,10 @@ mod tests {
             let mut kept: std::collections::VecDeque<(BulkPlace, Vec<u8>, Index)> = Default::default();
             for (index, len) in (0..).zip(lens) {
                 let value: Vec<u8> = (0..len).map(|_| random.u8(..)).collect();
-                while let Some((place, ..)) = kept.front().filter(|_| kept.len() == 4) {
-                    if random.bool() { arena.free_below(kept[0].2 + 1) } else { arena.give_up(place.offset) }
-                    kept.pop_front();
-                    arena.free_below(0);
+                if kept.len() == 4 {
+                    let count = random.usize(1..=4);
+                    arena.free_below(kept[count - 1].2 + 1);
+                    kept.drain(..count);
                 }
                 match arena.write(&value) {
                     Ok(place) => {

@@ -2,9 +2,9 @@
 //!
 //! ```text
 //! a line of 128 B each   header | beat | applied and prefix hash | state, CPU | accepted {commit, stable, promised}
-//!                        | proposals {tail, stable} | relayed | requests {tail, head} | gift | ask | cut
+//!                        | proposals {tail, stable} | relayed | requests {tail, head} | gift | ask
 //! then                   cells[64], 64 B | accepted ring[L] | proposal ring[L] | request ring, 64 B a slot
-//!                        | held[slots], 32 B | bulk arena
+//!                        | held[slots], 32 B | cuts[slots], 64 B | bulk arena
 //! ```
 
 use super::checksum::of_words;
@@ -13,7 +13,7 @@ use super::slot::SLOT_WORDS;
 use crate::MAX_SLOTS;
 
 /// The version of the layout, of segments and of the control page.
-pub(super) const VERSION: u64 = 2;
+pub(super) const VERSION: u64 = 3;
 /// The words of a writer's line: 128 B, as the prefetcher fetches lines in pairs.
 pub(super) const LINE: usize = 16;
 /// The cells of a node: a cell is written anew after this many own proposals.
@@ -26,6 +26,8 @@ pub const CELLS: usize = 2;
 pub(super) const CELL_WORDS: usize = 8;
 /// The words of a line of the held table.
 pub(super) const HELD_WORDS: usize = 4;
+/// The words of a cut.
+const CUT_WORDS: usize = 8;
 
 pub(super) const HEADER: usize = 0;
 pub(super) const BEAT: usize = LINE;
@@ -46,9 +48,7 @@ pub(super) const REQUEST_HEAD: usize = REQUEST_TAIL + 1;
 pub(super) const GIFT: usize = 8 * LINE;
 /// The number of the asking, and the node that is asked.
 pub(super) const ASK: usize = 9 * LINE;
-/// The last cut.
-pub(super) const CUT: usize = 10 * LINE;
-const PARTS: usize = 11 * LINE;
+const PARTS: usize = 10 * LINE;
 
 /// The most commands of a log window.
 const MAX_LOG: u64 = 1 << 24;
@@ -170,9 +170,14 @@ impl SegmentLayout {
         self.request_ring().end() + slot * HELD_WORDS
     }
 
+    /// The last cut that a node in this slot has asked for.
+    pub(super) fn cut(&self, slot: usize) -> usize {
+        self.held(self.slots).next_multiple_of(CUT_WORDS) + slot * CUT_WORDS
+    }
+
     /// The first word of the arena.
     pub(super) fn bulk(&self) -> usize {
-        self.held(self.slots).next_multiple_of(LINE)
+        self.cut(self.slots).next_multiple_of(LINE)
     }
 }
 
@@ -211,6 +216,7 @@ mod tests {
         assert!(parts.is_sorted() && parts.iter().all(|at| at % 8 == 0), "slots lie on lines: {parts:?}");
         assert_eq!(layout.proposals().at - layout.accepted().at, 8 * 1024);
         assert_eq!((layout.requests(), layout.bulk_bytes()), (64, 1024));
+        assert!(layout.cut(0) % 8 == 0 && layout.cut(0) >= layout.held(3) && layout.bulk() >= layout.cut(3));
         assert_eq!(layout.bulk() % LINE, 0);
         assert_eq!(layout.words(), layout.bulk() + 128);
         assert_eq!(SegmentLayout::from_words(layout.to_words()), Some(layout));

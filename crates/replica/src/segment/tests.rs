@@ -104,7 +104,7 @@ proptest! {
         prop_assert!(reader.bulk(&place, &mut Vec::new()).is_err());
         let _ = (reader.state(), reader.applied(), reader.applied_hash(), reader.commit(), reader.beat());
         let _ = (reader.asks(), reader.promised(), reader.stable(), reader.relayed(), reader.proposal_stable());
-        prop_assert_eq!((reader.gift(), reader.cut()), (None, None));
+        prop_assert_eq!((reader.gift(), reader.cut(NODE)), (None, None));
         prop_assert!(SegmentReader::new(layout(), NODE, ReadWords::from(&words)).is_err());
     }
 }
@@ -148,10 +148,27 @@ fn stamps_without_a_number_are_no_records() {
     let (writer, words) = writer_in_words();
     words.iter().for_each(|word| word.store(1 << 60, Ordering::Relaxed));
     let reader = writer.reader();
-    assert_eq!((reader.held(0), reader.gift(), reader.cut(), reader.applied_hash()), (None, None, None, None));
+    assert_eq!((reader.held(0), reader.gift(), reader.cut(NODE), reader.applied_hash()), (None, None, None, None));
     assert!(!is_any(reader.accepted(0)) && !is_any(reader.proposal(0)));
     assert!(!matches!(reader.cell(0, 0), CellRead::Configuration(_)));
     assert!(SegmentReader::new(layout(), NODE, ReadWords::from(&words)).is_err());
+}
+
+#[test]
+fn each_asker_has_a_cut_of_its_own() {
+    let mut writer = writer();
+    let cut = |slot, number| Cut {
+        id: Cut::id_of(NodeId::new(slot, 1), number),
+        index: number.into(),
+        digest: u128::from(number) << 70,
+    };
+    let slots = layout().slots() as u16;
+    for number in 0..3 {
+        (0..=slots).for_each(|slot| writer.set_cut(&cut(slot, number)));
+    }
+    let found = |slot| writer.reader().cut(NodeId::new(slot, 9));
+    assert!((0..slots).all(|slot| found(slot) == Some(cut(slot, 2))));
+    assert_eq!(found(slots), None, "beyond the group's");
 }
 
 #[test]

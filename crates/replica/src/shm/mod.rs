@@ -117,7 +117,7 @@ impl Shm {
         Ok(())
     }
 
-    /// Notes that an operation whose bytes lie in an arena was ordered at this index.
+    /// Notes that an operation whose bytes lie in an arena was ordered at this index, or cannot be ordered behind it.
     pub(crate) fn ordered_bulk(&mut self, place: &BulkPlace, index: Index) {
         if place.node == self.me {
             self.bulk.set_index(place.offset, index);

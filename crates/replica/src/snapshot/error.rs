@@ -4,7 +4,7 @@ use std::io;
 use std::path::PathBuf;
 
 use super::manifest::VERSION;
-use crate::{FileError, Index, NodeId};
+use crate::{FileError, Index};
 
 /// A snapshot cannot be taken or read.
 #[derive(Debug, thiserror::Error)]
@@ -56,16 +56,6 @@ pub enum SnapshotError {
         index: Index,
         /// The place of the newest one.
         newest: Index,
-    },
-    /// Answers to a request for a checkpoint are of different checkpoints.
-    #[error("node {node} answered with checkpoint {cn} at {index}, and not that of the others")]
-    Mixed {
-        /// The node whose answer differs from the first one.
-        node: NodeId,
-        /// The number of its checkpoint.
-        cn: u32,
-        /// The place of its checkpoint.
-        index: Index,
     },
 }
 

@@ -123,7 +123,7 @@ impl<O> System<O> {
             Op::User(body) => self.run(command.session, command.rid, body),
             Op::Noop => Outcome::Noop,
             Op::OpenSession => self.open_session(command.session),
-            Op::CloseSession => self.end_session(command.session),
+            Op::CloseSession => self.close_session(command.session),
             Op::ExpireSession(session) => self.end_session(*session),
             Op::Join { node, boot, .. } => self.join(*node, *boot),
             Op::Leave { node, reason } => self.leave(*node, *reason),
@@ -155,14 +155,28 @@ impl<O> System<O> {
         if self.sessions.contains_key(&session) {
             return Outcome::SessionOpened(session);
         }
-        let Some(node) = session.node() else { return Outcome::UnknownSession };
-        let is_ended = self.ended.get(&node.slot).is_some_and(|&inc| node.inc <= inc);
-        if is_ended || self.opened.get(&node).is_some_and(|&last| session.number() <= last) {
+        if !self.note_opened(session) {
             return Outcome::UnknownSession;
         }
-        self.opened.insert(node, session.number());
         self.sessions.insert(session, Session::new());
         Outcome::SessionOpened(session)
+    }
+
+    /// Notes that a session was opened. False if it cannot be: it has ended, or one of its node with a greater number came first.
+    fn note_opened(&mut self, session: SessionId) -> bool {
+        let Some(node) = session.node() else { return false };
+        let is_ended = self.ended.get(&node.slot).is_some_and(|&inc| node.inc <= inc);
+        if is_ended || self.opened.get(&node).is_some_and(|&last| session.number() <= last) {
+            return false;
+        }
+        self.opened.insert(node, session.number());
+        true
+    }
+
+    /// Closes a session. One whose opening comes later, as it was lost on its way, is not opened then: nobody would close it.
+    fn close_session<B>(&mut self, session: SessionId) -> Outcome<'_, B, O> {
+        self.note_opened(session);
+        self.end_session(session)
     }
 
     fn end_session<B>(&mut self, session: SessionId) -> Outcome<'_, B, O> {
@@ -231,6 +245,14 @@ mod tests {
         assert_eq!(system.begin(6, &command(session, 0, Op::OpenSession)), Outcome::UnknownSession, "it has ended");
         let next = SessionId::new(NODES[1], 2);
         assert_eq!(system.begin(7, &command(next, 0, Op::OpenSession)), Outcome::SessionOpened(next));
+    }
+
+    #[test]
+    fn a_session_that_was_closed_first_never_opens() {
+        let (mut system, session) = (system(), SessionId::new(NODES[1], 1));
+        assert_eq!(system.begin(0, &command(session, 1, Op::CloseSession)), Outcome::UnknownSession);
+        assert_eq!(system.begin(1, &command(session, 0, Op::OpenSession)), Outcome::UnknownSession);
+        assert_eq!(system.sessions().count(), 0);
     }
 
     #[test]

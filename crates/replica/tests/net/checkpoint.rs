@@ -1,7 +1,7 @@
 //! Cuts through groups over messages.
 
 use corecast_replica::net::{Config, Group, Node};
-use corecast_replica::{ExecuteError, StateMachine};
+use corecast_replica::{ExecuteError, Level, ReadError, StateMachine};
 
 use crate::counter::Counter;
 use crate::{CALM, PATIENCE, group, spreads};
@@ -36,13 +36,17 @@ fn a_member_with_another_state_is_put_out() {
     let states = [Counter::default(), Counter::default(), wrong];
     let nodes = Vec::from_iter(states.into_iter().enumerate().map(|(slot, state)| group.join(slot, state)));
     let nodes = Vec::from_iter(nodes.into_iter().map(|node| node.expect("it is free")));
-    let cut = nodes[0].checkpoint(&mut std::io::sink(), PATIENCE).expect("all take part");
-    assert_eq!(cut.diverged, [nodes[2].id()]);
+    let cut = nodes[0].compare(PATIENCE).expect("all take part");
+    assert_eq!((cut.bytes, cut.diverged), (0, vec![nodes[2].id()]));
     let mut session = nodes[0].session().expect("a member");
     while nodes[0].status().members.len() == 3 {
         session.execute_timeout(&1, PATIENCE).expect("done");
     }
     let error = nodes[2].session().map(drop).expect_err("it is out");
     assert!(matches!(error, ExecuteError::Diverged { .. }), "{error}");
+    for level in [Level::Linearizable, Level::Local] {
+        let read = nodes[2].read(level, &());
+        assert!(matches!(read, Err(ReadError::Diverged { .. })), "{read:?}");
+    }
     drop(nodes);
 }

@@ -155,5 +155,6 @@ fn all_replicas_panic_and_the_group_stops() {
     let (_, index) = session.execute_timeout(&1, PATIENCE).expect("done");
     let error = session.execute(&PANIC).expect_err("it panics everywhere");
     assert_eq!(error, ExecuteError::Poisoned { index: index + 1 });
-    assert_eq!(nodes[1].read(Level::Local, &()).expect("never waits").0.1, 1);
+    let read = nodes[1].read(Level::Local, &());
+    assert_eq!(read, Err(ReadError::Poisoned { index: index + 1 }), "its state may be half changed");
 }

@@ -4,9 +4,10 @@ use std::path::Path;
 
 use corecast_replica::net::{Config, Group, Node, Spread};
 use corecast_replica::wal::Fsync;
-use corecast_replica::{Level, OpenError};
+use corecast_replica::{ExecuteError, Level, OpenError};
 
-use crate::counter::Counter;
+use crate::counter::{Counter, PANIC};
+use crate::places::Places;
 use crate::{CALM, PATIENCE, await_voters, spreads};
 
 fn config(folder: &Path, spread: Spread) -> Config {
@@ -93,4 +94,43 @@ fn files_have_one_group_and_a_group_knows_its_files() {
     assert!(matches!(error, OpenError::Config(_)), "{error}");
     let node = group.join(0, Counter::default()).expect("it is free");
     assert_eq!(node.read(Level::Local, &()).expect("never waits").0, (sum, sum));
+}
+
+/// A state that depends on the places of operations is the same when files are read back, after any number of restarts.
+#[test]
+fn places_are_the_same_when_files_are_read_back() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let config = config(folder.path(), Spread::Sequential);
+    let mut expected = Vec::new();
+    for round in 0..4 {
+        let group = Group::create(&config).expect("nobody has the files");
+        let nodes: Vec<_> = (0..3).map(|slot| group.join(slot, Places::default()).expect("it is free")).collect();
+        for node in &nodes {
+            let read = node.read_timeout(Level::Linearizable, &(), PATIENCE).expect("fresh");
+            assert_eq!(read.0, expected, "round {round}");
+        }
+        let mut session = nodes[2].session().expect("a member");
+        for _ in 0..3 {
+            expected.push(session.execute_timeout(&(), PATIENCE).expect("done").0);
+        }
+        assert!(expected.is_sorted_by(|one, next| one < next), "{expected:?}");
+    }
+    let group = Group::create(&config).expect("nobody has the files");
+    let last = *expected.last().expect("twelve");
+    let error = group.join(0, Places::that_panic_at(last)).expect_err("it panics");
+    assert!(matches!(error, OpenError::Panicked { index, .. } if index == last), "{error}");
+}
+
+/// The operation was never done anywhere, so nobody misses it.
+#[test]
+fn a_group_whose_replicas_all_panicked_starts_from_its_files() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let mut sum = 0;
+    for _ in 0..2 {
+        let (_group, nodes) = start(&config(folder.path(), Spread::Sequential), 3);
+        add(&nodes, &mut sum);
+        let mut session = nodes[2].session().expect("a member");
+        let error = session.execute_timeout(&PANIC, PATIENCE).expect_err("all panic");
+        assert!(matches!(error, ExecuteError::Poisoned { .. }), "{error}");
+    }
 }

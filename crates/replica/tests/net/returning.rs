@@ -2,8 +2,9 @@
 
 use std::time::Instant;
 
-use corecast_replica::Level;
 use corecast_replica::net::{Config, Node, Session};
+use corecast_replica::wal::Fsync;
+use corecast_replica::{ExecuteError, Level};
 
 use crate::counter::Counter;
 use crate::{CALM, PATIENCE, group, spreads};
@@ -74,4 +75,25 @@ fn a_node_that_was_put_out_leaves_when_it_is_asked_to() {
         add(&nodes[2], &mut busy, &mut sum);
     }
     add(&nodes[2], &mut busy, &mut sum);
+}
+
+#[test]
+fn a_node_that_cannot_write_its_files_when_it_comes_back_says_so() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let config = Config::new(4).window(256).patience(CALM / 10).durable(folder.path(), Fsync::Never);
+    let nodes = group::<Counter>(&config, 4);
+    let [mut busy, mut kept] = [2, 3].map(|at| nodes[at].session().expect("a member"));
+    // It writes there when it comes back, and not before.
+    std::fs::remove_dir_all(folder.path().join("replica-3/snapshots")).expect("they are there");
+    let (mut sum, before) = (0, nodes[3].id());
+    let stand_still = |_: &Counter| {
+        while nodes[2].status().members.contains(&before) {
+            add(&nodes[2], &mut busy, &mut sum);
+        }
+    };
+    nodes[3].read_with(Level::Local, stand_still).expect("never waits");
+    let error = kept.execute_timeout(&1, PATIENCE).expect_err("it has ended");
+    assert!(matches!(error, ExecuteError::Files(_)), "{error}");
+    let ended = nodes[3].status().ended;
+    assert!(ended.as_ref().is_some_and(|why| why.contains("snapshots")), "{ended:?}");
 }

@@ -2,10 +2,15 @@
 
 use std::io;
 
+use corecast_base::sync::{AtomicU64, Ordering};
 use corecast_replica::{Index, StateMachine};
 
 /// An operation that makes the state machine panic.
 pub(crate) const PANIC: u64 = u64::MAX;
+/// An operation that adds something else in each replica.
+pub(crate) const STRAY: u64 = u64::MAX - 1;
+
+static STRAYED: AtomicU64 = AtomicU64::new(1);
 
 /// A sum.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
@@ -22,7 +27,9 @@ impl StateMachine for Counter {
 
     fn apply(&mut self, _at: Index, op: &u64) -> u64 {
         assert_ne!(*op, PANIC, "asked to");
-        self.sum = self.sum.wrapping_add(*op);
+        // ORDERING: Relaxed, each replica gets a number of its own
+        let more = if *op == STRAY { STRAYED.fetch_add(1, Ordering::Relaxed) } else { *op };
+        self.sum = self.sum.wrapping_add(more);
         self.count += 1;
         self.sum
     }

@@ -1,13 +1,12 @@
 //! Nodes of one process, each with its own attachment.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use corecast_base::sync::{AtomicBool, Ordering};
 use corecast_replica::kv::Store;
-use corecast_replica::wal::Fsync;
-use corecast_replica::{Config, ExecuteError, Level, Node, OpenError, Placement, Replicated};
+use corecast_replica::{Config, ExecuteError, Level, Node, OpenError, Placement, ReadError, Replicated};
 
-use crate::counter::Counter;
+use crate::counter::{Counter, PANIC, STRAY};
 
 fn config(placement: Placement) -> Config {
     Config::default().slots(8).window(1024).bulk_bytes(1 << 16).placement(placement)
@@ -137,33 +136,61 @@ fn a_cut_is_the_same_everywhere() {
     assert_eq!((cut.digests.len(), cut.diverged.len()), (3, 0));
     assert!(cut.digests.iter().all(|&(_, digest)| digest == 100 << 64 | 50));
     assert_eq!(cut.bytes as usize, bytes.len());
+    let compared = group[0].compare(Duration::from_secs(10)).expect("a cut");
+    assert_eq!((compared.digests, compared.bytes), (cut.digests, 0), "no state is written");
+}
+
+/// The errors of reads of each level at a node that has ended, without anyone writing.
+fn read_errors(node: &Node<Counter>) -> [Option<ReadError>; 3] {
+    let until = Instant::now() + Duration::from_secs(10);
+    while node.status().ended.is_none() {
+        assert!(Instant::now() < until, "{:?}", node.status());
+        std::thread::yield_now();
+    }
+    [Level::Linearizable, Level::Local, Level::AtLeast(0)].map(|level| node.read(level, &()).err())
 }
 
 #[test]
-fn files_bring_the_state_back() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let config = config(Placement::Separate).durable(folder.path(), Fsync::Always);
-    for round in 0..3 {
-        let first = Replicated::create(&config, Counter::default()).expect("readable files");
-        let second = Replicated::attach_fd(&config, first.share().expect("/proc")).expect("the group lives");
-        assert_eq!(first.read(Level::Local, &()).expect("never waits").0, (20 * round, 20 * round));
-        // In turn, so that the replica with the lower number is not always the one that got furthest.
-        let writer = if round % 2 == 0 { &first } else { &second };
-        let mut session = writer.session().expect("a member");
-        for _ in 0..20 {
-            session.execute(&1).expect("done");
+fn a_replica_that_differs_answers_no_read() {
+    for placement in [Placement::Separate, Placement::Fused] {
+        let group = group(placement, 3);
+        let mut session = group[0].session().expect("a member");
+        session.execute(&STRAY).expect("done");
+        let cut = group[0].checkpoint(&mut std::io::sink(), Duration::from_secs(10)).expect("a cut");
+        assert_eq!(cut.diverged, [group[1].id(), group[2].id()]);
+        for node in &group[1..] {
+            for error in read_errors(node) {
+                assert!(matches!(error, Some(ReadError::Diverged { .. })), "{error:?}");
+            }
         }
-        drop(session);
+        assert!(group[0].read(Level::Linearizable, &()).is_ok());
     }
 }
 
 #[test]
-fn files_of_another_kind_are_refused() {
-    let folder = tempfile::tempdir().expect("a folder");
-    std::fs::write(folder.path().join("group"), "no number").expect("writable");
-    let config = config(Placement::Separate).durable(folder.path(), Fsync::Always);
-    let error = Replicated::create(&config, Counter::default()).expect_err("damaged");
-    assert!(error.to_string().contains("expected the number of a group"), "{error}");
+fn a_state_that_is_half_changed_is_not_shown() {
+    let group = group(Placement::Separate, 2);
+    let mut session = group[1].session().expect("a member");
+    let (_, index) = session.execute(&1).expect("done");
+    assert_eq!(session.execute(&PANIC), Err(ExecuteError::Poisoned { index: index + 1 }));
+    for node in &group {
+        assert_eq!(read_errors(node), [0; 3].map(|_| Some(ReadError::Poisoned { index: index + 1 })));
+    }
+}
+
+#[test]
+fn cuts_of_several_nodes_at_a_time_have_all_digests() {
+    let group = group(Placement::Separate, 3);
+    std::thread::scope(|scope| {
+        for node in group.iter().cycle().take(6) {
+            scope.spawn(move || {
+                for _ in 0..20 {
+                    let cut = node.checkpoint(&mut std::io::sink(), Duration::from_secs(10)).expect("a cut");
+                    assert_eq!((cut.digests.len(), cut.diverged.len()), (3, 0));
+                }
+            });
+        }
+    });
 }
 
 /// By the type of the state machine, and by the kind that the creator named.

@@ -32,10 +32,12 @@ fn turn(group: &mut Group, at: usize, round: usize) {
     if !group.has_survivor() && group.first_joiner() == Some(at) && !group.node(at).leads() {
         group.step(at, Input::Alone);
     }
-    suspect(group, at, round);
-    if round % 4 == 0 {
-        group.retry(at);
-        group.step(at, Input::Tick);
+    if group.has_time(at) {
+        suspect(group, at, round);
+        if round % 4 == 0 {
+            group.retry(at);
+            group.step(at, Input::Tick);
+        }
     }
     group.execute_all(at);
     group.pass_on(at);

@@ -14,6 +14,8 @@ pub(crate) struct Client {
     /// The number of the newest request; 0 is the opening of the session.
     pub(crate) rid: u32,
     pub(crate) is_stopped: bool,
+    /// The clock of its process was put back: no time passes for as many of its turns.
+    pub(crate) clock_behind: u32,
     /// The number of the process.
     pub(crate) boot: u64,
     /// Sessions that its process has opened at earlier incarnations, and has not closed.
@@ -249,6 +251,14 @@ impl Group {
         self.clients.push(client);
     }
 
+    /// True if time passes for a process in this turn: its clock was not put back, or shows what it did by now.
+    pub(crate) fn has_time(&mut self, at: usize) -> bool {
+        let behind = &mut self.clients[at].clock_behind;
+        let has_time = *behind == 0;
+        *behind = behind.saturating_sub(1);
+        has_time
+    }
+
     /// True if the process of a node lives on as a later incarnation.
     pub(crate) fn has_gone_on(&self, node: NodeId) -> bool {
         let at = self.world.at(node);
@@ -314,6 +324,6 @@ impl Group {
 
 impl Client {
     fn new(node: NodeId, boot: u64) -> Self {
-        Self { session: SessionId::new(node, 1), rid: 0, is_stopped: false, boot, earlier: Vec::new() }
+        Self { session: SessionId::new(node, 1), rid: 0, is_stopped: false, clock_behind: 0, boot, earlier: Vec::new() }
     }
 }

@@ -1,4 +1,4 @@
-//! A simulator: nodes, clients and a world that delays, reorders, stops and kills, all from one seed. When the world has calmed
+//! A simulator: nodes, clients and a world that delays, reorders, stops, kills and puts clocks forward and back, all from one seed. When the world has calmed
 //! down, each request of a living client has to end.
 //!
 //! `CORECAST_SIMULATION_SEED=7` runs one seed again; `CORECAST_SIMULATION_SEEDS=100000` runs this many (`ci/replica-long.sh`).

@@ -26,10 +26,12 @@ fn event(group: &mut Group, at: usize, kills: u32, reorders: bool) {
         0..380 => group.begin_request(at),
         380..400 => group.retry(at),
         400..420 => group.pass_on(at),
+        420..438 if !group.has_time(at) => {}
         420..435 => suspect(group, at),
         435..438 => group.step(at, Input::Tick),
         438..440 => prefer(group, at),
-        440..450 => stop_or_continue(group),
+        440..447 => stop_or_continue(group),
+        447..450 => jump_clock(group, at),
         n if n >= 1000 - kills / 4 => kill(group, at),
         950..980 => restart(group),
         _ if group.world.is_shared() => {
@@ -52,6 +54,25 @@ fn suspect(group: &mut Group, at: usize) {
     let node = group.rng.choice([configuration.leader, configuration.acceptor, any]).expect("three");
     let is_dead = !group.is_alive(node);
     group.step(at, group.suspicion(node, is_dead));
+}
+
+/// The clock of a process is put forward, so that it has waited too long for everything; or back, so that no time passes until
+/// it shows what it did.
+fn jump_clock(group: &mut Group, at: usize) {
+    if group.rng.bool() {
+        group.clients[at].clock_behind = group.rng.u32(..100);
+        return;
+    }
+    let configuration = *group.node(at).configuration();
+    let others = group.node(at).members().iter().chain([configuration.leader, configuration.acceptor]);
+    for node in Vec::from_iter(others.filter(|&node| node != group.node(at).id())) {
+        let is_dead = !group.is_alive(node);
+        group.step(at, group.suspicion(node, is_dead));
+    }
+    for _ in 0..8 {
+        group.step(at, Input::Tick);
+    }
+    group.retry(at);
 }
 
 /// A plan wants other roles.

@@ -3,6 +3,7 @@
 use std::cell::Cell;
 use std::ffi::c_int;
 
+use crate::class::Class;
 use crate::library::{Handle, Library, SUCCESS};
 
 /// The properties of a datatype that count here.
@@ -15,12 +16,14 @@ pub(crate) struct Datatype {
     pub(crate) extent: usize,
     /// True for types that the standard names.
     is_named: bool,
+    /// Of those: what operations take it.
+    pub(crate) class: Option<Class>,
 }
 
 /// The named types that a thread remembers.
 const REMEMBERED: usize = 4;
 
-const NONE: Datatype = Datatype { handle: 0, size: 0, extent: 0, is_named: false };
+const NONE: Datatype = Datatype { handle: 0, size: 0, extent: 0, is_named: false, class: None };
 
 thread_local! {
     /// The last named types that this thread has used. Others are asked for each time, as their handles may be freed and
@@ -63,7 +66,8 @@ impl Datatype {
         }
         let is_named = combiner == library.constants.combiner_named;
         let (size, extent) = (usize::try_from(size).ok()?, usize::try_from(extent).unwrap_or(0));
-        let datatype = Self { handle, size, extent, is_named };
+        let class = if is_named { class_of(library, handle) } else { None };
+        let datatype = Self { handle, size, extent, is_named, class };
         if is_named {
             datatype.remember();
         }
@@ -88,4 +92,16 @@ impl Datatype {
     pub(crate) fn data_bytes(&self, count: i64) -> Option<usize> {
         usize::try_from(count).ok()?.checked_mul(self.size)
     }
+}
+
+/// The bytes of the longest name of any library, and more.
+const LONGEST_NAME: usize = 512;
+
+/// The class of a type that the standard names.
+fn class_of(library: &Library, handle: Handle) -> Option<Class> {
+    let (mut name, mut len) = ([0_u8; LONGEST_NAME], 0);
+    // SAFETY: the library's own function; room for a name, and for its length.
+    let code = unsafe { (library.functions.type_get_name)(handle, name.as_mut_ptr().cast(), &mut len) };
+    let name = name.get(..usize::try_from(len).ok()?)?;
+    Class::of(name.strip_prefix(b"MPI_")?).filter(|_| code == SUCCESS)
 }

@@ -9,11 +9,12 @@
 //!
 //! - `settings`, `statistics`: what the environment asks for, and what is told at exit;
 //! - `library`: the MPI library, its functions and constants;
-//! - `datatype`: size and layout of a datatype;
+//! - `datatype`, `class`: size and layout of a datatype, and the operations that take it;
 //! - `communicator`: the group behind a communicator, kept as its attribute, and how it is set up;
 //! - `operation`: the served operations;
 //! - `exports`, `fortran`: the functions that programs call.
 
+mod class;
 mod communicator;
 mod datatype;
 mod exports;

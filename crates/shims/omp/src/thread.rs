@@ -52,6 +52,17 @@ impl ThreadState {
         self.sit(Seat::NONE)
     }
 
+    /// Calls `body` while this thread is in no team, as in a region that is not served.
+    pub(crate) fn without_seat<R>(&self, body: impl FnOnce() -> R) -> R {
+        if self.seat().team.is_null() {
+            return body();
+        }
+        let seat = self.stand_up();
+        let result = body();
+        self.sit(seat);
+        result
+    }
+
     /// Sends the tasks that this thread makes straight to this function of the runtime, until it takes another seat. Its team, if
     /// it has one, was told of a task in this interval.
     pub(crate) fn send_tasks_to(&self, real: *const c_void) {

@@ -4,12 +4,14 @@
 //! the same names, serves some calls itself, and passes the others on. Everything here runs inside foreign programs, before
 //! their `main` and in their signal-free hot paths: nothing allocates, takes a lock or prints unless it says so.
 //!
-//! - [`Real`]: the function behind ours, found once;
+//! - [`Real`], [`RealOfCallers`]: the function behind ours, found once, or once for each object that calls;
+//! - [`unload`]: `dlclose`, after which the second of these looks again;
 //! - [`Settings`]: what the environment asks for, read once;
 //! - [`Operation`], [`Statistics`]: what was served, and the table of it that is written at exit;
 //! - [`Errno`]: `errno` as the caller left it;
 //! - [`withdraw`], [`first_variable`]: out of the way of the C library's functions, while the loader still works.
 
+mod by_caller;
 mod caller;
 mod environment;
 mod errno;
@@ -22,6 +24,8 @@ mod statistics;
 #[cfg(all(target_arch = "x86_64", target_os = "linux", target_env = "gnu"))]
 mod withdraw;
 
+pub use by_caller::RealOfCallers;
+pub use caller::unload;
 pub use environment::variable;
 pub use errno::Errno;
 pub use real::Real;

@@ -5,7 +5,6 @@ use std::ptr;
 
 use corecast_base::sync::{AtomicPtr, Ordering};
 
-use crate::caller::{self, MOST_OBJECTS};
 use crate::errno::Errno;
 
 /// A function of this name behind ours, looked for once.
@@ -20,20 +19,13 @@ pub struct Real {
     version: Option<&'static CStr>,
     /// Null before it was found. Written by every thread that looks for it, with the same value.
     next: AtomicPtr<c_void>,
-    /// The ones that callers in other objects mean, by the number of the object; null before they were found.
-    of_callers: [AtomicPtr<c_void>; MOST_OBJECTS],
 }
 
 impl Real {
     /// The function of this name.
     #[must_use]
     pub const fn new(name: &'static CStr) -> Self {
-        Self {
-            name,
-            version: None,
-            next: AtomicPtr::new(ptr::null_mut()),
-            of_callers: [const { AtomicPtr::new(ptr::null_mut()) }; MOST_OBJECTS],
-        }
+        Self { name, version: None, next: AtomicPtr::new(ptr::null_mut()) }
     }
 
     /// The function of this name and version; the default version where there is no such one, as on another architecture.
@@ -59,17 +51,6 @@ impl Real {
         if found.is_null() { self.look_for_next() } else { found }
     }
 
-    /// The function that a call from `address`, which is in the caller's code, would have reached without this object: the one
-    /// of the caller's object or of what that was linked to, else [`next`](Self::next). For runtimes of which a process can
-    /// have several, as those in Python's wheels, which are loaded privately.
-    #[must_use]
-    pub fn of_caller(&self, address: *const c_void) -> *mut c_void {
-        let Some(number) = caller::number_of(address) else { return self.next() };
-        // ORDERING: Relaxed, as in next
-        let found = self.of_callers[number].load(Ordering::Relaxed);
-        if found.is_null() { self.look_for_callers(number, address) } else { found }
-    }
-
     #[cold]
     fn look_for_next(&self) -> *mut c_void {
         let _errno = Errno::keep();
@@ -79,18 +60,8 @@ impl Real {
         found
     }
 
-    #[cold]
-    fn look_for_callers(&self, number: usize, address: *const c_void) -> *mut c_void {
-        let _errno = Errno::keep();
-        let found = caller::with_library(address, |library| self.look_in(library))
-            .filter(|&found| !found.is_null() && !caller::is_ours(found))
-            .unwrap_or_else(|| self.next());
-        // ORDERING: Relaxed, as in next
-        self.of_callers[number].store(found, Ordering::Relaxed);
-        found
-    }
-
-    fn look_in(&self, library: *mut c_void) -> *mut c_void {
+    /// The function in a library that was opened, or in those that `RTLD_NEXT` stands for; null if there is none.
+    pub(crate) fn look_in(&self, library: *mut c_void) -> *mut c_void {
         let versioned = self.version.map_or(ptr::null_mut(), |version| {
             // SAFETY: a library or RTLD_NEXT, and two texts.
             unsafe { libc::dlvsym(library, self.name.as_ptr(), version.as_ptr()) }
@@ -112,7 +83,7 @@ mod tests {
         static REAL: Real = Real::new(c"pthread_barrier_wait");
         assert!(!REAL.next().is_null() && REAL.next() == REAL.next());
         static NONE: Real = Real::new(c"corecast_no_such_function");
-        assert!(NONE.next().is_null() && NONE.of_caller(ptr::null()).is_null());
+        assert!(NONE.next().is_null());
     }
 
     #[test]
@@ -120,17 +91,5 @@ mod tests {
         static SIGNAL: Real = Real::versioned(c"pthread_cond_signal", c"GLIBC_2.3.2");
         static OTHER: Real = Real::versioned(c"pthread_cond_signal", c"CORECAST_NONE");
         assert!(!SIGNAL.next().is_null() && SIGNAL.next() == OTHER.next());
-    }
-
-    #[test]
-    fn the_function_of_a_callers_object_is_found_by_an_address_in_its_code() {
-        static OPEN: Real = Real::new(c"dlopen");
-        static CLOSE: Real = Real::new(c"close");
-        let in_libc = CLOSE.next();
-        assert_eq!(OPEN.of_caller(in_libc), OPEN.next());
-        assert_eq!(CLOSE.of_caller(in_libc), in_libc);
-        // A function of this object counts as ours.
-        let here = ptr::from_ref(&OPEN).cast::<c_void>();
-        assert_eq!(CLOSE.of_caller(here), in_libc);
     }
 }

@@ -6,6 +6,7 @@ use corecast_channel::Spec;
 use corecast_channel::mcast::bytes::{Receiver, Sender};
 use corecast_channel::mcast::{self, Config, Delivery, Policy};
 use corecast_channel::{RecvError, TryRecvError, TrySendError};
+use corecast_testing::stepped::{Child, stop_here};
 
 use crate::steps::scene::{NAME, Scene, check_numbers, check_whole, eventually, kill_at_every_step, message, words};
 

@@ -5,6 +5,7 @@ use corecast_channel::ump::bytes::{Receiver, Sender};
 use corecast_channel::ump::{self, Config, Credit};
 use corecast_channel::{OpenChannelError, Spec};
 use corecast_channel::{RecvError, SendError, TryRecvError, TrySendError};
+use corecast_testing::stepped::{Child, stop_here};
 
 use crate::steps::scene::{NAME, Scene, check_numbers, check_whole, eventually, kill_at_every_step, message};
 

@@ -25,6 +25,8 @@ const SPARE_SLOTS: usize = 4;
 /// Options of `kv replica`.
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct Arguments {
+    /// The name of the store.
+    name: String,
     #[command(flatten)]
     store: StoreOptions,
     /// The slot of this process, from 0.
@@ -59,7 +61,7 @@ fn inherited_socket() -> Result<UnixListener, Failure> {
 
 /// The replica of this process.
 fn open(arguments: &Arguments) -> Result<Node<Batched<Store>>, Failure> {
-    let (config, dir, name) = (arguments.config(), SocketDir::of_user(), &arguments.store.name);
+    let (config, dir, name) = (arguments.config(), SocketDir::of_user(), &arguments.name);
     if arguments.found {
         match Replicated::create_named(&config, &dir, name, Batched::<Store>::default()) {
             Err(OpenError::Rendezvous(RendezvousError::Exists(_))) => {}

@@ -9,8 +9,6 @@ use crate::{bytes_arg, number_arg, printable};
 /// The options.
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct StoreOptions {
-    /// The name of the store: letters, digits, dots, underscores and hyphens.
-    pub(super) name: String,
     /// Keep N replicas, each in a process of its own.
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = number_arg::within::<usize>(1..=1023))]
     pub(super) replicas: usize,
@@ -72,8 +70,7 @@ impl StoreOptions {
         let name_of = |value: Option<clap::builder::PossibleValue>| {
             OsString::from(value.expect("no value is hidden").get_name().to_owned())
         };
-        let mut words: Vec<OsString> = vec![self.name.clone().into()];
-        words.extend(["--replicas".into(), value_of(&self.replicas)]);
+        let mut words: Vec<OsString> = vec!["--replicas".into(), value_of(&self.replicas)];
         words.extend(["--placement".into(), name_of(clap::ValueEnum::to_possible_value(&self.placement))]);
         if let Some(data) = &self.data {
             words.extend(["--data".into(), data.into(), "--fsync".into()]);
@@ -100,8 +97,8 @@ mod tests {
     #[test]
     fn the_words_say_the_same() {
         for line in [
-            vec!["serve", "name"],
-            vec!["serve", "name", "--replicas", "5", "--placement", "separate", "--data", "d", "--fsync", "always"],
+            vec!["serve"],
+            vec!["serve", "--replicas", "5", "--placement", "separate", "--data", "d", "--fsync", "always"],
         ] {
             let options = Line::try_parse_from(line).expect("valid").options;
             let words = [vec!["replica".into()], options.words()].concat();

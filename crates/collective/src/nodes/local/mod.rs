@@ -3,7 +3,9 @@
 //! **When to take it:** for tests of programs that run on several nodes, and of this library: messages come late, links break
 //! and nodes die, as a seed says. **When not:** it is slow, and all nodes are in one process.
 //!
-//! Time counts the polls of all nodes, so the order in which threads run has a part in what happens beside the seed.
+//! Time counts the polls of all nodes, so the order in which threads run has a part in what happens beside the seed. A slot that a
+//! step under way uses is kept as engines over a network keep it: whoever asks for its room, or lends it to a step that may not have
+//! it, panics.
 //!
 //! ```
 //! use corecast_collective::nodes::local::Network;
@@ -117,9 +119,20 @@ struct Local {
 /// A step under way.
 #[derive(Clone, Copy, Debug)]
 enum Pending {
-    Send,
+    Send { from: Slot },
     Receive { route: Route, into: Slot, bytes: usize },
-    Operation { number: u64, into: Slot },
+    Operation { number: u64, from: Slot, into: Slot },
+}
+
+impl Pending {
+    /// True if the slot is used, or if it is written.
+    fn uses(self, slot: Slot, is_written: bool) -> bool {
+        match self {
+            Self::Send { from } => from == slot && !is_written,
+            Self::Receive { into, .. } => into == slot,
+            Self::Operation { from, into, .. } => into == slot || (from == slot && !is_written),
+        }
+    }
 }
 
 const TRUNCATED: i32 = 15;
@@ -148,6 +161,63 @@ impl Local {
         room[..bytes.len()].copy_from_slice(bytes);
     }
 
+    /// Keeps the rules of slots: a slot that is read may be read by others, one that is written belongs to its step.
+    fn check_free(&self, slot: Slot, is_to_be_written: bool) {
+        let is_used = self.pending.values().any(|pending| pending.uses(slot, !is_to_be_written));
+        assert!(!is_used, "{slot:?} is used by a step under way");
+    }
+
+    fn check_slots(&self, step: Step) {
+        match step {
+            Step::Send { from, .. } => self.check_free(from, false),
+            Step::Receive { into, .. } | Step::Broadcast { slot: into, .. } => self.check_free(into, true),
+            Step::Allreduce { from, into, .. } | Step::Gather { from, into, .. } => {
+                self.check_free(from, false);
+                self.check_free(into, true);
+            }
+        }
+    }
+
+    /// A fault ends all steps.
+    fn abandon(&mut self, fault: Fault) -> Fault {
+        self.pending.clear();
+        fault
+    }
+
+    fn begin(&mut self, step: Step) -> Result<Pending, Fault> {
+        self.state().count(self.id)?;
+        let route = |from: usize, to: usize, slot: Slot| (self.epoch, self.ids[from], self.ids[to], slot.lane);
+        Ok(match step {
+            Step::Send { to, from, bytes } => {
+                let (message, route) = (self.bytes(from, bytes), route(self.facts.node, to, from));
+                self.state().send(route, message);
+                Pending::Send { from }
+            }
+            Step::Receive { from, into, bytes } => {
+                Pending::Receive { route: route(from, self.facts.node, into), into, bytes }
+            }
+            Step::Allreduce { kind, values, from, into, .. } => {
+                self.operate(step, from, values * kind.bytes(), into)?
+            }
+            Step::Broadcast { slot, bytes, .. } => self.operate(step, slot, bytes, slot)?,
+            Step::Gather { from, bytes, into } => self.operate(step, from, bytes, into)?,
+        })
+    }
+
+    fn look(&mut self, ticket: Ticket) -> Result<bool, Fault> {
+        self.state().pass(self.id)?;
+        if let Some(word) = self.listen()? {
+            return Err(Fault::Told(word));
+        }
+        let pending = *self.pending.get(&ticket.0).expect("a step is polled until it is done, and no longer");
+        let Some((bytes, into)) = self.come(ticket.0, pending)? else { return Ok(false) };
+        if let Some(into) = into {
+            self.put(into, &bytes);
+        }
+        self.pending.remove(&ticket.0);
+        Ok(true)
+    }
+
     /// The fault for a node that will send nothing more: a word that is on the way, as it may be the last one of that node, or
     /// that it is lost.
     fn lost(&self, id: usize) -> Fault {
@@ -161,7 +231,7 @@ impl Local {
         let (part, number, place) = (self.bytes(from, bytes), self.operations, self.facts.node);
         self.operations += 1;
         self.state().give(self.epoch, number, place, step, part)?;
-        Ok(Pending::Operation { number, into })
+        Ok(Pending::Operation { number, from, into })
     }
 
     /// True if a receive that was started before this one waits for a message on its route.
@@ -175,7 +245,7 @@ impl Local {
     /// The message or the result of a step and the slot that it goes to, once it has come.
     fn come(&mut self, ticket: u64, pending: Pending) -> Result<Option<Arrived>, Fault> {
         let found = match pending {
-            Pending::Send => return Ok(Some((Vec::new(), None))),
+            Pending::Send { .. } => return Ok(Some((Vec::new(), None))),
             Pending::Receive { route, .. } if self.is_behind(ticket, route) => return Ok(None),
             Pending::Receive { route, into, bytes } => {
                 let found = self.state().receive(route);
@@ -184,7 +254,7 @@ impl Local {
                 }
                 found.map(|message| message.map(|message| (message, Some(into))))
             }
-            Pending::Operation { number, into } => {
+            Pending::Operation { number, into, .. } => {
                 let found = self.state().take(self.epoch, number);
                 found.map(|result| result.map(|result| (result, Some(into))))
             }
@@ -199,46 +269,22 @@ impl Engine for Local {
     }
 
     fn room(&mut self, slot: Slot, bytes: usize) -> &mut [u8] {
+        self.check_free(slot, true);
         let room = self.slots.entry(slot).or_default();
         room.resize(room.len().max(bytes), 0);
         &mut room[..bytes]
     }
 
     fn start(&mut self, step: Step) -> Result<Ticket, Fault> {
-        self.state().count(self.id)?;
-        let route = |from: usize, to: usize, slot: Slot| (self.epoch, self.ids[from], self.ids[to], slot.lane);
-        let pending = match step {
-            Step::Send { to, from, bytes } => {
-                let (message, route) = (self.bytes(from, bytes), route(self.facts.node, to, from));
-                self.state().send(route, message);
-                Pending::Send
-            }
-            Step::Receive { from, into, bytes } => {
-                Pending::Receive { route: route(from, self.facts.node, into), into, bytes }
-            }
-            Step::Allreduce { kind, values, from, into, .. } => {
-                self.operate(step, from, values * kind.bytes(), into)?
-            }
-            Step::Broadcast { slot, bytes, .. } => self.operate(step, slot, bytes, slot)?,
-            Step::Gather { from, bytes, into } => self.operate(step, from, bytes, into)?,
-        };
+        self.check_slots(step);
+        let pending = self.begin(step).map_err(|fault| self.abandon(fault))?;
         self.tickets += 1;
         self.pending.insert(self.tickets, pending);
         Ok(Ticket(self.tickets))
     }
 
     fn poll(&mut self, ticket: Ticket) -> Result<bool, Fault> {
-        self.state().pass(self.id)?;
-        if let Some(word) = self.listen()? {
-            return Err(Fault::Told(word));
-        }
-        let pending = *self.pending.get(&ticket.0).expect("a step is polled until it is done, and no longer");
-        let Some((bytes, into)) = self.come(ticket.0, pending)? else { return Ok(false) };
-        if let Some(into) = into {
-            self.put(into, &bytes);
-        }
-        self.pending.remove(&ticket.0);
-        Ok(true)
+        self.look(ticket).map_err(|fault| self.abandon(fault))
     }
 
     fn listen(&mut self) -> Result<Option<FaultWord>, Fault> {
@@ -271,5 +317,46 @@ impl Engine for Local {
         if !is_clean {
             self.state().leave(self.id);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Node 0 of two, with a step under way.
+    fn with(step: Step) -> Box<dyn Engine> {
+        let mut engine = Network::of(2).engines().swap_remove(0);
+        engine.start(step).expect("both nodes live");
+        engine
+    }
+
+    const SEND: Step = Step::Send { to: 1, from: Slot::outgoing(0), bytes: 0 };
+    const RECEIVE: Step = Step::Receive { from: 1, into: Slot::incoming(0), bytes: 0 };
+
+    #[test]
+    fn sends_share_a_slot_and_another_one_is_free() {
+        let mut engine = with(SEND);
+        let other = engine.start(SEND).expect("both nodes live");
+        engine.room(Slot::outgoing(1), 8).fill(1);
+        assert_eq!(engine.poll(other), Ok(true));
+    }
+
+    #[test]
+    #[should_panic(expected = "is used by a step under way")]
+    fn a_slot_that_is_sent_has_no_room() {
+        with(SEND).room(Slot::outgoing(0), 8);
+    }
+
+    #[test]
+    #[should_panic(expected = "is used by a step under way")]
+    fn a_slot_is_received_into_once() {
+        let _ = with(RECEIVE).start(RECEIVE);
+    }
+
+    #[test]
+    #[should_panic(expected = "is used by a step under way")]
+    fn a_slot_that_is_received_into_is_not_sent() {
+        let _ = with(RECEIVE).start(Step::Send { to: 1, from: Slot::incoming(0), bytes: 0 });
     }
 }

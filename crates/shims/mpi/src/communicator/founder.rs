@@ -38,7 +38,9 @@ pub(super) fn found(ranks: usize, cpus: &CpuSet) -> Option<Founded> {
         return found_here(ranks, cpus);
     }
     let cpus = cpus.clone();
-    thread::spawn(move || move_to(&cpus).then(|| found_here(ranks, &cpus))?).join().ok()?
+    // A program at its limit of threads is not served.
+    let founder = thread::Builder::new().spawn(move || move_to(&cpus).then(|| found_here(ranks, &cpus))?).ok()?;
+    founder.join().ok()?
 }
 
 fn found_here(ranks: usize, cpus: &CpuSet) -> Option<Founded> {

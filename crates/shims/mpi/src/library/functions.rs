@@ -1,6 +1,6 @@
 //! The `PMPI_` functions that are called.
 
-use std::ffi::{c_int, c_void};
+use std::ffi::{c_char, c_int, c_void};
 
 use corecast_mpi_engine::abi::Handle;
 
@@ -35,6 +35,7 @@ corecast_mpi_engine::mpi_functions! {
         (*const c_void, c_int, Handle, c_int, c_int, *mut c_void, c_int, Handle, c_int, c_int, Handle, *mut c_void);
     type_get_envelope c"PMPI_Type_get_envelope" (Handle, *mut c_int, *mut c_int, *mut c_int, *mut c_int);
     type_get_extent c"PMPI_Type_get_extent" (Handle, *mut Address, *mut Address);
+    type_get_name c"PMPI_Type_get_name" (Handle, *mut c_char, *mut c_int);
     type_size c"PMPI_Type_size" (Handle, *mut c_int);
 }
 optional {

@@ -1,7 +1,7 @@
 //! Reductions, for one rank or for all.
 //!
-//! Served are operations that the standard defines. They take only types that it defines, so all ranks have equal ones and
-//! decide alike; calls with operations of the program's own pass. `PMPI_Reduce_local` combines, so results are the library's own.
+//! Served are operations that the standard defines, with the types that it says they take. So all ranks have equal ones and
+//! decide alike; calls with operations of the program's own pass, and those with types that an operation does not take. `PMPI_Reduce_local` combines, so results are the library's own.
 //!
 //! Values travel by extent, as pairs of a value and a place have gaps. They are combined in the order of the plan, which is the
 //! same in each call on the communicator. Tried and dropped: a combination by rank at the root, which took 100 ns more among two
@@ -152,10 +152,9 @@ impl Checked {
     /// The reduction, if it is one that may be served. All ranks decide alike, by what is equal at all of them.
     #[inline]
     fn of(library: &'static Library, call: Reduction) -> Option<Self> {
-        if !library.constants.is_predefined(call.op) {
-            return None;
-        }
-        let Datatype { handle, extent, .. } = Datatype::of(library, call.datatype)?;
+        let operation = library.constants.operation_of(call.op)?;
+        let Datatype { handle, extent, class, .. } = Datatype::of(library, call.datatype)?;
+        class.filter(|class| class.takes(operation))?;
         let count = usize::try_from(call.count).ok()?;
         count.checked_mul(extent)?;
         let is_served = extent <= size_of::<Record>();
@@ -173,7 +172,7 @@ impl Checked {
     fn combine<const WORDS: usize>(&self, left: [u64; WORDS], right: [u64; WORDS], count: usize) -> [u64; WORDS] {
         let mut result = right;
         let (from, into) = (left.as_ptr().cast(), result.as_mut_ptr().cast());
-        // SAFETY: the library's own function; both hold that many elements. It refuses nothing that it takes in a reduction.
+        // SAFETY: the library's own function; both hold that many elements. The operation takes the type, so it refuses nothing.
         let _ = unsafe { (self.library.functions.reduce_local)(from, into, count as c_int, self.datatype, self.op) };
         result
     }

@@ -86,6 +86,17 @@ pub(crate) fn fortran_program(folder: &Path) -> Option<PathBuf> {
     built.status.success().then_some(program)
 }
 
+/// The library that refuses threads to the object.
+pub(crate) fn refusing_library(folder: &Path) -> PathBuf {
+    let library = folder.join("librefused.so");
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/served/refused.c");
+    let mut build = Command::new("cc");
+    build.args(["-shared", "-fPIC", "-Wall", "-o"]).arg(&library).arg(source).arg("-ldl");
+    let built = build.output().expect("the compiler behind that of MPI runs");
+    assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
+    library
+}
+
 /// A run of a case.
 pub(crate) struct Run<'a> {
     mpi: &'a Mpi,
@@ -135,6 +146,13 @@ impl<'a> Run<'a> {
     /// With other random numbers.
     pub(crate) fn with_seed(mut self, seed: usize) -> Self {
         self.seed = seed;
+        self
+    }
+
+    /// With this library before the object.
+    pub(crate) fn behind(mut self, library: &Path) -> Self {
+        let [(_, preloaded), ..] = self.variables.as_mut_slice() else { return self };
+        *preloaded = format!("{}:{preloaded}", library.display());
         self
     }
 

@@ -5,7 +5,7 @@
 mod launch;
 mod many_launches;
 
-use launch::{Mpi, Run, fortran_program, installed};
+use launch::{Mpi, Run, fortran_program, installed, refusing_library};
 
 /// The numbers of ranks with which most cases run; this may be more than there are CPUs.
 const RANKS: [usize; 3] = [2, 3, 4];
@@ -55,6 +55,30 @@ fn parts_are_served_and_communicators_between_them_are_not() {
 #[test]
 fn operations_of_the_program_are_the_librarys() {
     run_served("operations", &[3], "MPI_Barrier");
+}
+
+#[test]
+fn every_type_is_known_that_an_operation_takes() {
+    for mpi in installed("types") {
+        let told = Run::of(&mpi, "types", 2).finish();
+        let calls = told.output.split("calls ").nth(1).and_then(|rest| rest.split(',').next()?.parse::<u64>().ok());
+        assert!(told.is_success && calls.is_some_and(|calls| calls > 60), "{mpi}: {told:?}");
+        assert_eq!(Some(told.served("MPI_Allreduce")), calls, "{mpi}: {told:?}");
+    }
+}
+
+/// To found a group takes a thread where the ranks are bound, and a program may have all that it can get.
+#[test]
+fn a_program_that_gets_no_more_threads_is_passed_on() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for mpi in installed("bound") {
+        let told = Run::of(&mpi, "bound", 2).finish();
+        assert!(told.is_success && told.served("MPI_Barrier") > 0, "{mpi}: {told:?}");
+        let library = refusing_library(folder.path());
+        let told = Run::of(&mpi, "bound", 2).behind(&library).finish();
+        let is_founded = std::thread::available_parallelism().is_ok_and(|cpus| cpus.get() == 1);
+        assert!(told.is_success && (is_founded || told.served("MPI_Barrier") == 0), "{mpi}: {told:?}");
+    }
 }
 
 #[test]

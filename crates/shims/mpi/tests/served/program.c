@@ -1,7 +1,9 @@
 /* The test program of the MPI preload object: each case is a subcommand, so that every case has processes of its own. A case prints
  * "ok" at rank 0 and returns 0, or says what went wrong and ends with another status. */
+#define _GNU_SOURCE
 #include <mpi.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -229,6 +231,43 @@ static void ends(void *lower, void *higher, int *len, MPI_Datatype *type) {
     for (int i = 0; i < *len; i++) right[2 * i] = left[2 * i];
 }
 
+/* Every type that an operation takes, some of which a library may lack: prints how many calls there were. */
+static void types(void) {
+    static const struct { MPI_Op op; MPI_Datatype types[24]; } TAKEN[] = {
+        {MPI_SUM,
+         {MPI_SHORT, MPI_INT, MPI_LONG, MPI_LONG_LONG, MPI_UNSIGNED_SHORT, MPI_UNSIGNED, MPI_UNSIGNED_LONG,
+          MPI_UNSIGNED_LONG_LONG, MPI_SIGNED_CHAR, MPI_UNSIGNED_CHAR, MPI_INT8_T, MPI_INT16_T, MPI_INT32_T, MPI_INT64_T,
+          MPI_UINT8_T, MPI_UINT16_T, MPI_UINT32_T, MPI_UINT64_T, MPI_AINT, MPI_OFFSET, MPI_COUNT}},
+        {MPI_PROD, {MPI_FLOAT, MPI_DOUBLE, MPI_LONG_DOUBLE, MPI_C_COMPLEX, MPI_C_DOUBLE_COMPLEX}},
+        {MPI_LXOR, {MPI_INT, MPI_C_BOOL}},
+        {MPI_BXOR, {MPI_BYTE, MPI_LONG, MPI_AINT}},
+        {MPI_MAXLOC, {MPI_FLOAT_INT, MPI_DOUBLE_INT, MPI_LONG_INT, MPI_2INT, MPI_SHORT_INT, MPI_LONG_DOUBLE_INT}},
+    };
+    int calls = 0;
+    for (int i = 0; i < 10; i++) MPI_Barrier(MPI_COMM_WORLD);
+    for (unsigned i = 0; i < sizeof TAKEN / sizeof *TAKEN; i++) {
+        for (int k = 0; k < 24; k++) {
+            MPI_Datatype type = TAKEN[i].types[k];
+            if (type == 0 || type == MPI_DATATYPE_NULL) continue;
+            char from[64] = {0}, into[64] = {0};
+            calls += size;
+            CHECK(MPI_Allreduce(from, into, 1, type, TAKEN[i].op, MPI_COMM_WORLD) == MPI_SUCCESS);
+        }
+    }
+    if (rank == 0) printf("calls %d,\n", calls);
+}
+
+/* Rank 0 founds the group, and runs on one CPU of those that the ranks have. */
+static void bound(void) {
+    cpu_set_t all, one;
+    CHECK(sched_getaffinity(0, sizeof all, &all) == 0);
+    CPU_ZERO(&one);
+    for (int cpu = 0; cpu < CPU_SETSIZE && CPU_COUNT(&one) == 0; cpu++)
+        if (CPU_ISSET(cpu, &all)) CPU_SET(cpu, &one);
+    if (rank == 0) CHECK(sched_setaffinity(0, sizeof one, &one) == 0);
+    for (int round = 0; round < 50; round++) MPI_Barrier(MPI_COMM_WORLD);
+}
+
 /* Operations of the program's own. */
 static void own_operations(void) {
     MPI_Op op;
@@ -289,6 +328,11 @@ static void wrong(void) {
         CHECK(class == MPI_ERR_COUNT);
         MPI_Error_class(MPI_Bcast(&value, 1, MPI_DATATYPE_NULL, 0, comm), &class);
         CHECK(class == MPI_ERR_TYPE);
+        double number = 1, bits;
+        MPI_Error_class(MPI_Allreduce(&number, &bits, 1, MPI_DOUBLE, MPI_BAND, comm), &class);
+        CHECK(class == MPI_ERR_OP);
+        MPI_Error_class(MPI_Reduce(&value, &result, 1, MPI_INT, MPI_MAXLOC, 0, comm), &class);
+        CHECK(class == MPI_ERR_OP);
     }
     MPI_Comm_free(&comm);
 }
@@ -349,6 +393,7 @@ static const struct { const char *name; void (*run)(void); } CASES[] = {
     {"counters", counters}, {"progress", progress}, {"derived", derived},   {"lengths", lengths},
     {"duplicates", duplicates}, {"parts", parts},   {"operations", own_operations}, {"threads", threads},
     {"wrong", wrong},       {"killed", killed},     {"late", late},         {"bits", bits}, {"large", large},
+    {"types", types},       {"bound", bound},
 };
 
 int main(int argc, char **argv) {

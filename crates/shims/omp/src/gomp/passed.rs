@@ -73,10 +73,8 @@ unsafe extern "C" fn GOMP_teams_reg(body: Body, data: *mut c_void, teams: u32, t
         // SAFETY: the body and its data belong together, by the caller.
         return unsafe { body(data) };
     };
-    let seat = here(|thread| thread.stand_up());
     // SAFETY: the caller's call.
-    unsafe { real(body, data, teams, threads, flags) };
-    here(|thread| thread.sit(seat));
+    here(|thread| thread.without_seat(|| unsafe { real(body, data, teams, threads, flags) }));
 }
 
 fn hide_seat() {

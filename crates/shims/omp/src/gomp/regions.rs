@@ -69,7 +69,11 @@ regions! {
 unsafe extern "C" fn GOMP_parallel_reductions(body: Body, data: *mut c_void, threads: c_uint, flags: c_uint) -> c_uint {
     let runtime = GOMP.of(body as *const c_void);
     let real = runtime.and_then(|runtime| Some((runtime, runtime.functions.parallel_reductions?)));
-    let (runtime, real) = real.expect("GCC emits calls of this entry only where the runtime has it");
+    let Some((runtime, real)) = real else {
+        // SAFETY: the body and its data belong together, by the caller.
+        unsafe { body(data) };
+        return 1;
+    };
     fork(runtime, threads, |team| {
         let Some(team) = team else {
             // SAFETY: the caller's call.
@@ -86,27 +90,35 @@ unsafe extern "C" fn GOMP_parallel_reductions(body: Body, data: *mut c_void, thr
 
 /// Calls `call` with the team for a region of this many threads, 0 for as many as the runtime likes; with none if the region is
 /// not served.
+///
+/// A region that is not served has no seats, not even that of the thread that forks it. The level does not tell it from the
+/// region around it: a target region that runs on the host begins at level 0, so a region of one thread in it has the level of
+/// the team outside, and a barrier in it would be taken for one of that team.
 #[inline]
 fn fork<R>(runtime: &'static Runtime, threads: c_uint, call: impl FnOnce(Option<&'static Team>) -> R) -> R {
     let members = if threads == 0 { runtime.max_threads().unsigned_abs() } else { threads };
     // The teams of LLVM's family are told to its tools.
     if members < 2 || runtime.has_tools || !runtime.is_served() {
         statistics::of(REGIONS).pass();
-        return call(None);
+        return here(|thread| thread.without_seat(|| call(None)));
     }
     here(|thread| {
         let team = pool::team_for(thread, members as usize);
         let depth = thread.depth.get();
         thread.depth.set(depth + 1);
-        let result = call(team);
-        thread.depth.set(depth);
-        match team {
+        let result = match team {
             Some(team) => {
+                let result = call(Some(team));
                 team.close();
                 statistics::of(REGIONS).serve();
+                result
             }
-            None => statistics::of(REGIONS).pass(),
-        }
+            None => {
+                statistics::of(REGIONS).pass();
+                thread.without_seat(|| call(None))
+            }
+        };
+        thread.depth.set(depth);
         result
     })
 }

@@ -7,12 +7,13 @@
 //! which.
 
 mod table;
+mod unload;
 
 use std::ffi::{CStr, c_int, c_void};
 use std::ptr;
 
 use corecast_base::sync::{AtomicBool, AtomicPtr, Mutex, Ordering};
-use corecast_preload::{Errno, Family, Real, Settings};
+use corecast_preload::{Errno, Family, RealOfCallers, Settings};
 
 use crate::statistics;
 
@@ -45,7 +46,7 @@ static IS_FORKED: AtomicBool = AtomicBool::new(false);
 /// A function that every runtime of a family has, and the runtime that the loader's order leads to.
 #[derive(Debug)]
 pub(crate) struct Anchor {
-    real: Real,
+    real: RealOfCallers,
     /// Null if it is not known, or each caller's object has a private one.
     next: AtomicPtr<Runtime>,
     /// True once it was looked for.
@@ -59,7 +60,11 @@ pub(crate) static KMPC: Anchor = Anchor::new(c"__kmpc_barrier");
 
 impl Anchor {
     const fn new(name: &'static CStr) -> Self {
-        Self { real: Real::new(name), next: AtomicPtr::new(ptr::null_mut()), was_sought: AtomicBool::new(false) }
+        Self {
+            real: RealOfCallers::new(name),
+            next: AtomicPtr::new(ptr::null_mut()),
+            was_sought: AtomicBool::new(false),
+        }
     }
 
     /// The runtime that a call from this address is for; `None` if there is none: a program may ask whether it runs with

@@ -50,6 +50,21 @@ int main(int argc, char **argv)
             }
             sum += word;
         }
+        /* Of one thread: its level is that of the team outside, of which the other members wait at the end of single. */
+#pragma omp single
+        {
+#pragma omp target
+            {
+#pragma omp parallel num_threads(1)
+                {
+#pragma omp barrier
+                }
+#pragma omp parallel if (0)
+                {
+#pragma omp barrier
+                }
+            }
+        }
 #pragma omp target
         {
 #pragma omp parallel num_threads(2)

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 use std::process::Command;
+use std::sync::OnceLock;
 
 use corecast_testing::skipped;
 
@@ -18,10 +19,10 @@ fn library(output: &str) -> Option<PathBuf> {
     compile(command).then_some(path)
 }
 
-fn host(output: &str, flag: Option<&str>) -> Option<Program> {
+fn host(output: &str, source: &str, flag: Option<&str>) -> Option<Program> {
     let path = built().join(output);
     let mut command = Command::new("gcc");
-    command.args(["-O2"]).args(flag).arg("-o").arg(&path).arg(sources().join("host.c")).arg("-ldl");
+    command.args(["-O2"]).args(flag).arg("-o").arg(&path).arg(sources().join(source)).arg("-ldl");
     compile(command).then(|| Program::at(path))
 }
 
@@ -32,24 +33,64 @@ fn runtime() -> Option<PathBuf> {
     path.is_absolute().then_some(path)
 }
 
+/// A library with the runtime, and a copy of it with a copy of the runtime. `None`, and a line that says so, without a compiler.
+fn pair() -> Option<[PathBuf; 2]> {
+    static PAIR: OnceLock<Option<[PathBuf; 2]>> = OnceLock::new();
+    let build = || {
+        let (Some(one), Some(runtime)) = (library("libone.so"), runtime()) else {
+            skipped("two runtimes", "gcc does not tell where its runtime is");
+            return None;
+        };
+        let two = built().join("libtwo.so");
+        renamed_copy(&one, &two, RUNTIME, COPY).expect("a copy of the library");
+        renamed_copy(&runtime, &built().join(COPY), RUNTIME, COPY).expect("a copy of the runtime");
+        Some([one, two])
+    };
+    PAIR.get_or_init(build).clone()
+}
+
+/// Where the loader finds the copy of the runtime.
+fn folder() -> (&'static str, &'static str) {
+    ("LD_LIBRARY_PATH", built().to_str().expect("a folder of plain letters"))
+}
+
 #[test]
 fn two_runtimes_do_not_share_a_team() {
-    let (Some(one), Some(runtime)) = (library("libone.so"), runtime()) else {
-        return skipped("two runtimes", "gcc does not tell where its runtime is");
-    };
-    let two = built().join("libtwo.so");
-    renamed_copy(&one, &two, RUNTIME, COPY).expect("a copy of the library");
-    renamed_copy(&runtime, &built().join(COPY), RUNTIME, COPY).expect("a copy of the runtime");
-    let folder = built().display().to_string();
-    let variables = [("LD_LIBRARY_PATH", folder.as_str())];
-    let [one, two] = [one, two].map(|path| path.display().to_string());
+    let Some(pair) = pair() else { return };
+    let [one, two] = pair.map(|path| path.display().to_string());
     for (name, flag) in [("host", None), ("host-with-openmp", Some("-fopenmp"))] {
-        let Some(host) = host(name, flag) else { return };
+        let Some(host) = host(name, "host.c", flag) else { return };
         for threads in ["2", "4"] {
-            host.is_the_same(&[threads, &one, &two], &variables);
-            host.is_the_same(&[threads, &two, &one], &variables);
+            host.is_the_same(&[threads, &one, &two], &[folder()]);
+            host.is_the_same(&[threads, &two, &one], &[folder()]);
         }
-        let served = host.with_object(&["2", &one, &two], &[variables[0], ("CORECAST_SHIM_STATS", "1")]);
+        let served = host.with_object(&["2", &one, &two], &[folder(), ("CORECAST_SHIM_STATS", "1")]);
         assert!(served.errors.contains("corecast omp: barriers: served"), "{served:?}");
+    }
+}
+
+/// A package of Python may have a library for each of its modules.
+#[test]
+fn any_number_of_libraries_is_served() {
+    let (Some(pair), Some(loads)) = (pair(), host("loads", "loads.c", None)) else { return };
+    let copies = (0..40).map(|number| {
+        let copy = built().join(format!("libcopy-{number}.so"));
+        std::fs::copy(&pair[number % 2], &copy).expect("a copy of the library");
+        copy.display().to_string()
+    });
+    let arguments: Vec<String> = ["2".to_owned(), "keep".to_owned()].into_iter().chain(copies).collect();
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    loads.is_the_same(&arguments, &[folder()]);
+    let served = loads.with_object(&arguments, &[folder(), ("CORECAST_SHIM_STATS", "1")]);
+    assert!(served.errors.contains("corecast omp: regions: served 120, diverted 0, passed 0"), "{served:?}");
+}
+
+/// The second library lies where the first one was, and has another runtime.
+#[test]
+fn a_library_that_follows_a_closed_one_has_its_own_runtime() {
+    let (Some(pair), Some(loads)) = (pair(), host("loads", "loads.c", None)) else { return };
+    let [one, two] = pair.map(|path| path.display().to_string());
+    for threads in ["1", "2", "4"] {
+        loads.is_the_same(&[threads, "close", &one, &two], &[folder()]);
     }
 }

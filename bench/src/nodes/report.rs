@@ -1,0 +1,125 @@
+//! The outcome of `corecast bench nodes`.
+
+use corecast::machine::Machine;
+use corecast_race::gate::Gate;
+use corecast_race::options::Options;
+use serde::Serialize;
+
+use super::NodesOptions;
+use super::kill::NodesDeathRow;
+use super::work::{NodesOp, NodesShape};
+
+/// The outcome of `corecast bench nodes`.
+#[derive(Clone, Debug, Serialize)]
+pub struct NodesReport {
+    /// The machine's name.
+    pub machine: String,
+    /// The commit this was built from, if it was in a repository.
+    pub commit: Option<String>,
+    /// The seed of random choices.
+    pub seed: u64,
+    /// True if it was a short run.
+    pub quick: bool,
+    /// The number of hosts.
+    pub hosts: usize,
+    /// One entry for each timed operation.
+    pub rows: Vec<NodesRow>,
+    /// One entry for each cell of checked operations.
+    pub checks: Vec<NodesCheckRow>,
+    /// One entry for each library whose launches lost something.
+    pub deaths: Vec<NodesDeathRow>,
+    /// The libraries that did not take part.
+    pub skipped: Vec<NodesSkipped>,
+    /// The demands, and whether they hold here.
+    pub gates: Vec<Gate>,
+}
+
+impl NodesReport {
+    pub(super) fn empty(
+        machine: &Machine,
+        settings: &NodesOptions,
+        options: &Options,
+        skipped: Vec<NodesSkipped>,
+    ) -> Self {
+        Self {
+            machine: machine.name.clone(),
+            commit: options.commit.clone(),
+            seed: options.seed_or_draw(),
+            quick: options.quick,
+            hosts: settings.hosts,
+            rows: Vec::new(),
+            checks: Vec::new(),
+            deaths: Vec::new(),
+            skipped,
+            gates: Vec::new(),
+        }
+    }
+
+    /// The number of rows with something that did not go as it should at our groups.
+    #[must_use]
+    pub fn wrong(&self) -> usize {
+        let rows = self.rows.iter().filter(|row| row.wrong.is_some()).count();
+        let checks = self.checks.iter().filter(|row| row.wrong.is_some() || row.is_late).count();
+        rows + checks + self.deaths.iter().filter(|row| row.first_wrong.is_some()).count()
+    }
+}
+
+/// One operation of ours and of plain MPI.
+#[derive(Clone, Debug, Serialize)]
+pub struct NodesRow {
+    /// The library.
+    pub library: String,
+    /// Hosts.
+    pub hosts: usize,
+    /// Members on each host.
+    pub members: usize,
+    /// How members are processes and threads.
+    pub shape: NodesShape,
+    /// The operation.
+    pub op: NodesOp,
+    /// The bytes that it carries.
+    pub bytes: usize,
+    /// Launches of each that ended well.
+    pub launches: usize,
+    /// The wrong result, the error or the words about the hang of the launch of our group that was the last one, as it did not end
+    /// well; `null` if all did.
+    pub wrong: Option<String>,
+    /// The time in our group, in microseconds: the median of all launches.
+    pub ours_us: Option<f64>,
+    /// The time in plain MPI, in microseconds: the median of all launches.
+    pub plain_us: Option<f64>,
+    /// Plain MPI's time divided by ours, the median over pairs of launches: above 1 ours is faster.
+    pub ratio: Option<f64>,
+    /// The least of these ratios.
+    pub least_ratio: Option<f64>,
+    /// The greatest of them.
+    pub most_ratio: Option<f64>,
+}
+
+/// Checked operations of one cell.
+#[derive(Clone, Debug, Serialize)]
+pub struct NodesCheckRow {
+    /// The library.
+    pub library: String,
+    /// Hosts.
+    pub hosts: usize,
+    /// Members on each host.
+    pub members: usize,
+    /// How members are processes and threads.
+    pub shape: NodesShape,
+    /// Operations.
+    pub operations: u64,
+    /// The first wrong result, or the reason why there is none; `null` if all were right, or the launch was ended.
+    pub wrong: Option<String>,
+    /// True if the launch was ended, as it was not done after 120 s and 0.1 s for each operation.
+    pub is_late: bool,
+}
+
+/// A library that did not take part.
+#[derive(Clone, Debug, Serialize)]
+pub struct NodesSkipped {
+    /// The library.
+    pub library: String,
+    /// Why.
+    pub reason: String,
+}

@@ -1,0 +1,46 @@
+//! `corecast bench nodes` from outside: groups over two hosts, under the libraries that Debian installs.
+
+use std::path::Path;
+
+use corecast_testing::skipped;
+use serde_json::Value;
+
+use crate::PROGRAM;
+use crate::program::Program;
+
+/// The rows of a run with two members on each of two hosts, every one of which went well; those of one library each.
+fn rows(what: &str, kind: &str, arguments: &[&str]) -> Vec<Value> {
+    if !Path::new(PROGRAM).with_file_name("corecast").exists() {
+        skipped(what, "corecast is not built beside its benchmarks");
+        return Vec::new();
+    }
+    let program = Program::new();
+    let model = program.model(0..2);
+    let all = ["nodes", "--hosts", "2", "--members", "2", "--libraries", "openmpi,mpich", "--seed", "7", "--json"];
+    let report = program.json(&[&all, arguments, &["--machine", &model]].concat());
+    for skip in report["skipped"].as_array().expect("an array") {
+        let [library, reason] = ["library", "reason"].map(|field| skip[field].as_str().expect("words"));
+        skipped(&format!("{what} under {library}"), reason);
+    }
+    let gates = report["gates"].as_array().expect("an array");
+    assert!(gates.iter().all(|gate| gate["verdict"] != "missed" || gate["limit"] != 0.0), "{report}");
+    report[kind].as_array().expect("an array").clone()
+}
+
+#[test]
+fn operations_of_groups_over_two_hosts_are_right() {
+    let rows = rows("operations over two hosts", "checks", &["--check", "50"]);
+    assert_eq!(rows.len() % 4, 0, "four shapes of each library: {rows:?}");
+    assert!(rows.iter().all(|row| row["wrong"].is_null() && row["is_late"] == false), "{rows:?}");
+}
+
+#[test]
+fn deaths_over_two_hosts_are_told_to_all() {
+    for row in rows("deaths over two hosts", "deaths", &["--kill", "member", "--runs", "2"]) {
+        assert_eq!(
+            [&row["named"], &row["shrunk"], &row["hung"]].map(Value::as_u64),
+            [Some(2), Some(2), Some(0)],
+            "{row}"
+        );
+    }
+}

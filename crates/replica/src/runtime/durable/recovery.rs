@@ -1,0 +1,210 @@
+//! The state that the files of a group hold, for a group that is made anew.
+
+use std::fs::{self, File};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{FlockOperation, flock};
+
+use super::disk::OPERATION;
+use super::folder::{
+    Durability, FilesOrigin, GROUP, ORIGIN, count_in, group_number, invalid, is_in_use, new_number, open,
+    replica_folders, sync_folder,
+};
+use crate::error::OpenError;
+use crate::wal::Fsync;
+use crate::{Index, StateMachine, Wire};
+
+/// The state that the files of a group hold.
+#[derive(Debug)]
+struct Recovered<S> {
+    machine: S,
+    /// The count of commands that it shows, as the files count.
+    count: Index,
+}
+
+/// The state that the files of a group hold, for the node that makes it anew; `initial` if there are none.
+pub(crate) fn start_from_files<S: StateMachine>(
+    durability: &Durability,
+    initial: S,
+) -> Result<(FilesOrigin, S), OpenError> {
+    let group = group_number(&durability.folder, new_number())?;
+    let found = match furthest(&durability.folder, group)? {
+        None => Recovered { machine: initial, count: 0 },
+        Some((_, replica)) => read(&replica, group, initial).map_err(of_replica(&replica))?,
+    };
+    Ok((FilesOrigin { group, base: found.count }, found.machine))
+}
+
+/// Sets the files aside with which all nodes of a group begin that is made anew, and says which.
+pub(crate) fn set_origin_aside(durability: &Durability) -> Result<FilesOrigin, OpenError> {
+    let folder = &durability.folder;
+    let group = group_number(folder, new_number())?;
+    let Some((base, replica)) = furthest(folder, group)?.filter(|&(base, _)| base > 0) else {
+        return Ok(FilesOrigin { group, base: 0 });
+    };
+    let (origin, replaced) = (folder.join(ORIGIN), folder.join("replaced"));
+    if replaced.exists() {
+        fs::remove_dir_all(&replaced).map_err(OpenError::Files)?;
+    }
+    if replica != origin {
+        // Where this ends early, the replica's files are still there, and further than those.
+        if origin.exists() {
+            fs::rename(&origin, &replaced).map_err(OpenError::Files)?;
+        }
+        fs::rename(&replica, &origin).map_err(OpenError::Files)?;
+        sync_folder(folder)?;
+    }
+    if replaced.exists() {
+        fs::remove_dir_all(&replaced).map_err(OpenError::Files)?;
+    }
+    Ok(FilesOrigin { group, base })
+}
+
+/// The state in the files that were set aside, for each node that the group begins with; `initial` if there are none.
+pub(crate) fn read_origin<S: StateMachine>(
+    durability: &Durability,
+    files: FilesOrigin,
+    initial: S,
+) -> Result<S, OpenError> {
+    if files.base == 0 {
+        return Ok(initial);
+    }
+    // Others wait meanwhile: the files have one reader at a time.
+    let turn = File::open(durability.folder.join(GROUP)).map_err(OpenError::Files)?;
+    flock(&turn, FlockOperation::LockExclusive).map_err(|error| OpenError::Files(error.into()))?;
+    let found = read(&durability.folder.join(ORIGIN), files.group, initial)?;
+    if found.count == files.base {
+        return Ok(found.machine);
+    }
+    Err(invalid(format!("the files hold {} commands where the group begins with {}", found.count, files.base)))
+}
+
+/// The replica that got furthest, and how far; `None` if there are no files.
+fn furthest(folder: &Path, group: u64) -> Result<Option<(Index, PathBuf)>, OpenError> {
+    let mut furthest: Option<(Index, PathBuf)> = None;
+    for replica in replica_folders(folder)? {
+        // Nobody knows how far one got whose files are damaged: to pass over it may lose results.
+        let count = count_of(&replica, group).map_err(of_replica(&replica))?;
+        if furthest.as_ref().is_none_or(|(most, _)| count > *most) {
+            furthest = Some((count, replica));
+        }
+    }
+    Ok(furthest)
+}
+
+/// Says whose files could not be used, where others may do without them.
+fn of_replica(folder: &Path) -> impl FnOnce(OpenError) -> OpenError {
+    let folder = folder.to_owned();
+    move |cause| match cause {
+        cause @ OpenError::Panicked { .. } => cause,
+        cause if is_in_use(&cause) => cause,
+        cause => OpenError::Replica { folder, cause: Box::new(cause) },
+    }
+}
+
+/// The count of commands that a replica's files show.
+fn count_of(replica: &Path, group: u64) -> Result<Index, OpenError> {
+    let (wal, mut snapshots) = open(replica, group, Fsync::Never)?;
+    count_in(&wal, &mut snapshots)
+}
+
+fn read<S: StateMachine>(replica: &Path, group: u64, initial: S) -> Result<Recovered<S>, OpenError> {
+    let (mut wal, mut snapshots) = open(replica, group, Fsync::Never)?;
+    let (mut machine, mut count) = match snapshots.newest()? {
+        None => (initial, 0),
+        Some(mut newest) => {
+            let manifest = *newest.reader.manifest();
+            let machine = initial.restore_anew(&mut newest.reader).map_err(OpenError::State)?;
+            if machine.digest() != manifest.digest {
+                return Err(invalid(format!(
+                    "the snapshot at {} in {} is of another state",
+                    manifest.index,
+                    replica.display()
+                )));
+            }
+            (machine, manifest.index)
+        }
+    };
+    if wal.first() <= count {
+        for record in wal.replay(count)? {
+            let record = record?;
+            if let Some((&OPERATION, operation)) = record.bytes.split_first() {
+                let what = || invalid(format!("command {} in {} is no operation", record.index, replica.display()));
+                let op = S::Op::decode(operation).ok_or_else(what)?;
+                let applied = catch_unwind(AssertUnwindSafe(|| machine.apply(record.index, &op)));
+                applied.map_err(|_| OpenError::Panicked { folder: replica.to_owned(), index: record.index })?;
+            }
+            count = record.index + 1;
+        }
+    }
+    Ok(Recovered { machine, count })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::disk::{Disk, SNAPSHOT_EVERY};
+    use super::*;
+    use crate::kv::{Compact, CompactSet};
+
+    const GROUP_NUMBER: u64 = 7;
+
+    fn origin(base: Index) -> FilesOrigin {
+        FilesOrigin { group: GROUP_NUMBER, base }
+    }
+
+    fn store() -> Compact {
+        Compact::with_capacity(10).expect("small")
+    }
+
+    /// Files of a slot that hold this many commands.
+    fn write(durability: &Durability, slot: u16, count: u8) {
+        let mut disk =
+            Disk::begin(durability, origin(0), slot, SNAPSHOT_EVERY, (&store(), 0)).expect("nobody has them");
+        for at in 0..count {
+            let mut operation = Vec::new();
+            CompactSet { key: [at; 8], value: [at; 16] }.encode(&mut operation);
+            disk.keep(at.into(), Some(&operation)).expect("room");
+        }
+        disk.wal.sync().expect("room");
+    }
+
+    #[test]
+    fn files_of_the_furthest_are_set_aside_and_never_overwritten_by_an_older_state() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let durability = Durability { folder: folder.path().to_owned(), fsync: Fsync::Never };
+        fs::write(folder.path().join(GROUP), GROUP_NUMBER.to_string()).expect("room");
+        assert_eq!(set_origin_aside(&durability).expect("no files").base, 0);
+        [(0, 3), (1, 5), (2, 4)].into_iter().for_each(|(slot, count)| write(&durability, slot, count));
+        // An earlier attempt ended in the middle.
+        fs::create_dir_all(folder.path().join("replaced/log")).expect("room");
+        for _ in 0..2 {
+            let files = set_origin_aside(&durability).expect("nobody has them");
+            assert_eq!(files, origin(5));
+            let state = read_origin(&durability, files, store()).expect("whole");
+            assert_eq!((state.query(&[4; 8]), state.query(&[5; 8])), (Some([4; 16]), None));
+        }
+        let error =
+            Disk::begin(&durability, origin(0), 2, SNAPSHOT_EVERY, (&store(), 3)).expect_err("the slot holds four");
+        assert!(matches!(error, OpenError::Behind { kept: 4, taken: 3 }), "{error}");
+        Disk::begin(&durability, origin(5), 2, SNAPSHOT_EVERY, (&store(), 0)).expect("five are more");
+    }
+    #[test]
+    fn a_damaged_replica_is_named_and_the_others_do_without_it() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let durability = Durability { folder: folder.path().to_owned(), fsync: Fsync::Never };
+        fs::write(folder.path().join(GROUP), GROUP_NUMBER.to_string()).expect("room");
+        [(0, 3), (1, 5)].into_iter().for_each(|(slot, count)| write(&durability, slot, count));
+        let damaged = folder.path().join("replica-1");
+        for entry in fs::read_dir(damaged.join("log")).expect("a log") {
+            fs::write(entry.expect("a file").path(), "no log").expect("room");
+        }
+        let start = || start_from_files(&durability, store()).map(|(files, _)| files);
+        let error = start().expect_err("nobody knows how far it got");
+        assert!(matches!(&error, OpenError::Replica { folder, .. } if *folder == damaged), "{error}");
+        assert!(error.to_string().contains("replica-1"), "{error}");
+        assert!(matches!(set_origin_aside(&durability), Err(OpenError::Replica { .. })));
+        fs::rename(&damaged, folder.path().join("damaged-1")).expect("it is moved away");
+        assert_eq!(start().expect("the other is whole"), origin(3));
+    }
+}
