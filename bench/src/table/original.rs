@@ -1,8 +1,8 @@
 //! The program of the paper, which can only be run: LPD-EPFL/CLHT of March 2013 says nothing of a licence.
 //!
-//! Its lock is chosen when it is built, and its options changed from commit to commit. So a program of the user stands between: it
-//! is called with a lock's name, the number of threads, that of buckets, the mean number of elements of one, and the time of a
-//! block in milliseconds, and the last number that it prints is taken for millions of tries in a second.
+//! Its lock is chosen when it is built, and its options changed from commit to commit. So a program of the user stands between.
+//! The benchmark calls it with a lock's name, the number of threads, that of buckets, the mean number of elements of one, and the
+//! time of a block in milliseconds, and takes the last number that it prints for millions of tries in a second.
 
 use std::process::Command;
 

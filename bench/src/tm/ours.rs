@@ -126,8 +126,8 @@ pub(super) struct Client<'a, T> {
 }
 
 impl<'a, T> Client<'a, T> {
-    /// Of a bank. Where one client only reads, the time of all attempts is judged, so that each is timed: FairCM itself takes most
-    /// of them to last as long as one before.
+    /// Of a bank. Where one client only reads, the time of all attempts is judged, and each is timed: FairCM itself takes most of
+    /// them to last as long as one before.
     pub(super) fn at_bank(mut participant: Participant, vars: &'a [TVar<T>], work: BankWork) -> Self {
         if work.readers > 0 {
             participant.time_all_attempts();

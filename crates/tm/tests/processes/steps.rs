@@ -1,9 +1,9 @@
 //! Participants that are killed after their machine instructions, one by one: in a commit, while they join, while they settle the
 //! death of another one, and while they serve.
 //!
-//! A forked child makes one call under `ptrace`, is killed amid it, and the others look at what they get. Each step that changes the
-//! memory of the instance is tried, and some between: those change the child's own memory, which is gone, or a channel, whose
-//! tests try each of its steps.
+//! A forked child makes one call under `ptrace`, is killed amid it, and the others look at what they get. The tests try each step
+//! that changes the memory of the instance, and some between: those change the child's own memory, which is gone, or a channel,
+//! whose tests try each of its steps.
 
 #![allow(clippy::print_stderr, reason = "the numbers of steps")]
 
