@@ -72,9 +72,18 @@ impl Watch {
     }
 }
 
-/// The numbers of steps after which to kill: 0, each that changes the memory of the instance, a number of others at regular
-/// distances, and the whole call.
-fn steps_that_matter(tm: &Tm, child: &Child, others: u64) -> Vec<u64> {
+/// The distance of the changes of memory that are tried, and the number of other steps. A call by messages takes ten times as many
+/// steps as one in shared memory; `ci/tm-long.sh` has all changes tried.
+fn shares(form: Form) -> (usize, u64) {
+    if std::env::var_os("CORECAST_MODEL_LONG").is_some() {
+        return (1, 24);
+    }
+    if form == Form::Shared { (1, 6) } else { (3, 3) }
+}
+
+/// The numbers of steps after which to kill: 0, those that change the memory of the instance, others at regular distances, and
+/// the whole call.
+fn steps_that_matter(tm: &Tm, child: &Child) -> Vec<u64> {
     let (mut watch, mut changes, mut count) = (Watch::new(tm), Vec::new(), 0);
     while count < LONGEST && child.step() {
         count += 1;
@@ -83,8 +92,9 @@ fn steps_that_matter(tm: &Tm, child: &Child, others: u64) -> Vec<u64> {
         }
     }
     eprintln!("{count} instructions, {} change the memory", changes.len());
+    let (every, others) = shares(tm.form());
     let regular = (0..count).step_by((count / others).max(1) as usize);
-    let mut steps: Vec<u64> = regular.chain(changes).chain([WHOLE]).collect();
+    let mut steps: Vec<u64> = regular.chain(changes.into_iter().step_by(every)).chain([WHOLE]).collect();
     steps.sort_unstable();
     steps.dedup();
     steps
@@ -136,7 +146,7 @@ fn commits(form: Form, choose: impl for<'a> Fn(Builder<'a>) -> Builder<'a>) -> O
     let (tm, _) = make();
     let steps = beside_servers(&tm, &servers(&tm), || {
         let _another = application(&tm, 1);
-        Some(steps_that_matter(&tm, &child(&tm, transfer)?, 12))
+        Some(steps_that_matter(&tm, &child(&tm, transfer)?))
     })?;
     let after = |&steps: &u64| {
         let (tm, accounts) = make();
@@ -203,7 +213,7 @@ fn one_that_is_killed_while_it_joins_keeps_nobody() {
     let Some(joining) = child(&tm, joins) else {
         return not_traced("a kill at every step of a participant that joins");
     };
-    for steps in steps_that_matter(&tm, &joining, 5) {
+    for steps in steps_that_matter(&tm, &joining) {
         let tm = make();
         let accounts = open_accounts(&tm);
         beside_servers(&tm, &[0, 2], || {
@@ -246,7 +256,7 @@ fn one_that_is_killed_while_it_settles_a_death_keeps_nobody() {
         Some((tm, accounts))
     };
     let Some((tm, _)) = make() else { return not_traced("a kill at every step of one that settles a death") };
-    let steps = steps_that_matter(&tm, &child(&tm, settles).expect("there was one before"), 8);
+    let steps = steps_that_matter(&tm, &child(&tm, settles).expect("there was one before"));
     for steps in steps {
         let (tm, accounts) = make().expect("there was one before");
         let child = child(&tm, settles).expect("there was one before");
@@ -299,7 +309,7 @@ fn a_server_that_is_killed_amid_its_work_is_told() {
         let Some((count, true)) = played(20 * LONGEST) else {
             return not_traced("a kill at every step of a server");
         };
-        for steps in (0..count).step_by((count / 8).max(1) as usize) {
+        for steps in (0..count).step_by((count / shares(Form::Messages).1).max(1) as usize) {
             played(steps).expect("there was one before");
         }
     }
