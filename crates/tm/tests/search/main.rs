@@ -135,7 +135,7 @@ fn faults_are_found_in_two_transactions_beside_two() {
         Protocol { mutation, aborts, ..with(&[WRITER, READER], &[READER, WRITER]) }
     };
     is_found(model(Mutation::NoCheckAfterCopy), &[TORN]);
-    // A victim that runs on after its lock was given away reads or commits. It depends on the bounds which of both is found first.
+    // A victim that runs on after its lock was given away reads or commits. The bounds decide which of both is found first.
     is_found(model(Mutation::GrantBeforeRevoke), &[TORN, STALE]);
     is_found(model(Mutation::NoEpoch), &[STRAY_ABORT]);
 }
