@@ -78,7 +78,7 @@ fn shares(form: Form) -> (usize, u64) {
     if std::env::var_os("CORECAST_MODEL_LONG").is_some() {
         return (1, 24);
     }
-    if form == Form::Shared { (1, 6) } else { (3, 3) }
+    if form == Form::Shared { (1, 4) } else { (5, 2) }
 }
 
 /// The numbers of steps after which to kill: 0, those that change the memory of the instance, others at regular distances, and
