@@ -444,7 +444,7 @@ mod tests {
         let error = table(&this_machine(), &TableOptions { options, ..TableOptions::default() }, &mut ());
         let error = error.expect_err("there is none").to_string();
         assert!(
-            error.contains("'btree'") && error.contains("messages-planned, messages-processes, dashmap"),
+            error.contains("'btree'") && error.contains("messages-planned, messages-processes, original-tas"),
             "{error}"
         );
     }
