@@ -76,8 +76,10 @@ for number in $(seq "$searches"); do
         search "$beside_two"
 done
 wait
+start 1 "participants that are killed after their instructions" processes steps::
+wait
 # Alone, as it is about time: nobody waits for a second.
-CORECAST_TM_WITHIN_MS=1000 start 1 "participants that are killed" processes death::
+CORECAST_TM_WITHIN_MS=1000 start 1 "participants that are killed at marked points" processes death::
 wait
 if grep --quiet ': FAILED$' "$log"; then
     echo "parts that failed are in $log" >&2

@@ -9,6 +9,7 @@ use super::delegated::Delegated;
 use super::host::{Host, Setting};
 use super::locked::{Locked, Misaligned};
 use super::messages::{Bare, Messages};
+use super::original::{self, NAMES};
 use super::packed::Packed;
 use super::planned::Planned;
 use super::play::{Turn, check, turn};
@@ -36,6 +37,8 @@ pub(super) enum Races {
     Unhurried,
     /// Those that ask what it costs that nodes do not begin on a line.
     Misaligned,
+    /// Those that have the paper's program.
+    Original,
 }
 
 /// One of them.
@@ -66,6 +69,12 @@ impl Contender {
         self.every.map_or_else(|| self.name.to_owned(), |every| format!("{}/{every}", self.name))
     }
 }
+
+/// A block of one.
+type TurnOf = fn(&Setting<'_>) -> Result<Turn, Failure>;
+
+/// The paper's program with each lock.
+const ORIGINALS: [TurnOf; 4] = [original::turn::<0>, original::turn::<1>, original::turn::<2>, original::turn::<3>];
 
 fn contender<H: Host>(name: &'static str, kind: Kind) -> Contender {
     Contender { name, kind, races: Races::All, every: None, servers: H::servers, check: check::<H>, turn: turn::<H> }
@@ -125,6 +134,10 @@ pub(super) fn contenders() -> Vec<Contender> {
     all.push(unhurried::<Planned<Messages>>("messages-planned", Kind::Ours));
     let (check, turn) = (processes::check, processes::turn);
     all.push(Contender { check, turn, ..unhurried::<Messages>("messages-processes", Kind::Ours) });
+    for (name, turn) in NAMES.into_iter().zip(ORIGINALS) {
+        let (kind, races, servers, check) = (Kind::Rival, Races::Original, |_: &Setting<'_>| 0, original::check);
+        all.push(Contender { name, kind, races, every: None, servers, check, turn });
+    }
     all.push(contender::<Rival<Dashmap>>("dashmap", Kind::Rival));
     all.push(contender::<Rival<Papaya>>("papaya", Kind::Rival));
     all.push(contender::<Rival<Scc>>("scc", Kind::Rival));

@@ -2,6 +2,7 @@
 
 use corecast::lock::Algorithm;
 
+use super::original::{LOCKS, NAMES};
 use super::report::TableCell;
 use crate::rules::{self, Rule, at_least};
 use crate::stats::{geometric_mean, least, most};
@@ -23,7 +24,7 @@ struct Evidence<'a> {
     departs: bool,
 }
 
-fn rules<'a>() -> [Rule<Evidence<'a>>; 10] {
+fn rules<'a>() -> [Rule<Evidence<'a>>; 11] {
     const COMMAND: &str = "corecast bench table";
     let original =
         "tas, ticket, mcs, clh, 1 thread and as many as CPUs: tries / of the original program with the same lock";
@@ -34,6 +35,7 @@ fn rules<'a>() -> [Rule<Evidence<'a>>; 10] {
     let messages =
         "12 buckets of 12, as many threads as CPUs, 2 packages or more: tries of messages / of the best lock";
     let crowd = "4 times as many threads as CPUs: tries of auto / of pthread";
+    let locked = "512 buckets, as many threads as CPUs: tries of auto / of the best of dashmap, papaya, scc";
     let rivals = "512 buckets, as many threads as CPUs: tries of packed-auto / of the best of dashmap, papaya, scc";
     let dashmap = "2 threads, the paper's tables: tries of packed-auto / of dashmap";
     let long = "2 threads, 12 buckets of 48: tries of packed-auto / of scc";
@@ -45,7 +47,8 @@ fn rules<'a>() -> [Rule<Evidence<'a>>; 10] {
         Rule::new(at_least(0.8, served, COMMAND), Evidence::over_bare),
         Rule::new(at_least(1.3, messages, COMMAND), Evidence::messages_over_locks),
         Rule::new(at_least(0.9, crowd, COMMAND), Evidence::in_a_crowd),
-        Rule::new(at_least(0.9, rivals, COMMAND), Evidence::over_rivals),
+        Rule::new(at_least(0.9, locked, COMMAND), |run| run.over_rivals(Algorithm::Auto.name())),
+        Rule::new(at_least(0.9, rivals, COMMAND), |run| run.over_rivals(OURS)),
         Rule::new(at_least(1.0, dashmap, "corecast bench table --threads 2"), Evidence::over_dashmap),
         Rule::new(at_least(0.9, long, "corecast bench table --threads 2"), Evidence::over_scc),
         Rule::new(at_least(1.0, alone, "corecast bench table --threads 1"), Evidence::alone),
@@ -66,7 +69,16 @@ pub(super) fn judge(cells: &[TableCell], sizes: Sizes, departs: bool) -> Vec<Gat
 impl Evidence<'_> {
     /// The original has no licence, so that it can only be run, and nobody packages it.
     fn over_original(&self) -> Result<f64, String> {
-        Err("the original program (LPD-EPFL/CLHT, March 2013), which is not installed".to_owned())
+        let cpus = self.sizes.cpus;
+        let needs = format!(
+            "`--original` with the original program (LPD-EPFL/CLHT, March 2013), 12 and 512 buckets of 12 and of 48, 1 and \
+             {cpus} threads"
+        );
+        let pairs = LOCKS.into_iter().zip(NAMES).flat_map(|pair| [(pair, 1), (pair, cpus)]);
+        let worst =
+            pairs.map(|((lock, original), threads)| self.worst_of(lock, (&TABLES, threads), &[original], &needs));
+        let worst = worst.collect::<Result<Vec<f64>, String>>()?;
+        least(worst).ok_or(needs)
     }
 
     /// Of each situation with a CPU for each thread, the ratio of `auto` to the best lock of the registry.
@@ -115,12 +127,11 @@ impl Evidence<'_> {
         ratios.and_then(least).ok_or_else(needs)
     }
 
-    fn over_rivals(&self) -> Result<f64, String> {
-        let needs = format!(
-            "512 buckets of 12 and of 48, {} threads, packed-auto, and all of dashmap, papaya, scc",
-            self.sizes.cpus
-        );
-        self.worst((&TABLES[2..], self.sizes.cpus), &["dashmap", "papaya", "scc"], &needs)
+    fn over_rivals(&self, contender: &str) -> Result<f64, String> {
+        let cpus = self.sizes.cpus;
+        let needs =
+            format!("512 buckets of 12 and of 48, {cpus} threads, {contender}, and all of dashmap, papaya, scc");
+        self.worst_of(contender, (&TABLES[2..], cpus), &["dashmap", "papaya", "scc"], &needs)
     }
 
     fn over_dashmap(&self) -> Result<f64, String> {
@@ -184,7 +195,7 @@ mod tests {
 
     const SIZES: Sizes = Sizes { cpus: 2, packages: 1 };
     /// The gates before those of packed-auto.
-    const OF_SSYNC: usize = 6;
+    const OF_SSYNC: usize = 7;
 
     fn row(contender: &str, mops: f64) -> TableRow {
         TableRow { contender: contender.to_owned(), mops: Some(mops), ..TableRow::default() }
@@ -198,7 +209,7 @@ mod tests {
     #[test]
     fn the_worst_situation_is_judged_with_corecasts_table_and_the_best_rival() {
         let rivals = [("dashmap", 10.0), ("papaya", 20.0), ("scc", 5.0), ("std-sharded", 12.0), ("std", 99.0)];
-        let with = |ours: f64| [&[("tas", 50.0), ("packed-auto", ours)][..], &rivals].concat();
+        let with = |ours: f64| [&[("tas", 50.0), ("auto", 2.0 * ours), ("packed-auto", ours)][..], &rivals].concat();
         let cells = [
             cell((12, 12), 1, &with(6.0)),
             cell((512, 12), 1, &with(1.0)),
@@ -207,7 +218,9 @@ mod tests {
             cell((12, 12), 2, &with(9.0)),
             cell((12, 48), 2, &with(90.0)),
         ];
-        let gates = &judge(&cells, SIZES, false)[OF_SSYNC..];
+        let all = judge(&cells, SIZES, false);
+        let (of_auto, gates) = (&all[OF_SSYNC - 1], &all[OF_SSYNC..]);
+        assert_eq!((of_auto.measured, of_auto.verdict), (Some(1.6), Verdict::Holds), "32 of papaya's 20");
         assert_eq!((gates[0].measured, gates[0].verdict), (Some(0.8), Verdict::Missed), "16 of papaya's 20");
         assert_eq!((gates[1].measured, gates[1].verdict), (Some(0.9), Verdict::Missed), "9 of dashmap's 10");
         assert_eq!((gates[2].measured, gates[2].verdict), (Some(18.0), Verdict::Holds), "90 of scc's 5");
@@ -237,6 +250,22 @@ mod tests {
     fn with_locks(auto: f64, others: &[(&'static str, f64)]) -> Vec<(&'static str, f64)> {
         let rate = |lock: &Algorithm| (lock.name(), if *lock == Algorithm::Auto { auto } else { 1.0 });
         Algorithm::ALL.iter().map(rate).chain(others.iter().copied()).collect()
+    }
+
+    #[test]
+    fn locks_are_compared_with_the_original_where_it_is_named() {
+        let mut cells = Vec::new();
+        for table in TABLES {
+            for threads in [1, 2] {
+                let originals =
+                    NAMES.map(|name| (name, if name == "original-clh" && threads == 2 { 1.25 } else { 0.5 }));
+                cells.push(cell(table, threads, &with_locks(1.0, &originals)));
+            }
+        }
+        let gate = &judge(&cells, SIZES, false)[0];
+        assert_eq!((gate.measured, gate.verdict), (Some(0.8), Verdict::Missed));
+        cells[3].rows.retain(|row| row.contender != "original-mcs");
+        assert_eq!(judge(&cells, SIZES, false)[0].verdict, Verdict::NotJudged);
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! The trait of every contender of the table benchmarks: a table, and a client of it for each thread that uses it.
 
 use std::borrow::Cow;
+use std::path::Path;
 use std::time::Duration;
 
 use corecast::base::CpuId;
@@ -50,6 +51,8 @@ pub(super) struct Setting<'a> {
     /// How long a block lasts.
     pub(super) time: Duration,
     pub(super) seed: u64,
+    /// The program in the place of the paper's, if there is one.
+    pub(super) original: Option<&'a Path>,
     /// By which the user stops waits for processes; `None` where there are none.
     pub(super) user: Option<&'a Cancel>,
 }

@@ -22,6 +22,7 @@ mod messages;
 #[cfg(test)]
 mod model;
 mod options;
+mod original;
 mod packed;
 mod planned;
 mod play;
@@ -163,6 +164,7 @@ fn usual<'a>(
         wait,
         time: options.block.unwrap_or(if quick { QUICK_BLOCK } else { BLOCK }),
         seed: 0,
+        original: options.original.as_deref(),
         user: Some(&options.options.cancel),
     }
 }
@@ -176,6 +178,7 @@ fn chosen(options: &TableOptions) -> Result<Vec<Contender>, BenchError> {
             Races::All => true,
             Races::Unhurried => !options.options.quick,
             Races::Misaligned => options.misaligned,
+            Races::Original => options.original.is_some(),
         };
         has_it || are_named
     });
@@ -254,22 +257,24 @@ fn row(contender: &Contender, setting: &Setting<'_>, raced: &Raced<Turn>) -> Tab
     let setting = &contender.adapted(setting);
     let servers = (contender.servers)(setting);
     let meant = setting.threads.max(servers + 1) - servers;
+    // It tells the tries of all of its threads together.
+    let is_split = contender.races != Races::Original;
     TableRow {
         contender: contender.label(),
         every: (servers > 0).then_some(setting.every),
         ours: contender.kind != Kind::Rival,
-        clients: turns.first().map_or(meant, |turn| turn.tries.len()),
+        clients: turns.first().filter(|_| is_split).map_or(meant, |turn| turn.tries.len()),
         servers,
         mops: median(&mops),
         mean_mops: mean(&mops),
         min_mops: least(mops.iter().copied()),
         max_mops: most(mops.iter().copied()),
         regret: None,
-        hit_mops: median(&rate(|turn| turn.hits)),
-        hits: share(|turn| turn.hits),
-        gets: share(|turn| turn.gets),
-        jain: median_of(turns.iter().map(|turn| jain(&turn.tries))),
-        most_to_fewest: most_to_fewest(turns.iter().map(|turn| &turn.tries[..])),
+        hit_mops: median(&rate(|turn| turn.hits)).filter(|_| is_split),
+        hits: share(|turn| turn.hits).filter(|_| is_split),
+        gets: share(|turn| turn.gets).filter(|_| is_split),
+        jain: median_of(turns.iter().filter(|_| is_split).map(|turn| jain(&turn.tries))),
+        most_to_fewest: most_to_fewest(turns.iter().filter(|_| is_split).map(|turn| &turn.tries[..])),
         p50_ns: ns(0.5),
         p99_ns: ns(0.99),
         p999_ns: ns(0.999),
@@ -307,6 +312,10 @@ mod tests {
                 if row.contender == "messages-planned"
                     && row.skipped.as_ref().is_some_and(|why| why.contains("not planned"))
                 {
+                    continue;
+                }
+                if row.contender.starts_with("original-") {
+                    assert!(row.skipped.as_ref().is_some_and(|reason| reason.contains("--original")), "{row:?}");
                     continue;
                 }
                 if row.contender == "messages-processes" {
@@ -435,7 +444,7 @@ mod tests {
         let error = table(&this_machine(), &TableOptions { options, ..TableOptions::default() }, &mut ());
         let error = error.expect_err("there is none").to_string();
         assert!(
-            error.contains("'btree'") && error.contains("messages-planned, messages-processes, dashmap"),
+            error.contains("'btree'") && error.contains("messages-planned, messages-processes, original-tas"),
             "{error}"
         );
     }

@@ -1,5 +1,6 @@
 //! The options of `bench table`, with the paper's as their defaults.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use super::batched;
@@ -31,6 +32,9 @@ pub struct TableOptions {
     pub batch: Option<usize>,
     /// Whether locks are raced over nodes that do not begin on a line, too, as the original's might not.
     pub misaligned: bool,
+    /// A program that runs the paper's, which is raced then: it is called with the name of a lock, the numbers of threads and of
+    /// buckets, the mean number of elements of one and the time in milliseconds, and prints millions of tries in a second last.
+    pub original: Option<PathBuf>,
     /// The exponent of Zipf's law, by which keys are drawn then; uniformly by default, as in the paper.
     pub zipf: Option<f64>,
     /// Whether threads run where the system puts them, and not on CPUs of their own.

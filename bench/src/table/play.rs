@@ -319,6 +319,7 @@ pub(super) mod tests {
         wait: Wait::Adaptive,
         time: Duration::from_millis(2),
         seed: 5,
+        original: None,
         user: None,
     };
 

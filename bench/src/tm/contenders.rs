@@ -30,6 +30,9 @@ pub(super) struct Contender {
     pub(super) every: Option<usize>,
 }
 
+/// The contender that keeps no data: the round trips of a transfer, and nothing else.
+pub(super) const ROUND_TRIPS: &str = "messages-round-trips";
+
 impl Contender {
     /// The setting as it is for this one.
     pub(super) fn adapted<'a>(&self, setting: &Setting<'a>) -> Setting<'a> {
@@ -107,7 +110,7 @@ pub(super) fn contenders(every: &[usize]) -> Vec<Contender> {
 fn round_trips(variant: Variant) -> Contender {
     let is_for: IsFor = |work| work.bank().is_some_and(|bank| (bank.checks_percent, bank.readers) == (0, 0));
     let with = move |setting: &Setting<'_>, session: Session<'_>| ours::round_trips(variant, setting, session);
-    own("messages-round-trips", variant, is_for, Box::new(with))
+    own(ROUND_TRIPS, variant, is_for, Box::new(with))
 }
 
 /// A variant that is held in a way of its own.

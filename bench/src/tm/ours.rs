@@ -126,8 +126,8 @@ pub(super) struct Client<'a, T> {
 }
 
 impl<'a, T> Client<'a, T> {
-    /// Of a bank. Where one client only reads, the time of all attempts is judged, so that each is timed: FairCM itself takes most
-    /// of them to last as long as one before.
+    /// Of a bank. Where one client only reads, the time of all attempts is judged, and each is timed: FairCM itself takes most of
+    /// them to last as long as one before.
     pub(super) fn at_bank(mut participant: Participant, vars: &'a [TVar<T>], work: BankWork) -> Self {
         if work.readers > 0 {
             participant.time_all_attempts();
@@ -210,10 +210,15 @@ impl Histogram for Client<'_, u64> {
 }
 
 impl Step for Client<'_, u64> {
-    fn step(&mut self, variables: &[usize; WRITTEN]) -> Result<(), Failure> {
+    fn step(&mut self, variables: &[usize; WRITTEN], value: u64) -> Result<(), Failure> {
         let vars = self.vars;
-        let done = self.participant.run(|tx| variables.iter().try_for_each(|&at| tx.write(vars[at], at as u64)));
+        let done = self.participant.run(|tx| variables.iter().try_for_each(|&at| tx.write(vars[at], value)));
         done.map_err(Failure::refused)
+    }
+
+    fn read(&mut self, variable: usize) -> Result<Option<u64>, Failure> {
+        let var = self.vars[variable];
+        self.participant.run(|tx| tx.read(var)).map(Some).map_err(Failure::refused)
     }
 
     fn aborts(&self) -> u64 {
@@ -255,12 +260,16 @@ struct Pings {
 }
 
 impl Step for Pings {
-    fn step(&mut self, _variables: &[usize; WRITTEN]) -> Result<(), Failure> {
+    fn step(&mut self, _variables: &[usize; WRITTEN], _value: u64) -> Result<(), Failure> {
         for _ in 0..self.trips {
             let server = self.next % self.servers.max(1);
             self.next = server + 1;
             self.participant.ping(server).map_err(Failure::refused)?;
         }
         Ok(())
+    }
+
+    fn read(&mut self, _variable: usize) -> Result<Option<u64>, Failure> {
+        Ok(None)
     }
 }

@@ -3,6 +3,7 @@
 
 use serde::Serialize;
 
+use super::contenders::ROUND_TRIPS;
 use crate::published::PublishedFigure;
 use corecast_race::contender_rows;
 use corecast_race::gate::Gate;
@@ -38,6 +39,9 @@ pub struct TmReport {
     pub cells: Vec<TmCell>,
     /// Published figures of TM2C, of other machines.
     pub published: Vec<PublishedFigure>,
+    /// Transactions of `shared-fair-cm` / of `one-lock`, of the bank without checks and with a client on each CPU: told, and not
+    /// judged; `null` if one of both was not raced there.
+    pub over_one_lock: Option<f64>,
     /// The demands on corecast, and whether they hold here.
     pub gates: Vec<Gate>,
 }
@@ -45,7 +49,7 @@ pub struct TmReport {
 /// All contenders in one situation, interleaved.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct TmCell {
-    /// `bank`, `table`, `list`, `map-reduce`, `writes` or `mp`.
+    /// `bank`, `table`, `list`, `map`, `queue`, `map-reduce`, `writes` or `mp`.
     pub workload: &'static str,
     /// Transactions of a bank, in 100, that sum two accounts; `null` of other workloads.
     pub checks_percent: Option<u32>,
@@ -85,7 +89,7 @@ pub struct TmRow {
     pub min_mtps: Option<f64>,
     /// See above.
     pub max_mtps: Option<f64>,
-    /// The best of the cell divided by this: 1 for the best.
+    /// The best memory of the cell divided by this: 1 for the best; `null` of `messages-round-trips`, which is none.
     pub regret: Option<f64>,
     /// How long a client takes for a transaction, or a round trip, on average, in nanoseconds.
     pub transaction_ns: Option<f64>,
@@ -101,4 +105,12 @@ pub struct TmRow {
     pub skipped: Option<String>,
     /// True if it took part and broke down. False if it was timed, or could not take part.
     pub failed: bool,
+}
+
+impl TmRow {
+    /// Whether it keeps data: all but bare round trips do.
+    #[must_use]
+    pub fn is_memory(&self) -> bool {
+        self.contender != ROUND_TRIPS
+    }
 }

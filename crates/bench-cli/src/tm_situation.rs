@@ -1,6 +1,6 @@
 //! The situations of transactional memories in words, for the terminal and for pages.
 
-use corecast_bench::TmCell;
+use corecast_bench::{TmCell, TmReport};
 use corecast_cli::table::many;
 
 /// A situation with its number of participants.
@@ -18,6 +18,12 @@ pub(crate) fn work(cell: &TmCell) -> String {
     let updates = cell.updates_percent.map(|percent| format!("{percent} % updates"));
     let numbers = [checks, readers, initial, load, updates].into_iter().flatten();
     numbers.fold(cell.workload.to_owned(), |words, number| format!("{words}, {number}"))
+}
+
+/// The figure about one lock in place of transactions, which no gate judges.
+pub(crate) fn over_one_lock(report: &TmReport) -> Option<String> {
+    let of = "bank without checks, a client on each CPU: transactions of shared-fair-cm / of one auto lock";
+    report.over_one_lock.map(|ratio| format!("{of}: {ratio:.2}, not judged"))
 }
 
 #[cfg(test)]

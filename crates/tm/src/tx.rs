@@ -104,8 +104,8 @@ impl<'a> Tx<'a> {
     /// The variable with this index, of which another process has told. It must have been made as one of this type.
     ///
     /// # Errors
-    /// [`Abort`]: return it. Beyond the memory the run ends with [`RunError::Beyond`](crate::RunError::Beyond), also if the closure
-    /// goes on.
+    /// [`Abort`]: return it. Beyond the memory the run ends with [`RunError::Beyond`](crate::RunError::Beyond), also if the
+    /// closure goes on.
     pub fn var<T: Value>(&mut self, index: u32) -> Result<TVar<T>, Abort> {
         let var = TVar::new(index, self.attempt.memory.instance());
         self.check(var, 1)?;

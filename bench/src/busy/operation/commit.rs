@@ -170,11 +170,13 @@ impl CommitEnd for AtBarrier {
     }
 }
 
-type Send1 = Box<dyn Fn(u64) -> Result<(), Failure> + Send>;
-type Recv1 = Box<dyn Fn() -> Result<u64, Failure> + Send>;
+/// A channel of words: its sending end.
+pub(super) type Send1 = Box<dyn Fn(u64) -> Result<(), Failure> + Send>;
+/// Its receiving end.
+pub(super) type Recv1 = Box<dyn Fn() -> Result<u64, Failure> + Send>;
 
 /// The ends of a channel of words, whose sending end there are several of.
-type Link = (Vec<Send1>, Recv1);
+pub(super) type Link = (Vec<Send1>, Recv1);
 
 /// A member that has channels: one from member 0 to each other, and one back that all others share.
 enum OverChannels {
@@ -191,7 +193,7 @@ fn of_channels(setting: &Setting<'_>, channel: fn(usize) -> Link) -> Vec<Box<dyn
     bodies([coordinator].into_iter().chain(participants))
 }
 
-fn of_sync_channel(senders: usize) -> Link {
+pub(super) fn of_sync_channel(senders: usize) -> Link {
     let (tx, rx) = sync_channel::<u64>(senders.max(1));
     let send = |_| {
         let tx = tx.clone();
@@ -200,7 +202,7 @@ fn of_sync_channel(senders: usize) -> Link {
     ((0..senders).map(send).collect(), Box::new(move || rx.recv().map_err(Failure::refused)))
 }
 
-fn of_crossbeam(senders: usize) -> Link {
+pub(super) fn of_crossbeam(senders: usize) -> Link {
     let (tx, rx) = bounded::<u64>(senders.max(1));
     let send = |_| {
         let tx = tx.clone();

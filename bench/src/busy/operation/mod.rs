@@ -8,6 +8,7 @@ mod channels;
 mod collectives;
 mod commit;
 mod mutex;
+mod transfers;
 
 pub(super) use candidate::{Candidate, STD};
 
@@ -119,6 +120,21 @@ pub(super) const OPERATIONS: &[Operation] = &[
         times_rounds: 1,
         is_core: false,
         candidates: mutex::long_sections,
+        ..SECTION
+    },
+    Operation {
+        name: "transfer",
+        about: "a transfer between two of 64 accounts, decided by the members",
+        is_core: false,
+        candidates: transfers::shared,
+        ..SECTION
+    },
+    Operation {
+        name: "transfer-messages",
+        about: "a transfer between two of 64 accounts, decided by a server beside the members",
+        times_rounds: 1,
+        is_core: false,
+        candidates: transfers::messages,
         ..SECTION
     },
 ];

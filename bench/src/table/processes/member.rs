@@ -65,6 +65,7 @@ impl Assignment {
             wait: self.wait.parse().map_err(Failure::refused)?,
             time: Duration::ZERO,
             seed,
+            original: None,
             user: None,
         })
     }

@@ -116,7 +116,11 @@ impl<T: Histogram> Histogram for OneLock<'_, T> {
 
 impl<T: Step> Step for OneLock<'_, T> {
     #[inline]
-    fn step(&mut self, variables: &[usize; WRITTEN]) -> Result<(), Failure> {
-        self.0.with(|data| data.step(variables))
+    fn step(&mut self, variables: &[usize; WRITTEN], value: u64) -> Result<(), Failure> {
+        self.0.with(|data| data.step(variables, value))
+    }
+
+    fn read(&mut self, variable: usize) -> Result<Option<u64>, Failure> {
+        self.0.with(|data| data.read(variable))
     }
 }

@@ -126,9 +126,13 @@ impl Histogram for Shared {
 
 impl Step for Vec<u64> {
     #[inline]
-    fn step(&mut self, variables: &[usize; WRITTEN]) -> Result<(), Failure> {
-        variables.iter().for_each(|&at| self[at] = at as u64);
+    fn step(&mut self, variables: &[usize; WRITTEN], value: u64) -> Result<(), Failure> {
+        variables.iter().for_each(|&at| self[at] = value);
         Ok(())
+    }
+
+    fn read(&mut self, variable: usize) -> Result<Option<u64>, Failure> {
+        Ok(Some(self[variable]))
     }
 }
 

@@ -267,9 +267,13 @@ impl<M: Stm> Histogram for Attempts<'_, M, M::Var<u64>> {
 }
 
 impl<M: Stm> Step for Attempts<'_, M, M::Var<u64>> {
-    fn step(&mut self, variables: &[usize; WRITTEN]) -> Result<(), Failure> {
-        self.run(|tx| variables.iter().try_for_each(|&at| M::write(tx, &self.vars[at], at as u64)));
+    fn step(&mut self, variables: &[usize; WRITTEN], value: u64) -> Result<(), Failure> {
+        self.run(|tx| variables.iter().try_for_each(|&at| M::write(tx, &self.vars[at], value)));
         Ok(())
+    }
+
+    fn read(&mut self, variable: usize) -> Result<Option<u64>, Failure> {
+        Ok(Some(self.run(|tx| M::read(tx, &self.vars[variable]))))
     }
 
     fn aborts(&self) -> u64 {

@@ -1,5 +1,6 @@
 //! `corecast bench table`: the hash table experiment of SSYNC, over every lock, over messages, and with today's maps.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::builder::TypedValueParser;
@@ -52,6 +53,11 @@ pub(crate) struct Arguments {
     /// Race locks over nodes that do not begin on a cache line, too.
     #[arg(long)]
     misaligned: bool,
+    /// Race the paper's program, too: PROGRAM is called with the name of a lock (tas, ticket, mcs, clh), the numbers of threads
+    /// and of buckets, the mean number of elements of one and the time of a block in milliseconds, runs it so, and prints
+    /// millions of tries in a second last.
+    #[arg(long, value_name = "PROGRAM")]
+    original: Option<PathBuf>,
     /// Draw keys by Zipf's law with this exponent [default: uniformly].
     #[arg(long, value_name = "EXPONENT", value_parser = exponent)]
     zipf: Option<f64>,
@@ -101,6 +107,7 @@ impl Arguments {
             every,
             batch,
             misaligned,
+            original: self.original.clone(),
             zipf,
             unpinned,
             writes_payload,

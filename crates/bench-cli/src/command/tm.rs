@@ -13,7 +13,7 @@ use crate::columns::memories::CELL;
 use crate::html_arg::HtmlArg;
 use crate::page::render_tm;
 use crate::published_text;
-use crate::tm_situation::title;
+use crate::tm_situation::{over_one_lock, title};
 use corecast_cli::failure::Failure;
 use corecast_cli::meter::Meter;
 use corecast_cli::output::Output;
@@ -146,11 +146,12 @@ fn readers() -> impl TypedValueParser<Value = usize> {
 fn describe(report: &TmReport) -> String {
     let cells: Vec<String> = report.cells.iter().map(describe_cell).collect();
     format!(
-        "{} blocks of {} ms; millions of transactions in a second, of all clients\n\n{}\n{}\n{}{}",
+        "{} blocks of {} ms; millions of transactions in a second, of all clients\n\n{}\n{}\n{}{}{}",
         report.rounds,
         report.block_ms,
         cells.join("\n"),
         published_text::describe(&report.published),
+        over_one_lock(report).map_or_else(String::new, |words| format!("{words}\n\n")),
         gate_text::describe(&report.gates),
         own_failures(report).text()
     )
@@ -199,9 +200,11 @@ mod tests {
             rounds: 3,
             cells: vec![bank],
             published: vec![figure],
+            over_one_lock: Some(0.25),
             gates: Vec::new(),
         };
         assert_fields_documented(&report, "bench tm");
-        assert!(describe(&report).contains("bank, 50 % check"));
+        let words = describe(&report);
+        assert!(words.contains("bank, 50 % check") && words.contains("of one auto lock: 0.25, not judged"), "{words}");
     }
 }

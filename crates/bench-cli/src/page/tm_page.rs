@@ -7,7 +7,7 @@ use super::column_table::folded_contenders;
 use super::published;
 use super::throughput::{Rate, Situation, pictures};
 use crate::columns::memories::CELL;
-use crate::tm_situation::{title, work};
+use crate::tm_situation::{over_one_lock, title, work};
 use corecast_cli::report::frame::Frame;
 use corecast_cli::report::gates;
 
@@ -26,6 +26,7 @@ pub(crate) fn render_tm(report: &TmReport, created_at: &str, version: &str, comm
                 "decide themselves."
             }
             (pictures(("millions of transactions", "participants"), &situations))
+            @if let Some(words) = over_one_lock(report) { p { (words) "." } }
             @for cell in &report.cells { (folded_contenders(&title(cell), CELL, &cell.rows)) }
         }
         (published::section(&report.published))
@@ -36,7 +37,9 @@ pub(crate) fn render_tm(report: &TmReport, created_at: &str, version: &str, comm
 }
 
 fn situation(cell: &TmCell) -> Situation<'_> {
-    let rates = cell.rows.iter().map(|row| Rate { contender: &row.contender, is_ours: row.ours, rate: row.mtps });
+    // Bare round trips are no memory: they have a line in the tables only.
+    let memories = cell.rows.iter().filter(|row| row.is_memory());
+    let rates = memories.map(|row| Rate { contender: &row.contender, is_ours: row.ours, rate: row.mtps });
     Situation {
         words: work(cell),
         participants: cell.participants,
@@ -59,7 +62,7 @@ mod tests {
             mtps: Some(mtps),
             ..TmRow::default()
         };
-        let rows = vec![row("<b>shared-fair-cm", 1.5), row("one-lock", 12.0)];
+        let rows = vec![row("<b>shared-fair-cm", 1.5), row("one-lock", 12.0), row("messages-round-trips", 20.0)];
         TmCell { workload: "bank", checks_percent: Some(0), readers: Some(0), participants, rows, ..TmCell::default() }
     }
 
@@ -79,11 +82,14 @@ mod tests {
             rounds: 3,
             cells: vec![cell(1), cell(2)],
             published: Vec::new(),
+            over_one_lock: None,
             gates: vec![Gate::new("a / b".to_owned(), 1.0, false, Err("12 CPUs".to_owned()))],
         };
         let page = render_tm(&report, "today", "0.1", "corecast bench tm --seed 7");
         assert!(page.contains("<svg") && page.contains("bank, 0 % check, 2 participants"), "{page}");
         assert!(page.contains("12 CPUs") && page.contains("corecast bench tm --seed 7"));
+        let pictures: String = page.split("<svg").skip(1).filter_map(|rest| rest.split("</svg>").next()).collect();
+        assert!(pictures.contains("one-lock") && !pictures.contains("round-trips"), "{pictures}");
         assert!(!page.contains("<script>") && !page.contains("<b>shared"));
     }
 }

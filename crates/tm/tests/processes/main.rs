@@ -7,6 +7,8 @@
 mod death;
 mod forming;
 mod roles;
+#[cfg(target_arch = "x86_64")]
+mod steps;
 
 use std::time::Duration;
 

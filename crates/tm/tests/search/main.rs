@@ -12,7 +12,7 @@ use std::time::Instant;
 
 use client::Op::{self, Read, Update, Write, WriteNow};
 use corecast_tm::Manager;
-use protocol::{Mutation, Protocol};
+use protocol::{Mutation, Protocol, STALE, STRAY_ABORT, TORN};
 use stateright::{Checker, Model};
 
 const X: u32 = 0;
@@ -80,15 +80,16 @@ fn all_are_safe(models: impl Iterator<Item = Protocol>) {
     eprintln!("{count} pairs of programs, {states} states, {:?}", begun.elapsed());
 }
 
-/// Finds what goes wrong with a mutation, and that nothing does without it.
+/// Finds that one of these goes wrong with a mutation, and that nothing does without it.
 #[track_caller]
-fn is_found(model: Protocol, what: &str) {
+fn is_found(model: Protocol, consequences: &[&str]) {
     is_safe(Protocol { mutation: Mutation::None, ..model.clone() });
     let (begun, text) = (Instant::now(), format!("{model:?}"));
     let checker = model.checker().spawn_bfs().join();
     let states = checker.unique_state_count();
     let path = checker.discovery("right").unwrap_or_else(|| panic!("nothing found in {states} states: {text}"));
-    assert_eq!(path.last_state().violation, Some(what), "{text}");
+    let found = path.last_state().violation.expect("that is not right");
+    assert!(consequences.contains(&found), "{found}: {text}");
     eprintln!("found in {states} states, {:?}: {text}", begun.elapsed());
     eprintln!("{:?}", path.into_actions());
 }
@@ -133,9 +134,10 @@ fn faults_are_found_in_two_transactions_beside_two() {
         let aborts = if is_long() { 2 } else { 1 };
         Protocol { mutation, aborts, ..with(&[WRITER, READER], &[READER, WRITER]) }
     };
-    is_found(model(Mutation::NoCheckAfterCopy), "a closure sees a torn state");
-    is_found(model(Mutation::GrantBeforeRevoke), "a transaction commits that read what is not there any more");
-    is_found(model(Mutation::NoEpoch), "a server aborts a transaction that it has never heard of");
+    is_found(model(Mutation::NoCheckAfterCopy), &[TORN]);
+    // A victim that runs on after its lock was given away reads or commits. The bounds decide which of both is found first.
+    is_found(model(Mutation::GrantBeforeRevoke), &[TORN, STALE]);
+    is_found(model(Mutation::NoEpoch), &[STRAY_ABORT]);
 }
 
 #[test]
@@ -163,18 +165,17 @@ fn all_answers_are_given() {
 #[test]
 fn no_check_after_copying_is_found() {
     let model = with(&[WRITER], &[READER]);
-    is_found(Protocol { mutation: Mutation::NoCheckAfterCopy, ..model }, "a closure sees a torn state");
+    is_found(Protocol { mutation: Mutation::NoCheckAfterCopy, ..model }, &[TORN]);
 }
 
 #[test]
 fn grant_before_revoke_is_found() {
     let model = with(&[WRITER], &[READER]);
-    is_found(Protocol { mutation: Mutation::GrantBeforeRevoke, ..model }, "a closure sees a torn state");
+    is_found(Protocol { mutation: Mutation::GrantBeforeRevoke, ..model }, &[TORN]);
 }
 
 #[test]
 fn no_epoch_is_found() {
     let model = with(&[&[Write(X)]], &[&[Read(X)], &[Read(Y)]]);
-    let what = "a server aborts a transaction that it has never heard of";
-    is_found(Protocol { mutation: Mutation::NoEpoch, ..model }, what);
+    is_found(Protocol { mutation: Mutation::NoEpoch, ..model }, &[STRAY_ABORT]);
 }

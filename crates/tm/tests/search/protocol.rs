@@ -8,6 +8,11 @@ use stateright::{Model, Property};
 use crate::client::{At, Client, Op, Step};
 use crate::server::{Aborted, Server};
 
+/// Violations that a search may find.
+pub(crate) const TORN: &str = "a closure sees a torn state";
+pub(crate) const STALE: &str = "a transaction commits that read what is not there any more";
+pub(crate) const STRAY_ABORT: &str = "a server aborts a transaction that it has never heard of";
+
 /// The bounds, and a mutation.
 #[derive(Debug, Clone)]
 pub(crate) struct Protocol {
@@ -89,7 +94,7 @@ impl World {
     pub(crate) fn must_be_consistent(&mut self, client: usize) {
         let client = &self.clients[client];
         if !self.history[client.since..].iter().any(|values| is_as_read(client, values)) {
-            self.violation = Some("a closure sees a torn state");
+            self.violation = Some(TORN);
         }
     }
 
@@ -97,7 +102,7 @@ impl World {
     pub(crate) fn must_be_current(&mut self, client: usize) {
         let now = self.history.last().expect("it begins with one");
         if !is_as_read(&self.clients[client], now) {
-            self.violation = Some("a transaction commits that read what is not there any more");
+            self.violation = Some(STALE);
         }
     }
 
@@ -105,7 +110,7 @@ impl World {
     fn must_be_involved(&mut self, aborted: Option<Aborted>, server: usize) {
         let Some(Aborted(client)) = aborted else { return };
         if !self.clients[usize::from(client.0)].contacted[server] {
-            self.violation = Some("a server aborts a transaction that it has never heard of");
+            self.violation = Some(STRAY_ABORT);
         }
     }
 }

@@ -1,0 +1,316 @@
+//! Participants that are killed after their machine instructions, one by one: in a commit, while they join, while they settle the
+//! death of another one, and while they serve.
+//!
+//! A forked child makes one call under `ptrace`, is killed amid it, and the others look at what they get. The tests try each step
+//! that changes the memory of the instance, and some between: those change the child's own memory, which is gone, or a channel,
+//! whose tests try each of its steps.
+
+#![allow(clippy::print_stderr, reason = "the numbers of steps")]
+
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
+
+use corecast_base::PlaceSlice;
+use corecast_base::region::SharedRegion;
+use corecast_base::sync::{AtomicU64, Ordering};
+use corecast_base::wait::Wait;
+use corecast_machine::Machine;
+use corecast_testing::skipped;
+use corecast_testing::stepped::{Child, WHOLE, stop_here};
+use corecast_tm::{Builder, ClientId, Form, Participant, RunError, TVar, Tm, Values};
+
+use super::{
+    ACCOUNTS, FIRST, OTHER, PATIENCE, application, builder, find_accounts, machine, open_accounts, play_round,
+};
+use super::{server, total};
+
+/// The instructions of a call that are looked at one by one.
+const LONGEST: u64 = 30_000;
+/// The account that gets one by the call that is interrupted, the second one of its participant.
+const TOUCHED: usize = 4;
+
+/// As few variables as there can be: all of the memory is looked at after each step.
+fn small<'a>(machine: &'a Machine, form: Form) -> Builder<'a> {
+    builder(machine, form).variables(ACCOUNTS as usize).log_entries(4)
+}
+
+/// A process without threads, which attaches to the instance.
+fn child(tm: &Tm, play: impl FnOnce(&Tm)) -> Option<Child> {
+    let fd = tm.share().expect("/proc is there");
+    Child::start(|| play(&Tm::attach_fd(fd).expect("the instance lives")))
+}
+
+/// The memory of an instance, and its words as they were.
+struct Watch {
+    words: PlaceSlice<AtomicU64>,
+    seen: Vec<u64>,
+}
+
+impl Watch {
+    fn new(tm: &Tm) -> Self {
+        let region = SharedRegion::from_fd(tm.share().expect("/proc is there")).expect("it lives");
+        let section = region.section(&region.entry("tm").expect("its memory"));
+        let words = section.words(0, section.len() / 8).expect("all of it");
+        let mut watch = Self { words, seen: Vec::new() };
+        watch.seen = watch.look().collect();
+        watch
+    }
+
+    fn look(&self) -> impl Iterator<Item = u64> + '_ {
+        // ORDERING: Relaxed, the child is stopped or dead, and servers do not write here
+        self.words.iter().map(|word| word.load(Ordering::Relaxed))
+    }
+
+    /// Whether a word has another value than at the last call.
+    fn has_changed(&mut self) -> bool {
+        let has_changed = self.look().ne(self.seen.iter().copied());
+        if has_changed {
+            self.seen = self.look().collect();
+        }
+        has_changed
+    }
+}
+
+/// The distance of the changes of memory that are tried, and the number of other steps. A call by messages takes ten times as many
+/// steps as one in shared memory; `ci/tm-long.sh` has all changes tried.
+fn shares(form: Form) -> (usize, u64) {
+    if std::env::var_os("CORECAST_MODEL_LONG").is_some() {
+        return (1, 24);
+    }
+    if form == Form::Shared { (1, 4) } else { (5, 2) }
+}
+
+/// The numbers of steps after which to kill: 0, those that change the memory of the instance, others at regular distances, and
+/// the whole call.
+fn steps_that_matter(tm: &Tm, child: &Child) -> Vec<u64> {
+    let (mut watch, mut changes, mut count) = (Watch::new(tm), Vec::new(), 0);
+    while count < LONGEST && child.step() {
+        count += 1;
+        if watch.has_changed() {
+            changes.push(count);
+        }
+    }
+    eprintln!("{count} instructions, {} change the memory", changes.len());
+    let (every, others) = shares(tm.form());
+    let regular = (0..count).step_by((count / others).max(1) as usize);
+    let mut steps: Vec<u64> = regular.chain(changes.into_iter().step_by(every)).chain([WHOLE]).collect();
+    steps.sort_unstable();
+    steps.dedup();
+    steps
+}
+
+/// Joins, plays a round, and is ready for the next one, which moves one to [`TOUCHED`].
+fn transfer(tm: &Tm) {
+    let (mut participant, accounts) = (application(tm, OTHER), find_accounts(tm));
+    play_round(&mut participant, &accounts, 0).expect("nobody dies");
+    stop_here();
+    let played = play_round(&mut participant, &accounts, 1);
+    stop_here();
+    assert_eq!(played, Ok(()));
+}
+
+/// Checks what a participant finds after another one was killed, and goes on. Tells whether the call has happened.
+#[track_caller]
+fn has_happened(participant: &mut Participant, accounts: &[TVar<i64>]) -> Result<bool, RunError> {
+    assert_eq!(total(participant, accounts)?, FIRST * i64::from(ACCOUNTS));
+    let happened = participant.run(|tx| tx.read(accounts[TOUCHED]))? != FIRST;
+    (0..16).try_for_each(|round| play_round(participant, accounts, round))?;
+    assert_eq!(total(participant, accounts)?, FIRST * i64::from(ACCOUNTS));
+    Ok(happened)
+}
+
+/// Runs `work` while servers serve, if there are any, and returns once they have ended by themselves: `work` has to leave.
+fn beside_servers<R>(tm: &Tm, ids: &[usize], work: impl FnOnce() -> R) -> R {
+    let (ended, ends) = mpsc::channel();
+    for &id in ids {
+        let (server, ended) = (server(tm, id), ended.clone());
+        thread::spawn(move || ended.send(server.serve()));
+    }
+    let result = work();
+    for _ in ids {
+        ends.recv_timeout(PATIENCE).expect("all have left").expect("no forked child");
+    }
+    result
+}
+
+/// Kills a participant at the steps of its commit; what the others found after each.
+fn commits(form: Form, choose: impl for<'a> Fn(Builder<'a>) -> Builder<'a>) -> Option<Vec<Result<bool, RunError>>> {
+    let machine = machine();
+    let make = || {
+        let tm = choose(small(&machine, form)).create().expect("memory");
+        let accounts = open_accounts(&tm);
+        (tm, accounts)
+    };
+    let servers = |tm: &Tm| (0..4).filter(|&id| tm.is_server(id)).collect::<Vec<_>>();
+    let (tm, _) = make();
+    let steps = beside_servers(&tm, &servers(&tm), || {
+        let _another = application(&tm, 1);
+        Some(steps_that_matter(&tm, &child(&tm, transfer)?))
+    })?;
+    let after = |&steps: &u64| {
+        let (tm, accounts) = make();
+        beside_servers(&tm, &servers(&tm), || {
+            let mut participant = application(&tm, 1);
+            let child = child(&tm, transfer).expect("there was one before");
+            child.take_steps(steps);
+            drop(child);
+            has_happened(&mut participant, &accounts)
+        })
+    };
+    Some(steps.iter().map(after).collect())
+}
+
+fn not_traced(what: &str) {
+    skipped(what, "processes may not be traced here");
+}
+
+#[test]
+fn a_commit_in_shared_memory_happens_at_one_step() {
+    let Some(found) = commits(Form::Shared, |builder| builder) else {
+        return not_traced("a kill at every step of a commit");
+    };
+    let found: Vec<bool> = found.into_iter().map(|found| found.expect("nothing is lost")).collect();
+    assert!(found.is_sorted() && !found[0] && found[found.len() - 1], "{found:?}");
+}
+
+#[test]
+fn a_commit_that_nobody_can_complete_is_told_until_it_is_whole() {
+    let Some(found) = commits(Form::Shared, |builder| builder.log_entries(1)) else {
+        return not_traced("a kill at every step of a commit without a log");
+    };
+    let poisoned = RunError::Poisoned { by: ClientId(OTHER as u16) };
+    let stages = [Ok(false), Err(poisoned), Ok(true)];
+    let stage =
+        |found: &Result<bool, RunError>| stages.iter().position(|stage| stage == found).expect("no other error");
+    let found: Vec<usize> = found.iter().map(stage).collect();
+    assert!(found.is_sorted() && (0..3).all(|stage| found.contains(&stage)), "{found:?}");
+}
+
+#[test]
+fn a_commit_by_messages_happens_or_does_not() {
+    for values in [Values::InMemory, Values::AtServers] {
+        // One that sleeps while it waits takes the fewest steps.
+        let Some(found) = commits(Form::Messages, |builder| builder.values(values).wait(Wait::Park)) else {
+            return not_traced("a kill at every step of a commit by messages");
+        };
+        let found: Vec<bool> = found.into_iter().map(|found| found.expect("nothing is lost")).collect();
+        assert!(!found[0] && found[found.len() - 1], "{found:?}");
+    }
+}
+
+#[test]
+fn one_that_is_killed_while_it_joins_keeps_nobody() {
+    let machine = machine();
+    let joins = |tm: &Tm| {
+        stop_here();
+        let participant = application(tm, OTHER);
+        stop_here();
+        drop(participant);
+    };
+    let make = || small(&machine, Form::Messages).create().expect("memory");
+    let tm = make();
+    let Some(joining) = child(&tm, joins) else {
+        return not_traced("a kill at every step of a participant that joins");
+    };
+    for steps in steps_that_matter(&tm, &joining) {
+        let tm = make();
+        let accounts = open_accounts(&tm);
+        beside_servers(&tm, &[0, 2], || {
+            let mut participant = application(&tm, 1);
+            let child = child(&tm, joins).expect("there was one before");
+            let mut watch = Watch::new(&tm);
+            child.take_steps(steps);
+            drop(child);
+            let has_seat = watch.has_changed();
+            assert_eq!(has_happened(&mut participant, &accounts), Ok(false), "after {steps} steps");
+            if !has_seat {
+                // Servers wait for one that has not come yet.
+                drop(tm.participant(OTHER).expect("nobody has it"));
+            }
+        });
+    }
+}
+
+/// The third one ends what both of the dead have left.
+#[test]
+fn one_that_is_killed_while_it_settles_a_death_keeps_nobody() {
+    let machine = machine();
+    let settles = |tm: &Tm| {
+        let accounts = find_accounts(tm);
+        stop_here();
+        let value = tm.load(accounts[0]);
+        stop_here();
+        assert!(value.is_ok());
+    };
+    // A participant is killed between the two values of its commit.
+    let make = || {
+        let tm = small(&machine, Form::Shared).create().expect("memory");
+        let accounts = open_accounts(&tm);
+        let victim = child(&tm, transfer)?;
+        let before = tm.load(accounts[1]);
+        while tm.load(accounts[1]) == before {
+            assert!(victim.step(), "it stores");
+        }
+        assert_eq!(tm.load(accounts[TOUCHED]), Ok(FIRST));
+        Some((tm, accounts))
+    };
+    let Some((tm, _)) = make() else { return not_traced("a kill at every step of one that settles a death") };
+    let steps = steps_that_matter(&tm, &child(&tm, settles).expect("there was one before"));
+    for steps in steps {
+        let (tm, accounts) = make().expect("there was one before");
+        let child = child(&tm, settles).expect("there was one before");
+        child.take_steps(steps);
+        drop(child);
+        assert_eq!(has_happened(&mut application(&tm, 1), &accounts), Ok(true), "after {steps} steps");
+        assert_eq!(has_happened(&mut application(&tm, OTHER), &accounts), Ok(true), "after {steps} steps");
+    }
+}
+
+/// The only server dies while it answers; its client hears of it, whether it was answered or not.
+#[test]
+fn a_server_that_is_killed_amid_its_work_is_told() {
+    type Work = fn(&mut Participant, &[TVar<i64>]) -> Result<(), RunError>;
+    let works: [(Values, Work); 2] = [
+        (Values::InMemory, |participant, accounts| participant.swap(accounts[0], 5).map(drop)),
+        (Values::AtServers, |participant, accounts| play_round(participant, accounts, 1)),
+    ];
+    let serves = |tm: &Tm| {
+        let server = server(tm, 0);
+        stop_here();
+        // It ends with its last client; the other end is stopped before.
+        let _counts = server.serve();
+        stop_here();
+    };
+    let machine = machine();
+    for (values, work) in works {
+        let make = || small(&machine, Form::Messages).servers_every(4).values(values).create().expect("memory");
+        // Lets the server do this number of steps while a client asks; returns whether it answered.
+        let played = |steps: u64| {
+            let tm = make();
+            let accounts = open_accounts(&tm);
+            let child = child(&tm, serves)?;
+            let mut participant = application(&tm, 1);
+            let (said, heard) = mpsc::channel();
+            thread::scope(|scope| {
+                let asking = scope.spawn(|| {
+                    let answered = work(&mut participant, &accounts);
+                    let _gone = said.send(());
+                    (answered, work(&mut participant, &accounts))
+                });
+                let has_heard = || heard.recv_timeout(Duration::ZERO).is_ok();
+                let count = (0..steps).take_while(|at| at % 64 != 0 || !has_heard()).filter(|_| child.step()).count();
+                drop(child);
+                let (answered, later) = asking.join().expect("no panic");
+                assert_eq!(later, Err(RunError::Poisoned { by: ClientId(0) }), "{values:?}, after {steps} steps");
+                Some((count as u64, answered.is_ok()))
+            })
+        };
+        let Some((count, true)) = played(20 * LONGEST) else {
+            return not_traced("a kill at every step of a server");
+        };
+        for steps in (0..count).step_by((count / shares(Form::Messages).1).max(1) as usize) {
+            played(steps).expect("there was one before");
+        }
+    }
+}
