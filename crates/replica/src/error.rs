@@ -52,8 +52,8 @@ pub enum OpenError {
     /// The log or the snapshots in the folder could not be used.
     #[error("the files of the group could not be used: {0}")]
     Files(io::Error),
-    /// The files of one replica of a group that is to be made anew could not be used. The group starts from those of the others once
-    /// the folder is moved elsewhere; a result that only this replica has handed out is lost then.
+    /// The files of one replica of a group that is to be made anew could not be used. The group starts from those of the others
+    /// once the folder is moved elsewhere; a result that only this replica has handed out is lost then.
     #[error(
         "the files of a replica in {} could not be used: {cause}; without that folder, the group starts from the files of its other \
          replicas, and results that only this one has handed out are lost",

@@ -55,8 +55,9 @@ pub trait StateMachine: Send + Sync + Sized + 'static {
     /// Its answer.
     type Answer;
 
-    /// Applies the operation at this place of the log, which is the same in every replica, and when files are read back. In a group
-    /// that began with files it counts the commands in them, too, and so is ahead of the index that the operation's session gets.
+    /// Applies the operation at this place of the log, which is the same in every replica, and when files are read back. In a
+    /// group that began with files it counts the commands in them, too, and so is ahead of the index that the operation's
+    /// session gets.
     fn apply(&mut self, at: Index, op: &Self::Op) -> Self::Out;
 
     /// Answers a question.

@@ -310,7 +310,8 @@ fn killed_processes_come_back_and_nothing_is_lost() {
     store.stop();
 }
 
-/// Without files, a store is gone with its last process. The next one serves at the same socket, and is not taken for the old one.
+/// Without files, a store is gone with its last process. The next one serves at the same socket: nobody should take it for the
+/// old one.
 #[test]
 fn a_store_that_begins_anew_says_so() {
     let program = Program::new();

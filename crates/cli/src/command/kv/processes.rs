@@ -1,8 +1,9 @@
 //! The processes of a store: started, watched, started again, stopped.
 //!
 //! A process that ends is started again at once, later if it ended soon after its start, and not any more if it does so again and
-//! again; the others go on. A start that the system refuses is tried again, as long as it takes. All is done by one thread, which sleeps until a process ends or the user wants to stop; it is told of the end by a
-//! descriptor of the process, so a number is never that of another process.
+//! again; the others go on. A start that the system refuses is tried again, as long as it takes. All is done by one thread, which
+//! sleeps until a process ends or the user wants to stop; it is told of the end by a descriptor of the process, so a number is
+//! never that of another process.
 
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
