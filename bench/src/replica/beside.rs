@@ -1,7 +1,7 @@
 //! A run beside busy processes: writes to our store and to `redis-server` in turns, under the same foreign load.
 //!
 //! Clients are processes, as many as there are replicas. Once they write as fast as they can, and once each write has an
-//! intended start: a client that waits for a CPU is late for all writes that were due meanwhile, which a closed loop does not see.
+//! intended start: a client that waits for a CPU is late for all writes that were due meanwhile. A closed loop does not see that.
 
 use super::ReplicaOptions;
 use super::load::Mix;

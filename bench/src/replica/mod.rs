@@ -73,8 +73,8 @@ const RATE: f64 = 20_000.0;
 /// The options of the benchmark.
 #[derive(Clone, Debug, Default)]
 pub struct ReplicaOptions {
-    /// CPUs, contenders, the program that processes run, how nodes wait, seed, the busy processes that the caller has started, and
-    /// how to stop it. The rest is not looked at.
+    /// CPUs, contenders, the program that processes run, how nodes wait, seed, the busy processes that the caller has started,
+    /// and how to stop it. The rest is not looked at.
     pub options: Options,
     /// The experiment to repeat; the usual run of all strata by default.
     pub preset: Option<Preset>,
@@ -171,9 +171,7 @@ pub fn replica(
     }
     let mut part = Part { whole: progress, from: if is_usual { 0.4 } else { 0.0 }, to: 0.95 };
     report.cells = cells(options, &amount, (&cpus, seed), &mut part)?;
-    if options.preset == Some(Preset::ZimpSnap) {
-        report.pauses = pauses(options, &amount, &cpus)?;
-    }
+    report.pauses = pauses(options, &amount, &cpus)?;
     report.predictions = simulation::predictions(machine, &report.cells);
     if is_usual || options.preset == Some(Preset::Smelt1Paxos) {
         report.simulated = simulation::simulated()?;
@@ -277,7 +275,7 @@ fn robust_tasks<'a>(
     tasks
 }
 
-/// Users beside checkpoints, in each of the situations in which those are raced.
+/// Users beside checkpoints, in each of the situations in which those are raced: in one experiment only.
 fn pauses(options: &ReplicaOptions, amount: &Amount, cpus: &[CpuId]) -> Result<Vec<PauseRow>, BenchError> {
     let shared = &options.options;
     let mut rows = Vec::new();

@@ -262,8 +262,8 @@ fn as_fast_as_can_be(
     }
 }
 
-/// An open loop: each request has an intended start, from which its time runs. One that finds 15 under way begins once one of them
-/// is done, and is late by that.
+/// An open loop: each request has an intended start, from which its time runs. One that finds 15 under way begins once one of
+/// them is done, and is late by that.
 fn at_a_rate(session: &mut impl Requests, request: &Vec<u8>, rate: f64, span: Span) -> Result<Tally, Failure> {
     let clock = Clock::get();
     let mut tally = Tally::begun();

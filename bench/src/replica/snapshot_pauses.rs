@@ -1,5 +1,5 @@
-//! How long users wait while a checkpoint is taken: a reader and a writer work without a break at the node that asks for it, whose
-//! state is written out.
+//! How long users wait while a checkpoint is taken: a reader and a writer work without a break at the node that asks for it,
+//! whose state is written out.
 //!
 //! Windows with a checkpoint alternate with windows of the same length without one. The longest read and the longest write that
 //! were under way in a window are its pauses: where threads share CPUs the windows without a checkpoint have some, too.
@@ -24,7 +24,7 @@ const LIMIT: Duration = Duration::from_secs(10);
 /// The time between two looks at the users.
 const LOOK: Duration = Duration::from_micros(50);
 
-/// What one user is seen to do.
+/// The operations of one user, as the initiator sees them.
 #[derive(Debug, Default)]
 struct User {
     /// Ticks of the longest operation that has ended in this window: written by the user, taken by the initiator.

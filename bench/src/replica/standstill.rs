@@ -16,7 +16,7 @@ const LIMIT: Duration = Duration::from_secs(5);
 pub(super) fn stop(pid: Pid) -> Result<(), Failure> {
     kill_process(pid, Signal::STOP).map_err(Failure::refused)?;
     let until = Instant::now() + LIMIT;
-    // The system tells it when the last thread has stopped. It says nothing of the end of the process, which stays to be waited for.
+    // The system tells it when the last thread has stopped. The end of the process is not asked for, and stays to be waited for.
     while waitid(WaitId::Pid(pid), WaitIdOptions::STOPPED | WaitIdOptions::NOHANG).map_err(Failure::refused)?.is_none()
     {
         if Instant::now() > until {

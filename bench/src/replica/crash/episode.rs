@@ -253,7 +253,8 @@ impl<'a> Episode<'a> {
         Ok(())
     }
 
-    /// A node that is a member, lives as long as the parent lets it, and can give its state to others; and the roles as it knows them.
+    /// A node that is a member, lives as long as the parent lets it, and can give its state to others. With it come the roles as
+    /// it knows them.
     fn survivor(&mut self) -> Option<(usize, Roles)> {
         let able: Vec<usize> = (0..self.nodes.len()).filter(|&at| is_able(&self.nodes[at])).collect();
         let at = *able.get(self.random.usize(..able.len().max(1)))?;
