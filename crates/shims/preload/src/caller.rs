@@ -1,8 +1,8 @@
 //! The functions that calls from an object (the program or a library) mean, kept by the addresses of that object.
 //!
-//! Objects are loaded and unloaded, and another one may come to lie where one was. So a function that was found counts until the next
-//! [`unload`], which a preload object of this kind exports as `dlclose`; after that each object is looked at again. The table
-//! grows by the objects that are loaded at once, and never shrinks.
+//! Objects are loaded and unloaded, and another one may come to lie where one was. So a function that was found counts
+//! until the next [`unload`], which a preload object of this kind exports as `dlclose`; after that each object is looked at
+//! again. The table grows by the objects that are loaded at once, and never shrinks.
 
 use std::ffi::{CStr, c_int, c_void};
 use std::iter;
