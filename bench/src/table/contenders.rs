@@ -101,6 +101,14 @@ pub(super) fn with_shares(contenders: Vec<Contender>, every: &[usize], usual: &S
     contenders.into_iter().flat_map(with_its_shares).collect()
 }
 
+/// The program of the paper, with each of its locks.
+fn originals() -> impl Iterator<Item = Contender> {
+    NAMES.into_iter().zip(ORIGINALS).map(|(name, turn)| {
+        let (kind, races, servers, check) = (Kind::Rival, Races::Original, |_: &Setting<'_>| 0, original::check);
+        Contender { name, kind, races, every: None, servers, check, turn }
+    })
+}
+
 /// All of them.
 pub(super) fn contenders() -> Vec<Contender> {
     let mut all = Vec::new();
@@ -134,10 +142,7 @@ pub(super) fn contenders() -> Vec<Contender> {
     all.push(unhurried::<Planned<Messages>>("messages-planned", Kind::Ours));
     let (check, turn) = (processes::check, processes::turn);
     all.push(Contender { check, turn, ..unhurried::<Messages>("messages-processes", Kind::Ours) });
-    for (name, turn) in NAMES.into_iter().zip(ORIGINALS) {
-        let (kind, races, servers, check) = (Kind::Rival, Races::Original, |_: &Setting<'_>| 0, original::check);
-        all.push(Contender { name, kind, races, every: None, servers, check, turn });
-    }
+    all.extend(originals());
     all.push(contender::<Rival<Dashmap>>("dashmap", Kind::Rival));
     all.push(contender::<Rival<Papaya>>("papaya", Kind::Rival));
     all.push(contender::<Rival<Scc>>("scc", Kind::Rival));

@@ -72,8 +72,8 @@ impl Watch {
     }
 }
 
-/// The distance of the changes of memory that are tried, and the number of other steps. A call by messages takes ten times as many
-/// steps as one in shared memory; `ci/tm-long.sh` has all changes tried.
+/// The distance of the changes of memory that are tried, and the number of other steps. A call by messages takes ten times as
+/// many steps as one in shared memory; `ci/tm-long.sh` has all changes tried.
 fn shares(form: Form) -> (usize, u64) {
     if std::env::var_os("CORECAST_MODEL_LONG").is_some() {
         return (1, 24);
