@@ -404,6 +404,9 @@ mod tests {
         let join = |slot| group.join(slot, Compact::with_capacity(10).expect("small")).expect("it is free");
         let nodes: Vec<Node<Compact>> = (0..3).map(join).collect();
         let session = nodes[2].session().expect("a member");
+        let sessions = || nodes[0].inner().driver.lock().system.sessions().count();
+        nodes[0].catch_up(crate::Level::AtLeast(0), Duration::from_secs(10)).expect("the opening is the first command");
+        assert_eq!(sessions(), 1);
         {
             let mut leader = nodes[0].inner().driver.lock();
             drop(session);
@@ -414,7 +417,7 @@ mod tests {
             leader.transport.gather(Index::MAX, &mut Vec::new());
         }
         let until = Instant::now() + Duration::from_secs(10);
-        while nodes[0].inner().driver.lock().system.sessions().count() > 0 {
+        while sessions() > 0 {
             assert!(Instant::now() < until, "{:?}", nodes[0].status());
             std::thread::yield_now();
         }
