@@ -37,6 +37,14 @@ impl<B: Clone + PartialEq> Node<B> {
         well.min_by_key(|node| node.slot.wrapping_sub(me.slot)).unwrap_or(me)
     }
 
+    /// The leader chooses another acceptor if that is not where it should be: a node that leads and accepts takes with it, over
+    /// messages, all that was decided lately.
+    pub(super) fn settle_acceptor(&mut self, effects: &mut Vec<Effect<B>>) {
+        if self.role == Role::Leading && self.prefers_other_acceptor() {
+            self.change_acceptor(effects);
+        }
+    }
+
     /// A1 to A3: seals the acceptor and proposes another with everything from `stable` on.
     #[cold]
     pub(super) fn change_acceptor(&mut self, effects: &mut Vec<Effect<B>>) {

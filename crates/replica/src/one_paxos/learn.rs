@@ -124,7 +124,9 @@ impl<B: Clone + PartialEq> Node<B> {
         let (has_moved, is_first) = (applied > entry.applied, !entry.is_heard);
         entry.applied = applied.max(entry.applied);
         entry.is_heard = true;
-        if has_moved {
+        // Over messages its word is a sign of life, and one that has applied all there is cannot move.
+        let has_nothing_to_do = self.is_by_messages() && self.leads() && applied >= self.orders.next;
+        if has_moved || has_nothing_to_do {
             self.slow.remove(&node);
         }
         if has_moved || is_first {
@@ -161,12 +163,10 @@ impl<B: Clone + PartialEq> Node<B> {
         if !has_leader && self.rank() == Some(0) {
             self.propose_itself(effects);
         }
+        // The first that joins a leader which accepts itself takes that over.
+        self.settle_acceptor(effects);
         if self.is_by_messages() {
             self.renew_voters(effects);
-        }
-        // The first that joins a leader which accepts itself takes that over.
-        if self.role == Role::Leading && !self.is_by_messages() && self.prefers_other_acceptor() {
-            self.change_acceptor(effects);
         }
     }
 

@@ -168,6 +168,8 @@ impl<B: Clone + PartialEq> Node<B> {
             Role::Leading if !has_moved => self.send_proposals_again(effects),
             _ => {}
         }
+        // A member may be well that was not when this leader had to accept itself.
+        self.settle_acceptor(effects);
         self.renew_voters(effects);
         self.ticks = self.ticks.wrapping_add(1);
         if !has_moved {

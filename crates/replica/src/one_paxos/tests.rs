@@ -1,6 +1,6 @@
-//! Tests of a leader's account of members and joiners.
+//! Tests of a leader's account of members and joiners, and of what it makes of that.
 
-use super::{Effect, Input, Node, Rules, Settings, Transport};
+use super::{Effect, Input, Message, Node, Rules, Settings, Transport};
 use crate::system::Members;
 use crate::{Command, Configuration, Index, LeaveReason, NodeId, Op, RoleChange, SessionId};
 
@@ -13,12 +13,17 @@ fn founder(slot: u16) -> NodeId {
 
 /// The first of two members, which leads and accepts.
 fn leader() -> Node<u16> {
+    leader_by(FUSED, founder(0))
+}
+
+/// The first of two members, which leads, and alone votes where there are voters.
+fn leader_by(transport: Transport, acceptor: NodeId) -> Node<u16> {
     let me = founder(0);
     let founders = vec![me, founder(1)];
     let members = Members::founding(founders.iter().map(|&node| (node, 1)));
-    let settings = Settings { me, transport: FUSED, window: WINDOW, founders, rules: Rules::ALL };
+    let settings = Settings { me, transport, window: WINDOW, founders, rules: Rules::ALL };
     let change = RoleChange::Acceptor;
-    let first = Configuration { epoch: 0, change, leader: me, acceptor: me, inst: 0, stable: 0, source: me, hi: 0 };
+    let first = Configuration { epoch: 0, change, leader: me, acceptor, inst: 0, stable: 0, source: me, hi: 0 };
     Node::new(settings, members, first)
 }
 
@@ -105,4 +110,48 @@ fn a_member_that_has_not_said_a_word_is_not_put_out_for_it() {
     let mut mute = leader();
     (0..WINDOW * 3 / 4).for_each(|id| drop(order(&mut mute, Op::Barrier(id))));
     assert!(is_leave(&step(&mut mute, Input::Suspect { node: founder(1), is_dead: false })), "nothing is to be heard");
+}
+
+/// The first of two members by messages, which accepts itself since the other is held for this.
+fn leader_that_had_to_accept(is_dead: bool) -> Node<u16> {
+    let mut node = leader_by(Transport::Messages, founder(1));
+    step(&mut node, Input::Suspect { node: founder(1), is_dead });
+    assert_eq!(node.configuration().acceptor, founder(0), "nobody else is well");
+    assert!(node.orders());
+    node
+}
+
+#[test]
+fn by_messages_a_leader_accepts_no_longer_than_it_has_to() {
+    let mut node = leader_that_had_to_accept(false);
+    step(&mut node, Input::Tick);
+    assert_eq!(node.configuration().acceptor, founder(0), "the other has not said a word");
+    order(&mut node, Op::Noop);
+    let mut hear = |applied| {
+        step(&mut node, Input::Message { from: founder(1), message: Message::Progress { applied } });
+        step(&mut node, Input::Tick);
+        node.configuration().acceptor
+    };
+    assert_eq!(hear(0), founder(0), "it has not moved");
+    assert_eq!(hear(1), founder(1));
+}
+
+#[test]
+fn by_messages_the_first_that_joins_accepts_for_a_leader_that_had_to() {
+    let mut node = leader_that_had_to_accept(true);
+    assert!(!node.members().contains(founder(1)), "it is out");
+    let applied = node.applied_count();
+    order(&mut node, join(applied));
+    assert!(node.members().contains(founder(2)));
+    // A message of the node to itself is taken with the next input.
+    step(&mut node, Input::Requests(Vec::new()));
+    assert_eq!(node.configuration().acceptor, founder(2));
+}
+
+#[test]
+fn by_messages_a_member_that_has_nothing_to_do_is_not_slow() {
+    let mut node = leader_that_had_to_accept(false);
+    step(&mut node, Input::Message { from: founder(1), message: Message::Progress { applied: 0 } });
+    step(&mut node, Input::Tick);
+    assert_eq!(node.configuration().acceptor, founder(1));
 }

@@ -89,7 +89,14 @@ fn is_over(group: &Group) -> bool {
             group.is_member(at) && group.outstanding(at).is_empty() && is_newest
         }
     };
-    group.has_survivor() && alive.iter().all(is_done)
+    group.has_survivor() && alive.iter().all(is_done) && are_roles_apart(group)
+}
+
+/// Messages: a leader accepts itself only where it is the last member, since its death takes both roles.
+fn are_roles_apart(group: &Group) -> bool {
+    let newest = group.newest();
+    let is_other = |&at: &usize| group.is_member(at) && group.node(at).id() != newest.leader;
+    group.world.is_shared() || newest.leader != newest.acceptor || !group.alive().iter().any(is_other)
 }
 
 /// True if the protocol waits for the dead: nobody is left that lacks nothing, or, with messages, the acceptor or a majority is
