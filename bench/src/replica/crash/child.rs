@@ -51,6 +51,8 @@ pub(super) struct Node {
     pub(super) is_cramped: bool,
     /// The place at which it does, if it was given one.
     pub(super) place: Option<String>,
+    /// Whether the parent has killed it. It may take a while to end, and its group as long to see it dead.
+    is_killed: bool,
     /// The time at which it is to be continued, while it is stopped.
     pub(super) stopped_until: Option<Instant>,
     pub(super) started: Instant,
@@ -74,12 +76,13 @@ impl Node {
         thread::spawn(move || output.lines().map_while(Result::ok).try_for_each(|line| to.send(line)));
         let (news, started) = (VecDeque::new(), Instant::now());
         let (slot, place, stopped_until) = (None, crash_at, None);
-        Ok(Self { process, orders, lines, news, slot, is_armed, is_cramped, place, stopped_until, started })
+        let is_killed = false;
+        Ok(Self { process, orders, lines, news, slot, is_armed, is_cramped, place, is_killed, stopped_until, started })
     }
 
     /// Whether it can be asked: it has joined and runs.
     pub(super) fn is_at_work(&self) -> bool {
-        self.slot.is_some() && self.stopped_until.is_none()
+        self.slot.is_some() && self.stopped_until.is_none() && !self.is_killed
     }
 
     fn pid(&self) -> Pid {
@@ -87,6 +90,7 @@ impl Node {
     }
 
     pub(super) fn kill(&mut self) -> Result<(), Failure> {
+        self.is_killed = true;
         self.process.kill().map_err(Failure::while_doing("kill a process"))
     }
 

@@ -96,7 +96,9 @@ impl Roles for net::Status {
     fn is_whole(&self) -> bool {
         let is_member = |node: &NodeId| self.members.contains(node);
         let votes = self.voters.len() >= 3 && self.voters.iter().all(is_member);
-        self.is_member && self.ended.is_none() && votes && self.roles().iter().all(is_member)
+        // The death of a node that leads and accepts takes both roles, which no group over messages survives.
+        let is_kept = self.leader != self.acceptor;
+        self.is_member && self.ended.is_none() && votes && is_kept && self.roles().iter().all(is_member)
     }
 }
 
