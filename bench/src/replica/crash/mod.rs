@@ -4,8 +4,8 @@
 //! parent kills and stops nodes at random: the leader, the acceptor, both, any, all but one; some processes kill themselves at
 //! places in the code. Each one that is gone is replaced, now and then by one that gets little memory, as if it were all taken:
 //! it may fail to join or to give its state, and harms nobody. After some seconds all that are left read everything, and the
-//! parent judges all that was seen: no counter has lost an increment or has one twice, the history of each key is linearizable, and all
-//! replicas are the same.
+//! parent judges all that was seen: no counter has lost an increment or has one twice, the history of each key is linearizable,
+//! and all replicas are the same.
 //!
 //! Over messages one node at a time is killed or stopped, once the one before has its place again: with leader and acceptor at
 //! the same time, the log is gone.
