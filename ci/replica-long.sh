@@ -44,10 +44,11 @@ done
 export CORECAST_SIMULATION_SEEDS="${CORECAST_SIMULATION_SEEDS:-100000}"
 part "$CORECAST_SIMULATION_SEEDS seeds" simulation cargo test --release --package corecast-replica --test simulation
 export CORECAST_MODEL_LONG=1
-for model in shared_{separate,fused,trimming,joining}_is_safe {messages,other_voters,messages_that_overtake}_are_safe; do
+for model in shared_{separate,fused,trimming,joining}_is_safe {messages,other_voters,messages_that_overtake}_are_safe \
+    five_nodes_{by_messages,with_shared_memory}_are_safe; do
     part "the model $model" model cargo test --release --package corecast-replica --test model -- --nocapture --exact "$model"
 done
-# All others: the planted faults, each of which has to be found.
+# All others: sessions, and the planted faults, each of which has to be found.
 part "the model's faults" model cargo test --release --package corecast-replica --test model -- --nocapture --test-threads 1 --skip _safe
 
 # The sum over all parts.

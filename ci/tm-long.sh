@@ -42,7 +42,8 @@ touch "$log"
 part() {
     local words
     words="$(mktemp)"
-    if "$programs/$2" --nocapture --test-threads 1 "${@:3}" >"$words" 2>&1; then
+    # A test that could not check anything says so, and passes.
+    if "$programs/$2" --nocapture --test-threads 1 "${@:3}" >"$words" 2>&1 && ! grep --quiet '^SKIPPED: ' "$words"; then
         echo "$1: done" >>"$words"
     else
         echo "$1: FAILED" >>"$words"
@@ -81,7 +82,11 @@ wait
 # Alone, as it is about time: nobody waits for a second.
 CORECAST_TM_WITHIN_MS=1000 start 1 "participants that are killed at marked points" processes death::
 wait
-if grep --quiet ': FAILED$' "$log"; then
+# One that has failed may have been mended and run again.
+failed="$(sed --quiet 's/: FAILED$//p' "$log" | sort --unique | while read -r name; do
+    grep --quiet --fixed-strings --line-regexp "$name: done" "$log" || echo "$name"
+done)"
+if [ -n "$failed" ]; then
     echo "parts that failed are in $log" >&2
     exit 1
 fi

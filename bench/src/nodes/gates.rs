@@ -1,5 +1,7 @@
 //! The demands on groups over several nodes. A run that is shorter than a demand asks for can miss it, and not meet it.
 
+use std::collections::HashSet;
+
 use corecast_race::gate::Demand;
 
 use super::kill::Victim;
@@ -168,7 +170,8 @@ fn wrong(report: &NodesReport, victim: Victim) -> Result<f64, String> {
 /// True if each library has had as many deaths as are asked for, and of members that do not lead all libraries have.
 fn has_enough(rows: &[&NodesDeathRow], victim: Victim) -> bool {
     let (asked, libraries) = if victim == Victim::Member { (MEMBER_DEATHS, LIBRARIES) } else { (LEADER_DEATHS, 1) };
-    rows.len() >= libraries && rows.iter().all(|row| row.runs >= asked)
+    let found: HashSet<&str> = rows.iter().map(|row| row.library.as_str()).collect();
+    found.len() >= libraries && rows.iter().all(|row| row.runs >= asked)
 }
 
 fn needs(victim: Victim) -> String {

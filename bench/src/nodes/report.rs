@@ -81,8 +81,8 @@ pub struct NodesRow {
     pub bytes: usize,
     /// Launches of each that ended well.
     pub launches: usize,
-    /// The wrong result, the error or the words about the hang of the launch of our group that was the last one, as it did not
-    /// end well; `null` if all did.
+    /// A wrong result, an error or a hang of a launch of our group, after which no further one was made; `null` if all ended
+    /// well.
     pub wrong: Option<String>,
     /// The time in our group, in microseconds: the median of all launches.
     pub ours_us: Option<f64>,

@@ -52,7 +52,8 @@ pub(super) fn over_rival(report: &ReplicaReport) -> Result<f64, String> {
 fn ratio(cell: &ReplicaCell) -> Option<f64> {
     let p99 = |row: &ReplicaRow| row.write_p99_ns;
     let rival = cell.rows.iter().find(|row| row.contender == RIVAL).and_then(p99)?;
-    Some(most(cell.rows.iter().filter(|row| row.ours).map(p99))? / rival)
+    let ours: Option<Vec<f64>> = cell.rows.iter().filter(|row| row.ours).map(p99).collect();
+    Some(most(ours?.into_iter().map(Some))? / rival)
 }
 
 #[cfg(test)]

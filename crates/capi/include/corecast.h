@@ -2153,7 +2153,9 @@ corecast_status corecast_tm_participant_counts(const corecast_tm_participant *pa
 
 // The value of a word. As of every access: CORECAST_ABORTED if the attempt is over. CORECAST_INVALID_ARGUMENT of a word that
 // there is not: corecast_tm_run writes nothing then and returns the same, whatever the body goes on to do.
-corecast_status corecast_tx_read(corecast_tx *tx, uint32_t word, uint64_t *value);
+corecast_status corecast_tx_read(corecast_tx *tx,
+                                 uint32_t word,
+                                 uint64_t *value);
 
 // The value of a word that this transaction is going to write: no other transaction comes in between.
 corecast_status corecast_tx_read_for_update(corecast_tx *tx, uint32_t word, uint64_t *value);

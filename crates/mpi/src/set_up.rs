@@ -37,7 +37,11 @@ pub(crate) struct Limit {
 impl Limit {
     /// From now on, as long as the environment says.
     pub(crate) fn from_env() -> Result<Self, OpenError> {
-        Ok(Self::of(seconds_of(TIMEOUT_VARIABLE)?.unwrap_or(TIMEOUT)))
+        let limit = seconds_of(TIMEOUT_VARIABLE)?.unwrap_or(TIMEOUT);
+        if limit.is_zero() {
+            return Err(OpenError::BadTime { variable: TIMEOUT_VARIABLE, value: "0".to_owned() });
+        }
+        Ok(Self::of(limit))
     }
 
     /// From now on, at most for a day.

@@ -140,9 +140,9 @@ pub enum ExecuteError {
         index: Index,
     },
     /// The state differed from that of the other replicas.
-    #[error("the state of this replica differed from that of the others at command {index}")]
+    #[error("the state of this replica differed from that of the others: it was put out after {index} commands")]
     Diverged {
-        /// The index of the cut.
+        /// The count of commands that it had applied when it was put out, some time after the cut.
         index: Index,
     },
     /// The memory of a node is damaged.
@@ -207,9 +207,9 @@ pub enum ReadError {
         index: Index,
     },
     /// The state differed from that of the other replicas: no answer from it would be right.
-    #[error("the state of this replica differed from that of the others at command {index}")]
+    #[error("the state of this replica differed from that of the others: it was put out after {index} commands")]
     Diverged {
-        /// The index of the cut.
+        /// The count of commands that it had applied when it was put out, some time after the cut.
         index: Index,
     },
     /// This node had been put out as too slow when the last member died. A `Local` read still works.

@@ -80,9 +80,9 @@ impl<'a> Tx<'a> {
     }
 
     /// The value of a variable without a lock (elastic read): the two values read so before must not have changed, else the
-    /// attempt is aborted. Only these two and this one are seen together: no other transaction is half done amid them. A variable
-    /// that was changed and changed back in between counts as unchanged. Read what the result rests on once more with
-    /// [`read`](Self::read), and call [`validate`](Self::validate).
+    /// attempt is aborted. Only these two and this one are seen together: no other transaction is half done amid them, as the
+    /// read waits while any participant stores a commit. A variable that was changed and changed back in between counts as
+    /// unchanged. Read what the result rests on once more with [`read`](Self::read), and call [`validate`](Self::validate).
     ///
     /// # Errors
     /// [`Abort`]: return it.

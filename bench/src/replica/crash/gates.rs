@@ -41,7 +41,9 @@ fn found(report: &CrashReport, is_by_messages: bool) -> Result<f64, String> {
     }
     let counts = &report.counts;
     let wrong = [counts.lost, counts.twice, counts.not_linearizable, counts.undecided];
-    let wrong: u64 = wrong.into_iter().chain([counts.diverged, counts.stuck, counts.gone]).sum();
+    let counted: u64 = wrong.into_iter().chain([counts.diverged, counts.stuck, counts.gone]).sum();
+    // Some have no count: a client or a node that ended with an error of its own.
+    let wrong = counted.max(report.faults.len() as u64);
     let is_enough = counts.kills + counts.stops >= EVENTS;
     if is_enough || wrong > 0 { Ok(wrong as f64) } else { Err(format!("`--kills {EVENTS} --seconds 3600`")) }
 }

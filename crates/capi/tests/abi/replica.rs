@@ -220,7 +220,7 @@ fn two_replicas_add_and_both_see_it() {
     }
     let found = group.map(status_of);
     assert!(found.iter().all(|one| one.members == 2 && one.is_member == 1 && one.applied >= 100), "{found:?}");
-    assert_eq!(found[0].leader, found[0].node, "it made the group");
+    assert!(found.iter().any(|one| one.node == found[0].leader), "{found:?}");
     sessions.into_iter().for_each(|session| corecast_replica_session_close(owned(session)));
     close(group);
 }
@@ -316,7 +316,7 @@ fn a_checkpoint_is_compared_and_written() {
     assert_eq!((taken.answers, taken.diverged), (2, 0));
     assert_eq!(file.metadata().expect("a size").len(), taken.bytes);
     let nowhere = output(|taken| corecast_replica_take_checkpoint(Some(object(group[1])), -1, 10 * SECOND, taken));
-    assert_eq!((nowhere.bytes, nowhere.index > taken.index), (taken.bytes, true));
+    assert_eq!((nowhere.bytes, nowhere.index > taken.index), (0, true), "no state is written");
     corecast_replica_session_close(owned(session));
     close(group);
 }

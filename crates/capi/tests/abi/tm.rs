@@ -91,7 +91,10 @@ fn a_body_commits_or_gives_up() {
     assert_eq!(run(participant, &mut sum), 42);
     assert_eq!((load(tm, from), load(tm, to)), (9, 1), "nothing was written");
     sum = Sum { to: 999, returns: 0, ..sum };
-    assert_eq!(run(participant, &mut sum), Status::InvalidArgument as c_int);
+    let context = std::ptr::from_mut(&mut sum).cast();
+    // SAFETY: a body and what it expects.
+    let refused = status(|outcome| unsafe { corecast_tm_run(Some(participant), Some(move_one), context, outcome) });
+    assert_eq!(refused, Status::InvalidArgument);
     assert!(words().contains("999"), "{}", words());
     assert_eq!(load(tm, from), 9);
     corecast_tm_participant_close(owned(participant));

@@ -60,14 +60,16 @@ fn a_member_that_leaves_is_named_and_the_others_go_on() {
     let engines = Network::of(2).engines().into_iter().map(Some).collect();
     let outcomes = joined(engines, |me| {
         let mut me = me.expect("all have joined");
-        me.barrier()?;
+        let met = me.barrier();
         if me.rank() == 3 {
-            return Ok(None);
+            return met.map(|()| None);
         }
-        let error = me.start().barrier()?.finish_timeout(PATIENCE);
+        // The word of the loss may be faster than the end of the first barrier.
+        let error = met.and_then(|()| me.start().barrier()?.finish_timeout(PATIENCE));
         assert_eq!(error, Err(Error::MemberLost { rank: 3, node: 1, loss: Loss::Left }));
         let mut shrunk = me.shrink_timeout(PATIENCE)?;
-        assert_eq!((&shrunk.gone, shrunk.completed, shrunk.highest), (&vec![3], 1, 1));
+        assert_eq!((&shrunk.gone, shrunk.highest), (&vec![3], 1));
+        assert!(shrunk.completed <= 1, "{shrunk:?}");
         Ok::<_, Error>(Some(shrunk.me.allreduce(1, |a, b| a + b)?))
     });
     assert_eq!(outcomes, [Ok(Some(3)), Ok(Some(3)), Ok(Some(3)), Ok(None)]);

@@ -148,7 +148,8 @@ impl Config {
 
     /// A replica with files takes a snapshot when its log has grown by this many bytes since the last one, 64 MiB by default, and
     /// drops the log before. From 4 KiB to 2^40. Replicas in later slots take theirs after up to 2.75 times as many, lest all do
-    /// so at once: operations of a replica wait while its state is copied to memory, though not while it is written to the disk.
+    /// so at once: operations of a replica wait while its state is copied to memory, though not while it is written to the disk,
+    /// unless there is no memory for the copy or no thread to write it.
     #[must_use]
     pub fn snapshot_every(mut self, bytes: u64) -> Self {
         self.snapshot_every = bytes;

@@ -138,6 +138,10 @@ impl<S: StateMachine> Inner<S> {
             to.write_all(&bytes).map_err(CheckpointError::State)?;
         }
         let digests = self.gather(&cut, until.saturating_duration_since(Instant::now()));
+        // One that was put out does not judge the others.
+        if let Some(error) = self.execute_error() {
+            return Err(error.into());
+        }
         let checkpoint = Checkpoint::new(&cut, bytes.len() as u64, digests);
         for &node in checkpoint.to_put_out() {
             let op = Op::Leave { node, reason: LeaveReason::Diverged };

@@ -2,7 +2,7 @@
 //!
 //! A session may be dropped while its requests have no result: the leader stands still, or is gone. Some were never ordered, and
 //! never will be; others are on their way to the log, or in it. Where their bytes lie in the arena, the room returns when the
-//! session's end is applied. What is ordered behind that is no request of an open session, and no replica looks at its bytes.
+//! session's end is applied. A request that is ordered after that is refused, and no replica reads its bytes.
 
 use super::driver::Driver;
 use super::inner::Inner;

@@ -79,20 +79,23 @@ impl<S: StateMachine> Inner<S> {
         self.check_fork().map_err(ExecuteError::from)?;
         let until = Instant::now() + limit;
         // Its digests stand where those of its next one will.
-        let _only_one =
+        let only_one =
             self.wait_for(Some(limit), || self.cutting.try_lock()).ok_or(ExecuteError::Unknown { rid: 0 })?;
+        let left = || until.saturating_duration_since(Instant::now());
         let (cut, bytes) = loop {
             // One that was asked of a leader which died may be lost.
-            match self.reach_next(to.is_some(), limit.min(CUT_ASKED_AGAIN)) {
+            match self.reach_next(to.is_some(), left().min(CUT_ASKED_AGAIN)) {
                 Err(ExecuteError::Unknown { .. }) if Instant::now() < until => {}
                 taken => break taken?,
             }
         };
         let bytes = bytes.map_err(CheckpointError::State)?;
+        let digests = self.gather(&cut, left())?;
+        // A caller that writes slowly holds up no other checkpoint.
+        drop(only_one);
         let (written, len) = (to.map_or(Ok(()), |to| to.write_all(&bytes)), bytes.len() as u64);
         self.keep_spare(bytes);
         written.map_err(CheckpointError::State)?;
-        let digests = self.gather(&cut, until.saturating_duration_since(Instant::now()))?;
         let checkpoint = Checkpoint::new(&cut, len, digests);
         checkpoint.to_put_out().iter().for_each(|&node| self.put_out(node));
         Ok(checkpoint)

@@ -36,11 +36,13 @@ pub(crate) enum Admission {
 /// Looks up in the group's state what becomes of a request.
 pub(crate) fn admission<B>(system: &GroupState, command: &Command<B>) -> Admission {
     let opens = matches!(command.op, Op::OpenSession);
+    // Its opening may be ordered still: an end that comes first has it never open.
+    let closes = matches!(command.op, Op::CloseSession);
     match system.status(command.session, command.rid) {
         RequestStatus::Done(reply) => Admission::Done(Arc::clone(reply)),
         // Its session is open: the reply to an opening is an index.
         RequestStatus::Forgotten if opens => Admission::Done(Arc::from(system.applied().to_le_bytes())),
-        RequestStatus::UnknownSession if opens => Admission::Order,
+        RequestStatus::UnknownSession if opens || closes => Admission::Order,
         RequestStatus::Forgotten | RequestStatus::UnknownSession => Admission::Expired,
         RequestStatus::Open => Admission::Order,
     }
@@ -62,6 +64,8 @@ mod tests {
         let request = Command { session, rid: 1, op: Op::User(7) };
         assert_eq!(admission(&system, &open), Admission::Order);
         assert_eq!(admission(&system, &request), Admission::Expired, "no session yet");
+        let close = Command::<u8> { session, rid: 2, op: Op::CloseSession };
+        assert_eq!(admission(&system, &close), Admission::Order, "its opening may come later");
         system.begin(0, &open);
         assert_eq!(admission(&system, &open), Admission::Done(1_u64.to_le_bytes().into()), "it is open");
         assert_eq!(admission(&system, &request), Admission::Order);
@@ -69,7 +73,7 @@ mod tests {
         let reply: std::sync::Arc<[u8]> = b"reply"[..].into();
         system.finish(session, 1, reply.clone());
         assert_eq!(admission(&system, &request), Admission::Done(reply));
-        system.begin(2, &Command::<u8> { session, rid: 2, op: Op::CloseSession });
+        system.begin(2, &close);
         assert_eq!(admission(&system, &request), Admission::Expired);
     }
 }

@@ -99,7 +99,7 @@ impl Ending {
     pub(crate) fn describe(&self) -> Option<String> {
         Some(match self.get()? {
             End::Expelled => "no longer a member".to_owned(),
-            End::Diverged(index) => format!("its state differed at command {index}"),
+            End::Diverged(index) => format!("its state differed, and it was put out after {index} commands"),
             End::Poisoned(index) => format!("all replicas panicked at command {index}"),
             End::Files => self.files.lock().unwrap_or_else(PoisonError::into_inner).clone(),
             End::Corrupt(slot) => format!("the log in the memory of node {slot} is damaged"),

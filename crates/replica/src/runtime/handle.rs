@@ -142,8 +142,8 @@ impl<S: StateMachine, M: Medium> Node<S, M> {
         self.0.inner.checkpoint(Some(to), limit)
     }
 
-    /// As [`checkpoint`](Self::checkpoint), but writes no state: only digests are compared, which takes as long for a large state
-    /// as for a small one.
+    /// As [`checkpoint`](Self::checkpoint), but writes no state: only digests are compared, which takes as long as
+    /// [`digest`](StateMachine::digest) does.
     ///
     /// # Errors
     /// [`CheckpointError::Cut`]; `Unknown` if the cut was not reached within `limit`.

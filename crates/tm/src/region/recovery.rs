@@ -8,7 +8,7 @@
 //! could not hold all values is the instance poisoned; so it is when a server dies, as the locks die with it.
 
 use corecast_base::region::{Liveness, ParticipantId};
-use corecast_base::sync::yield_now;
+use corecast_base::wait::Spinner;
 
 use crate::crash_point;
 use crate::error::{OpenError, RunError};
@@ -70,10 +70,11 @@ impl Memory {
     pub(crate) fn check_readable(&self) -> Result<(), RunError> {
         self.check_usable()?;
         if self.is_among_processes() {
+            let mut spinner = Spinner::new();
             while (0..self.config.participants).any(|id| self.has_half_commit(id)) {
                 self.settle_dead();
                 // Another one may be at it.
-                yield_now();
+                spinner.pause_or_sleep();
             }
         }
         self.check_usable()

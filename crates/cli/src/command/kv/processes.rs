@@ -154,8 +154,9 @@ impl Processes {
                 continue;
             }
             if !self.slots.iter().any(|slot| slot.running.is_some() || slot.awaits_start()) {
+                let ends = self.slots[number].ends;
                 let words =
-                    format!("replica {number} ended {MOST_ENDS} times soon after its start, the last {}", told(status));
+                    format!("replica {number} ended {ends} times soon after its start, the last {}", told(status));
                 return Err(Failure::environment(words));
             }
             tell(&Event::GivenUp { slot: number });

@@ -73,7 +73,8 @@ pub(crate) fn read_origin<S: StateMachine>(
     // Others wait meanwhile: the files have one reader at a time.
     let turn = File::open(durability.folder.join(GROUP)).map_err(OpenError::Files)?;
     flock(&turn, FlockOperation::LockExclusive).map_err(|error| OpenError::Files(error.into()))?;
-    let found = read(&durability.folder.join(ORIGIN), files.group, initial)?;
+    let origin = durability.folder.join(ORIGIN);
+    let found = read(&origin, files.group, initial).map_err(of_replica(&origin))?;
     if found.count == files.base {
         return Ok(found.machine);
     }

@@ -34,7 +34,8 @@ impl Snapshots {
 /// A state in memory.
 #[derive(Debug)]
 pub(super) struct StateCopy {
-    file: GrowingFile,
+    from: GrowingFileReader,
+    len: u64,
     at: Index,
     digest: u128,
 }
@@ -45,17 +46,18 @@ impl StateCopy {
         let file = GrowingFile::create().map_err(io::Error::other)?;
         let mut to = BufWriter::with_capacity(BUFFER_BYTES, file);
         machine.snapshot(&mut to)?;
-        Ok(Self { file: to.into_inner()?, at, digest: machine.digest() })
+        let file = to.into_inner()?;
+        let from = GrowingFileReader::open_announced(file.announcement()).map_err(io::Error::other)?;
+        Ok(Self { from, len: file.len(), at, digest: machine.digest() })
     }
 
-    fn write(&self, snapshots: &Snapshots) -> Result<(), OpenError> {
+    fn write(self, snapshots: &Snapshots) -> Result<(), OpenError> {
         let mut store = snapshots.lock();
-        let from = GrowingFileReader::open_announced(self.file.announcement());
-        let from = from.map_err(|error| OpenError::Files(io::Error::other(error)))?;
         let mut to = store.begin(self.at)?;
-        let copied = io::copy(&mut BufReader::with_capacity(BUFFER_BYTES, from), &mut to).map_err(OpenError::Files)?;
-        if copied != self.file.len() {
-            let what = format!("{copied} bytes of a state that has {}", self.file.len());
+        let mut from = BufReader::with_capacity(BUFFER_BYTES, self.from);
+        let copied = io::copy(&mut from, &mut to).map_err(OpenError::Files)?;
+        if copied != self.len {
+            let what = format!("{copied} bytes of a state that has {}", self.len);
             return Err(OpenError::Files(io::Error::other(what)));
         }
         to.finish(self.digest)?;

@@ -69,11 +69,8 @@ regions! {
 unsafe extern "C" fn GOMP_parallel_reductions(body: Body, data: *mut c_void, threads: c_uint, flags: c_uint) -> c_uint {
     let runtime = GOMP.of(body as *const c_void);
     let real = runtime.and_then(|runtime| Some((runtime, runtime.functions.parallel_reductions?)));
-    let Some((runtime, real)) = real else {
-        // SAFETY: the body and its data belong together, by the caller.
-        unsafe { body(data) };
-        return 1;
-    };
+    // Only the runtime can register what is reduced, where the body looks for it.
+    let Some((runtime, real)) = real else { std::process::abort() };
     fork(runtime, threads, |team| {
         let Some(team) = team else {
             // SAFETY: the caller's call.
