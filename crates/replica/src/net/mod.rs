@@ -17,6 +17,8 @@
 //! | both | does nothing wrong, and nothing at all until one goes on: a dead one never does |
 //! | a majority of the voters at once | goes on while leader and acceptor live; `NoMajority` when one of them is dead |
 //!
+//! A leader accepts itself only while no other member is well: its death is that of both.
+//!
 //! Nodes join later, and in the place of one that is gone: see [`Group::join`]. They take a state over the channels. Voters that
 //! are dead or out are replaced by members that live, up to the number that the group began with; with fewer, an odd number of
 //! them votes. A node that slept until the group put it out comes back by itself, with its sessions ([`Counters::rejoins`]), or
