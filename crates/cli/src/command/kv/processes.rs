@@ -302,7 +302,7 @@ mod tests {
             other => panic!("{other:?}"),
         };
         let error = processes.supervise(&stop, &start, tell).expect_err("none is left");
-        assert!(error.to_string().contains("ended 8 times soon after its start"), "{error}");
+        assert!(error.to_string().contains("ended 9 times soon after its start"), "{error}");
         assert_eq!((begun, ended), (MOST_ENDS, MOST_ENDS + 1));
     }
 }
