@@ -27,8 +27,8 @@ use crate::launcher::Launcher;
 use crate::library::Library;
 use crate::time_variable::seconds_of;
 
-/// The variable with the time for which a process that ends well waits for the others to end, in seconds; as long as it takes
-/// without it.
+/// The variable with the time for which a process that ends well waits for the others to end, in seconds. Without it the
+/// process waits as long as they take; after the loss of a node, for 30 s.
 pub const END_TIMEOUT_VARIABLE: &str = "CORECAST_MPI_END_TIMEOUT";
 /// The time for `MPI_Finalize` once all processes have come.
 const FINALIZE: Duration = Duration::from_secs(30);

@@ -239,8 +239,8 @@ impl Tm {
     }
 
     /// The value of one variable as the last commit left it, outside transactions. Several such values need not belong together;
-    /// they do once nobody runs transactions any more, also where participants were killed: their commits are completed before,
-    /// for which it waits while another process completes them.
+    /// they do once nobody runs transactions any more. If participants were killed amid commits, the call completes these first,
+    /// or waits for the process that does.
     ///
     /// # Errors
     /// [`RunError::Foreign`], [`RunError::Beyond`], and [`RunError::AtServers`] where values are with the servers: there a

@@ -21,9 +21,9 @@ use crate::state::{Replica, State, Types, tell_of};
 pub(crate) const READERS: usize = 2;
 /// The room for the operations of a host's state, in bytes.
 const BULK_BYTES: u64 = 4 << 20;
-/// Entries of the log between two snapshots, and those before a snapshot that are kept for hosts that are a little behind. A
-/// service keeps more; here a host that stands still for a second needs a snapshot.
+/// Entries of the log between two snapshots. A service has more; here a host that stands still for a second needs one.
 const BETWEEN_SNAPSHOTS: u64 = 100;
+/// Entries before a snapshot that are kept for hosts that are a little behind.
 const KEPT: u64 = 20;
 /// The most entries of a message to another voter.
 const MOST_ENTRIES: u64 = 64;

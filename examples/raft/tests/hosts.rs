@@ -10,7 +10,7 @@ fn a_host_is_killed_and_the_others_have_every_write() {
     let errors = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(output.status.success(), "{told}\n{errors}");
     assert!(told.contains("400 writes acknowledged") && told.contains(" leads, and is killed after "), "{told}");
-    assert!(told.contains(" stood still for ") && told.contains("snapshots made and 1 installed"), "{told}");
+    assert!(told.contains(" stood still for "), "{told}");
     assert_eq!(told.matches(": 400 texts, digest ").count(), 6, "two hosts with three replicas each: {told}");
     assert!(told.ends_with("the replicas of the living hosts are equal, and have every write\n"), "{told}");
 }

@@ -8,8 +8,8 @@
 //! was faster in nine of ten rounds. The result is kept, and taken by later groups of the same nodes with as many members on
 //! the same engine.
 //!
-//! The engine's own operations compare neither calls nor lengths, as messages do. Of more than 64 KiB the nodes do so first,
-//! which costs a small share of their time. A group whose race the engine has won for shorter ones does not: members that call
+//! Messages compare calls and lengths; the engine's own operations do not. Before one of more than 64 KiB the nodes compare them
+//! by messages. For shorter ones, which a group takes only where the engine has won its race, they do not: members that call
 //! something else, or with another length, then get wrong values or an error of the engine, or wait for each other without an
 //! end.
 
@@ -102,8 +102,8 @@ impl Member {
     /// # Errors
     /// Those of any operation. A result that cannot be kept is no error.
     ///
-    /// Where the engine's own operation wins for up to 64 KiB, other calls and lengths than those of other members are no longer
-    /// found.
+    /// Where the engine's own operation wins for up to 64 KiB, members no longer find that another one calls something else or
+    /// with another length.
     pub fn race(&mut self, folder: Option<&Path>) -> Result<FarRaces, Error> {
         let path = folder.map(|folder| self.path(folder));
         let kept = path.as_deref().filter(|_| self.rank() == 0).and_then(load);

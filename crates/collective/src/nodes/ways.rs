@@ -53,8 +53,8 @@ impl Ends {
         }
     }
 
-    /// The messages in which the nodes agree on an operation of the engine: that takes several times as long from the last
-    /// class on.
+    /// The messages in which the nodes compare their calls before an operation of the engine. Shorter classes have none, as these
+    /// would take as long as the operation.
     fn agreement(&self, class: usize) -> Vec<Action> {
         if class + 1 == CLASSES.len() { self.place().allreduce_by_doubling() } else { Vec::new() }
     }

@@ -220,7 +220,7 @@ impl MessageClient {
         match error {
             RecvTimeoutError::Timeout if self.memory.is_stopped() => Err(RunError::Stopped),
             RecvTimeoutError::Timeout => {
-                // One that was killed before it had opened its end of the channel is not missed there.
+                // The channel does not report a process that was killed before it had opened its end.
                 self.memory.settle_dead();
                 self.memory.check_usable()
             }

@@ -116,8 +116,8 @@ impl Server {
         }
     }
 
-    /// Looks around where there are no requests. An application that was killed before it had opened its end of the channel is
-    /// not missed there: the server ceases to wait for it.
+    /// Looks for dead participants while there are no requests. The channel does not report an application that was killed before
+    /// it had opened its end, so the server drops it here.
     #[cold]
     fn idle(&mut self) {
         self.table.tidy_when_idle();

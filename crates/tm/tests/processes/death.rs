@@ -357,7 +357,7 @@ fn a_server_killed_while_it_joins_poisons_the_instance() {
     }
 }
 
-/// A supervisor adds up what its children have left, of whom one was killed amid a commit.
+/// A supervisor adds up the values that its children have left; one of them was killed amid a commit.
 #[test]
 fn values_are_loaded_outside_transactions_without_half_of_a_commit() {
     for form in FORMS {

@@ -125,7 +125,7 @@ enum Pending {
 }
 
 impl Pending {
-    /// True if the slot is used, or if it is written.
+    /// True if the step reads or writes the slot; with `is_written`, only if it writes it.
     fn uses(self, slot: Slot, is_written: bool) -> bool {
         match self {
             Self::Send { from } => from == slot && !is_written,
