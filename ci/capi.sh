@@ -17,7 +17,7 @@ profile="${C_LIBRARY_PROFILE:-c-library}"
 make --silent --directory crates/capi install CARGO_TARGET_DIR="$target" PREFIX="$work/usr" PROFILE="$profile"
 library_file="$(readlink -e "$work/usr/lib/libcorecast.so")"
 version="${library_file##*/libcorecast.so.}"
-if ldd "$library_file" | grep -E 'libmpi|libmpich|pmi'; then
+if ldd "$library_file" | grep -E 'mpi|pmi|open-rte'; then
     echo "the C library needs an MPI before it is used" >&2
     exit 1
 fi

@@ -26,7 +26,7 @@ build() {
 
 # The last commit of the code that is built. Launches of other code must not be counted with these.
 code="$(git log -1 --format=%H -- crates testing Cargo.lock)"
-[ -z "$(git status --porcelain -- crates testing Cargo.lock)" ] || code="$code, changed"
+[ -z "$(git status --porcelain -- crates testing Cargo.lock)" ] || code="$code, changed $(git diff HEAD -- crates testing Cargo.lock | sha256sum | head -c 12)"
 mkdir -p "$state"
 if [ -e "$state/code" ] && [ "$(cat "$state/code")" != "$code" ]; then
     echo "$state was begun with the code of $(cat "$state/code"): remove it, or name another folder with STATE"

@@ -37,6 +37,13 @@ at_once="${CORECAST_TM_AT_ONCE:-1}"
 pairs=100000000
 searches=16
 touch "$log"
+# The programs that are run. Parts of others must not be counted with these.
+code="programs $(cat "$programs"/{opacity,search,processes} | sha256sum | head -c 12)"
+if [ -s "$log" ] && ! grep --quiet --fixed-strings --line-regexp "$code" "$log"; then
+    echo "$log was begun with other programs: remove it, or name another file" >&2
+    exit 1
+fi
+[ -s "$log" ] || echo "$code" >"$log"
 
 # Runs the test program $2, whose part is called $1 and is chosen by the environment; notes its words and its end at once.
 part() {

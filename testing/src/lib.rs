@@ -15,5 +15,5 @@ mod skip;
 #[cfg(target_arch = "x86_64")]
 pub mod stepped;
 
-pub use needed::{assert_no_mpi, needed_libraries};
+pub use needed::assert_no_mpi;
 pub use skip::skipped;

@@ -4,12 +4,7 @@ use std::path::Path;
 use std::process::Command;
 
 /// Their names, as `ldd` has them; `None` where there is no `ldd`.
-///
-/// ```no_run
-/// let needed = corecast_testing::needed_libraries("/bin/sh".as_ref()).expect("this system has ldd");
-/// assert!(needed.iter().any(|name| name.starts_with("libc.so")));
-/// ```
-pub fn needed_libraries(file: &Path) -> Option<Vec<String>> {
+fn needed_libraries(file: &Path) -> Option<Vec<String>> {
     let output = Command::new("ldd").arg(file).output().ok()?;
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     let names = text.lines().filter_map(|line| line.split_whitespace().next());

@@ -1,7 +1,7 @@
 //! Launches of which members, a leader or a host are killed in the midst of operations.
 //!
-//! Members that do not lead die one after the other, until only leaders are left: a launch takes longer than a death. Leaders do
-//! where the library goes on without them, until one is left.
+//! Members that do not lead die one after the other, until only leaders are left: a launch takes longer than a death. So do
+//! leaders, until one is left, if the library goes on without them.
 //!
 //! Processes are named by descriptors, which are taken while all of them wait for each other: a number may be that of another
 //! process by the time of the death.

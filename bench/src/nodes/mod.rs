@@ -80,7 +80,7 @@ pub enum NodesWork {
     Kill(Victim),
 }
 
-/// A launch that takes longer is ended: one of random operations, and this much more for each of them. An operation takes up to
+/// The limit of a launch of random operations, and the time that each operation adds to it: an operation takes up to
 /// some tens of milliseconds where many processes share a CPU.
 const CHECK_LIMIT: Duration = Duration::from_secs(120);
 const CHECK_LIMIT_OF_ROUND: Duration = Duration::from_millis(100);

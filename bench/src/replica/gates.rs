@@ -74,11 +74,7 @@ fn of_speed() -> [Rule<ReplicaReport>; 9] {
             write(report, 4)
         }),
         Rule::new(
-            at_least(
-                5.0,
-                "Q7, cut of 1 MB, 2 nodes: p50 of states copied / of digests compared that states keep",
-                SNAP,
-            ),
+            at_least(5.0, "Q7, cut of 1 MB, 2 nodes: p50 of states copied / of kept digests compared", SNAP),
             |report| snapshot(report, &[COMPARED]),
         ),
         Rule::new(at_least(1.0, "Q7, the same with our state written: p50 of states copied / ours", SNAP), |report| {

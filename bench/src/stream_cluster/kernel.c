@@ -6,7 +6,7 @@
  *
  * kernel THREADS
  *
- * lets threads meet at a barrier again and again, and prints such a line: the seconds are those of a million rounds.
+ * lets threads meet at a barrier again and again, and prints such a line: the seconds are those of a million rounds, the barriers those of one timed batch.
  *
  * Each chunk is replaced by the medians of its points, weighted by how many points each of them has, and in the end the medians of
  * those medians are found. The medians of a set are those of a facility location whose price of a facility is searched for until

@@ -2151,8 +2151,8 @@ corecast_status corecast_tm_participant_counts(const corecast_tm_participant *pa
                                                uint64_t *commits,
                                                uint64_t *aborts);
 
-// The value of a word. As of every access: CORECAST_ABORTED if the attempt is over. CORECAST_INVALID_ARGUMENT of a word that
-// there is not: corecast_tm_run writes nothing then and returns the same, whatever the body goes on to do.
+// The value of a word. As of every access: CORECAST_ABORTED if the attempt is over. CORECAST_INVALID_ARGUMENT if there is
+// no such word: corecast_tm_run then writes nothing and returns the same, whatever else the body does.
 corecast_status corecast_tx_read(corecast_tx *tx,
                                  uint32_t word,
                                  uint64_t *value);

@@ -229,8 +229,8 @@ impl From<ReadError> for Failure {
     fn from(error: ReadError) -> Self {
         let status = match error {
             ReadError::Lagging { .. } => Status::Lagging,
-            ReadError::Expelled(_) => Status::Expelled,
-            ReadError::Poisoned { .. } | ReadError::Panicked { .. } => Status::Poisoned,
+            ReadError::Expelled(_) | ReadError::Panicked { .. } => Status::Expelled,
+            ReadError::Poisoned { .. } => Status::Poisoned,
             ReadError::Diverged { .. } => Status::Diverged,
             ReadError::Forked(_) => Status::Forked,
             ReadError::Lost => Status::Died,

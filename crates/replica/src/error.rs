@@ -83,8 +83,9 @@ pub enum OpenError {
     /// The group has stopped.
     #[error("the group has stopped: all replicas panicked at command {0}")]
     Poisoned(Index),
-    /// The state machine panicked at a command that the files hold. Mend it: replicas that ran have applied the command.
-    #[error("the state machine panicked at command {index} in {}", folder.display())]
+    /// The state machine panicked at a command that the files hold, or does not know it. Mend it: replicas that ran have applied
+    /// the command.
+    #[error("the state machine panicked at command {index} in {}, or does not know it", folder.display())]
     Panicked {
         /// The folder of the replica whose files were read.
         folder: PathBuf,

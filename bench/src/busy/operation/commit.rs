@@ -170,12 +170,12 @@ impl CommitEnd for AtBarrier {
     }
 }
 
-/// A channel of words: its sending end.
+/// A sending end of a channel of words.
 pub(super) type Send1 = Box<dyn Fn(u64) -> Result<(), Failure> + Send>;
-/// Its receiving end.
+/// The receiving end of a channel of words.
 pub(super) type Recv1 = Box<dyn Fn() -> Result<u64, Failure> + Send>;
 
-/// The ends of a channel of words, whose sending end there are several of.
+/// The ends of a channel of words: one for each sender, and one that receives.
 pub(super) type Link = (Vec<Send1>, Recv1);
 
 /// A member that has channels: one from member 0 to each other, and one back that all others share.

@@ -94,7 +94,7 @@ struct Transactions {
     accounts: Arc<[TVar<u64>]>,
 }
 
-/// Of messages: with a server beside the members, which no CPU is bound to.
+/// Members that run transactions. In the form of messages there is a server beside them, which is bound to no CPU.
 fn of_transactions(setting: &Setting<'_>, form: Form) -> Bodies {
     let clients = setting.participants();
     let all = clients + usize::from(form == Form::Messages);

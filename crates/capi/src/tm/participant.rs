@@ -134,8 +134,8 @@ c_functions! {
         (counts.commits, counts.aborts())
     }
 
-    /// The value of a word. As of every access: CORECAST_ABORTED if the attempt is over. CORECAST_INVALID_ARGUMENT of a word that
-    /// there is not: corecast_tm_run writes nothing then and returns the same, whatever the body goes on to do.
+    /// The value of a word. As of every access: CORECAST_ABORTED if the attempt is over. CORECAST_INVALID_ARGUMENT if there is
+    /// no such word: corecast_tm_run then writes nothing and returns the same, whatever else the body does.
     safe fn corecast_tx_read(tx: &mut Transaction<'_, '_>, word: u32) -> (value: u64) {
         tx.access(word, |tx, var| tx.read(var))?
     }

@@ -4,8 +4,6 @@
 //! a further line only when its others are full, so `capacity` entries need at most half as many of them. Whether a key
 //! fits depends on the number of keys only, and so is the same on every replica and after a restart.
 
-use corecast_base::prefer_huge_pages;
-
 use super::bucket::{Bucket, ENTRIES, Found, Words, tag_of};
 use super::fingerprint::folded;
 
@@ -43,8 +41,6 @@ impl Table {
         let len = chains + capacity.div_ceil(ENTRIES);
         let mut lines = Vec::new();
         lines.try_reserve_exact(len).map_err(|_| NoMemory)?;
-        // Keys lie all over the lines: with small pages, each read is a page of its own.
-        prefer_huge_pages(lines.spare_capacity_mut());
         lines.resize_with(len, Bucket::default);
         Ok(Self { lines: lines.into_boxed_slice(), mask: chains - 1 })
     }

@@ -73,7 +73,7 @@ pub use counters::Counters;
 pub use group::Group;
 pub use status::Status;
 
-/// The message of these bytes, written anew; `None` if they are those of none in a group of `nodes` nodes. For fuzz targets.
+/// Decodes a message of a group of `nodes` nodes and encodes it again; `None` if the bytes are no such message. For fuzz targets.
 #[doc(hidden)]
 #[must_use]
 pub fn rewritten(bytes: &[u8], nodes: usize) -> Option<Vec<u8>> {

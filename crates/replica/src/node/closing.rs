@@ -113,7 +113,7 @@ mod tests {
         }
     }
 
-    /// The arena of a session's node is not given away to requests that come after the session's end.
+    /// Requests that come after their session's end keep no room of the arena.
     #[test]
     fn a_request_of_a_session_that_has_ended_takes_no_room() {
         let group = group();

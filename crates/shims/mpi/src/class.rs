@@ -49,7 +49,7 @@ impl Class {
     }
 }
 
-/// Aliases have the name of one of both, which libraries may choose.
+/// A type with two names is here under both: libraries differ in which one they report.
 const NAMES: [(Class, &[&str]); 7] = [
     (
         Class::CInteger,

@@ -9,7 +9,8 @@ use crate::real::Real;
 /// As [`Real`], for functions of runtimes of which a process can have several, such as those in Python's wheels, which are loaded
 /// privately: callers in different objects may mean different ones.
 ///
-/// The function that was found is remembered for each object until a library is [unloaded](crate::unload).
+/// The function that was found is remembered for each object until a library is [unloaded](crate::unload). A first call from an
+/// object asks the loader, which takes the loader's lock, and may allocate: 16 objects have room without.
 #[derive(Debug)]
 pub struct RealOfCallers {
     real: Real,

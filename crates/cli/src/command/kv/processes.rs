@@ -20,7 +20,7 @@ use crate::failure::Failure;
 const WELL: Duration = Duration::from_secs(10);
 /// The delay before a process that ended soon, or could not be started, is started again; it doubles each time.
 const DELAY: Duration = Duration::from_millis(50);
-/// After this many ends in a row, each soon after the start, the process is given up.
+/// A process that ends soon after its start is started again this many times in a row; then it is given up.
 const MOST_ENDS: u32 = 8;
 /// How long processes may take to stop before they are killed.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -155,8 +155,7 @@ impl Processes {
             }
             if !self.slots.iter().any(|slot| slot.running.is_some() || slot.awaits_start()) {
                 let ends = self.slots[number].ends;
-                let words =
-                    format!("replica {number} ended {ends} times soon after its start, the last {}", told(status));
+                let words = format!("replica {number} ended {ends} times in a row, the last {}", told(status));
                 return Err(Failure::environment(words));
             }
             tell(&Event::GivenUp { slot: number });
@@ -302,7 +301,7 @@ mod tests {
             other => panic!("{other:?}"),
         };
         let error = processes.supervise(&stop, &start, tell).expect_err("none is left");
-        assert!(error.to_string().contains("ended 9 times soon after its start"), "{error}");
+        assert!(error.to_string().contains("ended 9 times in a row"), "{error}");
         assert_eq!((begun, ended), (MOST_ENDS, MOST_ENDS + 1));
     }
 }

@@ -108,9 +108,11 @@ impl Arguments {
         let failed = |error| Failure::environment(format!("cannot start the process of replica {slot}: {error}"));
         let listener: OwnedFd = bound.listener().try_clone().map_err(failed)?.into();
         let mut command = Command::new(own_program::path()?);
-        command.args(["kv", "replica", name]).args(self.store.words()).args(["--slot", &slot.to_string()]);
+        command.args(["kv", "replica"]).args(self.store.words()).args(["--slot", &slot.to_string()]);
         // Only if nobody else may have the store: a group that has lost the host of its name is not found for a moment.
         command.args(is_alone.then_some("--found"));
+        // A name may begin with a hyphen.
+        command.args(["--", name]);
         command.process_group(0).stdin(Stdio::from(listener)).stdout(Stdio::piped());
         command.spawn().map_err(failed)
     }

@@ -131,10 +131,11 @@ fn read<S: StateMachine>(replica: &Path, group: u64, initial: S) -> Result<Recov
         for record in wal.replay(count)? {
             let record = record?;
             if let Some((&OPERATION, operation)) = record.bytes.split_first() {
-                let what = || invalid(format!("command {} in {} is no operation", record.index, replica.display()));
-                let op = S::Op::decode(operation).ok_or_else(what)?;
+                let panicked = || OpenError::Panicked { folder: replica.to_owned(), index: record.index };
+                // Its checksum is right: another version of the program has written it.
+                let op = S::Op::decode(operation).ok_or_else(panicked)?;
                 let applied = catch_unwind(AssertUnwindSafe(|| machine.apply(record.index, &op)));
-                applied.map_err(|_| OpenError::Panicked { folder: replica.to_owned(), index: record.index })?;
+                applied.map_err(|_| panicked())?;
             }
             count = record.index + 1;
         }

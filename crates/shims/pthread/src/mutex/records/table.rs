@@ -232,8 +232,8 @@ impl Level {
             handle_alloc_error(layout);
         }
         // ORDERING: Release, pairs with the Acquire in lists; Relaxed where another thread was first [level-open]
-        let exchange = (Ordering::Release, Ordering::Relaxed);
-        if self.lists.compare_exchange(ptr::null_mut(), lists.cast(), exchange.0, exchange.1).is_err() {
+        let opened = self.lists.compare_exchange(ptr::null_mut(), lists.cast(), Ordering::Release, Ordering::Relaxed);
+        if opened.is_err() {
             // SAFETY: allocated above, and seen by nobody else.
             unsafe { dealloc(lists, layout) };
         }
