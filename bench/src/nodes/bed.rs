@@ -39,7 +39,9 @@ impl Bed {
         let folder = folder.map_err(|error| format!("a temporary folder cannot be made: {error}"))?;
         sweep();
         let bed = Self { prefix: format!("{PREFIX}{}", std::process::id()), hosts, folder };
-        bed.write_files().map_err(|error| format!("the agent cannot be written: {error}"))?;
+        let meeting = SocketDir::of_user();
+        meeting.make().map_err(|error| error.to_string())?;
+        bed.write_files(meeting.path()).map_err(|error| format!("the agent cannot be written: {error}"))?;
         bed.make_switch()?;
         (1..=hosts).try_for_each(|host| bed.make_host(host))?;
         Ok(bed)
@@ -65,17 +67,15 @@ impl Bed {
         ip(&["-n", &namespace, "link", "set", "eth0", "up"])
     }
 
-    fn write_files(&self) -> std::io::Result<()> {
+    fn write_files(&self, meeting: &Path) -> std::io::Result<()> {
         let names = (0..=self.hosts).map(|host| format!("{} {}\n", address(host), name(host)));
         let names: String = std::iter::once("127.0.0.1 localhost\n".to_owned()).chain(names).collect();
         fs::write(self.path("hosts"), names)?;
         // No host answers there, which a launcher learns at once; it would wait for seconds for a server that it cannot reach.
         fs::write(self.path("resolv.conf"), "nameserver 127.0.0.1\n")?;
-        let meeting = SocketDir::of_user().path().to_owned();
-        fs::create_dir_all(&meeting)?;
         let agent = self.agent();
         let mut file = fs::File::create(&agent)?;
-        file.write_all(self.agent_text(&meeting).as_bytes())?;
+        file.write_all(self.agent_text(meeting).as_bytes())?;
         fs::set_permissions(&agent, fs::Permissions::from_mode(0o755))
     }
 

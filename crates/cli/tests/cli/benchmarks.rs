@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use crate::program::{Program, Run};
@@ -10,13 +10,20 @@ use crate::program::{Program, Run};
 /// A copy of the program in a folder of its own, with `corecast-bench` beside it if there is a script for it.
 fn copy(program: &Program, script: Option<&str>) -> PathBuf {
     let path = program.path("corecast");
-    fs::copy(crate::PROGRAM, &path).expect("copied");
+    copy_file(crate::PROGRAM.as_ref(), &path);
     if let Some(script) = script {
-        let bench = program.path("corecast-bench");
-        fs::write(&bench, script).expect("written");
-        fs::set_permissions(&bench, fs::Permissions::from_mode(0o755)).expect("its mode");
+        let (draft, bench) = (program.path("draft"), program.path("corecast-bench"));
+        fs::write(&draft, script).expect("written");
+        fs::set_permissions(&draft, fs::Permissions::from_mode(0o755)).expect("its mode");
+        copy_file(&draft, &bench);
     }
     path
+}
+
+/// Has another process copy the file: a process that another test forks meanwhile would inherit a file open for writing, and
+/// no program starts from such a file.
+fn copy_file(from: &Path, to: &Path) {
+    assert!(Command::new("cp").args([from, to]).status().expect("cp starts").success());
 }
 
 fn run(path: &PathBuf, arguments: &[&str]) -> Run {
