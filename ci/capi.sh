@@ -64,8 +64,8 @@ run() {
         "$target/debug/corecast" plan --op broadcast --json >"$work/plan.json"
         arguments=("$work/plan.json")
     fi
-    LD_LIBRARY_PATH="$work/usr/lib" timeout 60 "${launcher[@]}" "$program" "${arguments[@]}" | tee "$work/out"
-    tail -n 1 "$work/out" | grep -Eq "$(expect "$name")"
+    LD_LIBRARY_PATH="$work/usr/lib" timeout 60 "${launcher[@]}" "$program" "${arguments[@]}" | tee "$program.output"
+    tail -n 1 "$program.output" | grep -Eq "$(expect "$name")"
 }
 
 # An example of several machines with a process on each of two nodes, under every MPI that is installed.
@@ -83,8 +83,8 @@ run_on_two_nodes() {
         echo "-- $name, on two nodes by $launcher"
         local options=(-n 2)
         [ "$launcher" = mpiexec.mpich ] || options+=(--allow-run-as-root --oversubscribe --bind-to none)
-        LD_LIBRARY_PATH="$work/usr/lib" timeout 60 "$launcher" "${options[@]}" "$work/$name" >"$work/out"
-        grep -Eq "$expected" "$work/out" || { cat "$work/out"; exit 1; }
+        LD_LIBRARY_PATH="$work/usr/lib" timeout 60 "$launcher" "${options[@]}" "$work/$name" >"$work/$name.output"
+        grep -Eq "$expected" "$work/$name.output" || { cat "$work/$name.output"; exit 1; }
     done
 }
 
@@ -104,7 +104,9 @@ else
     echo "SKIPPED: C interface: no static C library, or no pkg-config"
 fi
 
-for source in crates/capi/examples/*.c; do
+# An example in C: linked with the shared library, and as C++ with the static one.
+try_c() {
+    local source="$1" name
     name="$(basename "$source" .c)"
     echo "-- $name, as C11"
     cc -std=c11 "${strict[@]}" "$source" -o "$work/$name" "${library[@]}"
@@ -112,22 +114,35 @@ for source in crates/capi/examples/*.c; do
     [[ "$name" != far_* ]] || run_on_two_nodes "$name"
     if command -v c++ >/dev/null; then
         echo "-- $name, as C++17, linked statically"
-        c++ -std=c++17 "${strict[@]}" -x c++ "$source" -x none -o "$work/$name-cpp" "-I$work/usr/include" \
+        c++ -std=c++17 "${strict[@]}" -x c++ "$source" -x none -o "$work/$name-static" "-I$work/usr/include" \
             "$work/usr/lib/libcorecast.a" -lutil -lrt -lpthread -lm -ldl -lc
-        run "$name" "$work/$name-cpp"
+        run "$name" "$work/$name-static"
     else
         echo "SKIPPED: C interface: no C++ compiler"
     fi
-done
+}
 
-if command -v c++ >/dev/null; then
-    for source in crates/capi/examples/*.cpp; do
-        name="$(basename "$source" .cpp)"
-        echo "-- $name, written in C++"
-        c++ -std=c++17 "${strict[@]}" "$source" -o "$work/$name-cpp" "${library[@]}"
-        run "$name" "$work/$name-cpp"
-    done
-fi
+try_cpp() {
+    local source="$1" name
+    command -v c++ >/dev/null || return 0
+    name="$(basename "$source" .cpp)"
+    echo "-- $name, written in C++"
+    c++ -std=c++17 "${strict[@]}" "$source" -o "$work/$name-cpp" "${library[@]}"
+    run "$name" "$work/$name-cpp"
+}
+
+# Two at a time; what each says comes out in one piece.
+begun=()
+for source in crates/capi/examples/*.{c,cpp}; do
+    (
+        said="$work/$(basename "$source").said"
+        trap 'cat "$said"' EXIT
+        "try_${source##*.}" "$source" >"$said" 2>&1
+    ) &
+    begun+=("$!")
+    [ "${#begun[@]}" = 1 ] || wait "${begun[-2]}"
+done
+wait "${begun[-1]}"
 
 if command -v cmake >/dev/null; then
     echo "-- found by CMake"
