@@ -4,7 +4,7 @@
 //! interface small ones in the width of an address. Both the engine and the preload object of `shims/mpi` read this table. A test
 //! compares it with the headers that are installed. Source: MPI Forum, MPI 5.0, chapter on the application binary interface.
 
-use std::ffi::{CStr, c_int, c_void};
+use std::ffi::{CStr, c_char, c_int, c_void};
 use std::fmt;
 
 /// A handle of any interface: an address or a number.
@@ -182,10 +182,10 @@ pub struct Constants {
 }
 
 impl Constants {
-    /// The constants of the library there; `None` if it lacks one.
+    /// The constants of the library there; `None` if it lacks one, or its interface is unknown.
     #[must_use]
     pub fn of(symbols: &dyn Symbols) -> Option<Self> {
-        let abi = Abi::of(symbols);
+        let abi = Abi::of(symbols)?;
         let handle = |predefined: &Predefined| abi.handle(predefined, symbols);
         let [comm_world, comm_self, comm_null, datatype_null, byte, request_null, errors_return] =
             all(HANDLES.each_ref().map(handle))?;
@@ -256,14 +256,17 @@ struct Numbers {
 }
 
 impl Abi {
-    /// The interface of the library there. Libraries of the standard interface have that in their names, as their functions are
-    /// those of the others.
+    /// The interface of the library there; `None` if it is none of the three. Libraries of the standard interface have that in
+    /// their names, as their functions are those of the others; MPICH and its kin say in their version that they are.
     #[must_use]
-    pub fn of(symbols: &dyn Symbols) -> Self {
+    pub fn of(symbols: &dyn Symbols) -> Option<Self> {
         if symbols.file_name().is_some_and(|name| name.starts_with("libmpi_abi.")) {
-            return Self::Standard;
+            return Some(Self::Standard);
         }
-        if symbols.variable(c"ompi_mpi_byte").is_null() { Self::Mpich } else { Self::OpenMpi }
+        if !symbols.variable(c"ompi_mpi_byte").is_null() {
+            return Some(Self::OpenMpi);
+        }
+        is_of_mpich(&version(symbols)?).then_some(Self::Mpich)
     }
 
     fn handle(self, predefined: &Predefined, symbols: &dyn Symbols) -> Option<Handle> {
@@ -291,6 +294,32 @@ impl Abi {
             status_source: status_source as usize,
         }
     }
+}
+
+/// The room for a version, in bytes: the largest `MPI_MAX_LIBRARY_VERSION_STRING` is 8,192.
+const MAX_VERSION: usize = 16_384;
+
+/// What the library says of itself, which it may be asked before it is initialised.
+fn version(symbols: &dyn Symbols) -> Option<String> {
+    let found = symbols.function(c"PMPI_Get_library_version");
+    if found.is_null() {
+        return None;
+    }
+    // SAFETY: the MPI standard gives the function of this name this signature.
+    let ask = unsafe { std::mem::transmute::<*mut c_void, unsafe extern "C" fn(*mut c_char, *mut c_int) -> c_int>(found) };
+    let (mut text, mut length) = (vec![0u8; MAX_VERSION], 0);
+    // SAFETY: room for the longest version and for its length.
+    if unsafe { ask(text.as_mut_ptr().cast(), &mut length) } != SUCCESS {
+        return None;
+    }
+    let text = CStr::from_bytes_until_nul(&text).ok()?;
+    Some(text.to_string_lossy().into_owned())
+}
+
+/// True of the libraries that share MPICH's interface. MPItrampoline and others that wrap MPICH name it further behind.
+fn is_of_mpich(version: &str) -> bool {
+    let names = ["MPICH", "Intel(R) MPI", "MVAPICH", "ParaStation MPI"];
+    names.iter().any(|name| version.starts_with(name)) || version.starts_with("MPI VERSION") && version.contains("CRAY MPICH")
 }
 
 fn all<const N: usize>(handles: [Option<Handle>; N]) -> Option<[Handle; N]> {
@@ -388,12 +417,22 @@ mod tests {
         }
     }
 
-    /// A library without symbols whose file has this name.
+    /// A library whose file has this name, and which says that it is MPICH.
     struct Named(&'static str);
 
+    unsafe extern "C" fn version_of_mpich(text: *mut c_char, length: *mut c_int) -> c_int {
+        let version = c"MPICH Version:\t4.0.2";
+        // SAFETY: the caller has room for a version.
+        unsafe { text.copy_from(version.as_ptr(), version.count_bytes() + 1) };
+        // SAFETY: and for its length.
+        unsafe { *length = version.count_bytes() as c_int };
+        SUCCESS
+    }
+
     impl Symbols for Named {
-        fn function(&self, _name: &CStr) -> *mut c_void {
-            std::ptr::null_mut()
+        fn function(&self, name: &CStr) -> *mut c_void {
+            let is_asked = name == c"PMPI_Get_library_version";
+            if is_asked { version_of_mpich as *mut c_void } else { std::ptr::null_mut() }
         }
 
         fn variable(&self, _name: &CStr) -> *mut c_void {
@@ -402,6 +441,17 @@ mod tests {
 
         fn file_name(&self) -> Option<String> {
             Some(self.0.to_owned())
+        }
+    }
+
+    #[test]
+    fn libraries_that_wrap_or_rebuild_mpi_are_not_taken_for_mpich() {
+        for version in ["MPICH Version:\t4.0.2", "Intel(R) MPI Library 2021.8 for Linux* OS", "MVAPICH2 Version      :\t2.3.7"] {
+            assert!(is_of_mpich(version), "{version}");
+        }
+        assert!(is_of_mpich("MPI VERSION    : CRAY MPICH version 8.1.25 (ANL base 3.4a2)"));
+        for version in ["HPE MPT 2.23", "MPItrampoline 5.0.0, using MPIwrapper, wrapping: MPICH Version: 4.0", "Microsoft MPI", ""] {
+            assert!(!is_of_mpich(version), "{version}");
         }
     }
 

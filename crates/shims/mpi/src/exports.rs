@@ -1,14 +1,22 @@
 //! The functions that C programs call, under the names of the MPI standard.
 
-use std::ffi::{c_int, c_void};
+use std::ffi::{CStr, c_int, c_void};
 
 use crate::communicator;
-use crate::library::{Handle, Library};
+use crate::library::{Elsewhere, Handle, Library};
 use crate::operation::{self, Broadcast, Reduction};
 use crate::statistics;
 
 /// The error where the process has no MPI library to pass a call on to: `MPI_ERR_OTHER` of most.
-const NO_LIBRARY: c_int = 16;
+pub(crate) const NO_LIBRARY: c_int = 16;
+
+/// The name with this text, which ends in a zero.
+const fn name_of(text: &'static str) -> &'static CStr {
+    match CStr::from_bytes_with_nul(text.as_bytes()) {
+        Ok(name) => name,
+        Err(_) => panic!("one zero, at the end"),
+    }
+}
 
 /// Exports a function that the library has as `$real`, and counts its calls: `$served` serves a call or returns `None`, and
 /// then the library gets it. The handles among the arguments are made as the library wants them.
@@ -21,7 +29,17 @@ macro_rules! export {
         /// - As the MPI standard says of the function.
         #[unsafe(no_mangle)]
         pub(crate) unsafe extern "C" fn $name($($argument: $type),*) -> c_int {
-            let Some($library) = Library::get() else { return NO_LIBRARY };
+            let Some($library) = Library::get() else {
+                static REAL: Elsewhere = Elsewhere::new(name_of(concat!(stringify!($name), "\0")));
+                let real = REAL.get($name as *const c_void);
+                if real.is_null() {
+                    return NO_LIBRARY;
+                }
+                // SAFETY: the library's function of this name, which has this signature.
+                let real = unsafe { std::mem::transmute::<*mut c_void, unsafe extern "C" fn($($type),*) -> c_int>(real) };
+                // SAFETY: the caller's arguments.
+                return unsafe { real($($argument),*) };
+            };
             let Some(real) = $real else { return NO_LIBRARY };
             $(let $handle = $library.constants.handle($handle);)*
             let served = if $library.serves { $served } else { None };
@@ -91,8 +109,18 @@ export! {
 /// - As the MPI standard says of the function.
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn MPI_Finalize() -> c_int {
-    let Some(library) = Library::get() else { return NO_LIBRARY };
-    communicator::stop();
-    // SAFETY: the caller's arguments.
-    unsafe { (library.functions.finalize)() }
+    static REAL: Elsewhere = Elsewhere::new(c"MPI_Finalize");
+    if let Some(library) = Library::get() {
+        communicator::stop();
+        // SAFETY: the library's own function.
+        return unsafe { (library.functions.finalize)() };
+    }
+    let real = REAL.get(MPI_Finalize as *const c_void);
+    if real.is_null() {
+        return NO_LIBRARY;
+    }
+    // SAFETY: the library's function of this name, which has this signature.
+    let real = unsafe { std::mem::transmute::<*mut c_void, unsafe extern "C" fn() -> c_int>(real) };
+    // SAFETY: it takes nothing.
+    unsafe { real() }
 }

@@ -6,6 +6,7 @@
 use std::ffi::{CStr, CString, c_int, c_void};
 use std::mem::MaybeUninit;
 use std::ptr;
+use std::sync::OnceLock;
 
 use corecast_mpi_engine::abi::Symbols;
 
@@ -74,6 +75,60 @@ impl Symbols for Source {
         let first = symbol(libc::RTLD_DEFAULT, name);
         if first.is_null() { symbol(self.functions, name) } else { first }
     }
+}
+
+/// The function of a name that is not ours, for calls that pass without a look at them. Looked for once.
+pub(crate) struct Elsewhere {
+    name: &'static CStr,
+    /// Its address, 0 if there is none.
+    found: OnceLock<usize>,
+}
+
+impl Elsewhere {
+    pub(crate) const fn new(name: &'static CStr) -> Self {
+        Self { name, found: OnceLock::new() }
+    }
+
+    /// The function behind `own` in the loader's order, or of an object that was loaded privately; null if there is none.
+    pub(crate) fn get(&self, own: *const c_void) -> *mut c_void {
+        let found = *self.found.get_or_init(|| {
+            let _errno = corecast_preload::Errno::keep();
+            let next = symbol(libc::RTLD_NEXT, self.name);
+            if !next.is_null() {
+                return next.addr();
+            }
+            let others = names_of_objects();
+            others.iter().find_map(|name| of_object(name, self.name, own.addr())).unwrap_or(0)
+        });
+        std::ptr::with_exposed_provenance_mut(found)
+    }
+}
+
+/// The address of this symbol in an object that is loaded, if it is not `own`.
+fn of_object(object: &CStr, name: &CStr, own: usize) -> Option<usize> {
+    // SAFETY: a text; the object is loaded already, so no code of it runs. The handle is kept: the function is called later.
+    let object = unsafe { libc::dlopen(object.as_ptr(), libc::RTLD_NOLOAD | libc::RTLD_LAZY) };
+    if object.is_null() {
+        return None;
+    }
+    let found = symbol(object, name).addr();
+    if found != 0 && found != own {
+        return Some(found);
+    }
+    // SAFETY: opened above.
+    unsafe { libc::dlclose(object) };
+    None
+}
+
+/// The addresses of these variables in the loader's order and in every object that is loaded.
+pub(crate) fn everywhere(names: &[&CStr]) -> Vec<usize> {
+    let objects = names_of_objects();
+    let of_objects = objects.iter().flat_map(|object| names.iter().filter_map(|name| of_object(object, name, 0)));
+    let in_order = names.iter().map(|name| symbol(libc::RTLD_DEFAULT, name).addr());
+    let mut found: Vec<usize> = in_order.filter(|&address| address != 0).chain(of_objects).collect();
+    found.sort_unstable();
+    found.dedup();
+    found
 }
 
 fn symbol(object: *mut c_void, name: &CStr) -> *mut c_void {

@@ -20,11 +20,13 @@ corecast_mpi_engine::mpi_functions! {
     allreduce c"PMPI_Allreduce" (*const c_void, *mut c_void, c_int, Handle, Handle, Handle);
     barrier c"PMPI_Barrier" (Handle);
     broadcast c"PMPI_Bcast" (*mut c_void, c_int, Handle, c_int, Handle);
+    comm_call_errhandler c"PMPI_Comm_call_errhandler" (Handle, c_int);
     comm_create_keyval c"PMPI_Comm_create_keyval" (CopyAttribute, DeleteAttribute, *mut c_int, *mut c_void);
     comm_dup c"PMPI_Comm_dup" (Handle, *mut Handle);
     comm_get_attr c"PMPI_Comm_get_attr" (Handle, c_int, *mut *mut c_void, *mut c_int);
     comm_rank c"PMPI_Comm_rank" (Handle, *mut c_int);
     comm_set_attr c"PMPI_Comm_set_attr" (Handle, c_int, *mut c_void);
+    comm_set_errhandler c"PMPI_Comm_set_errhandler" (Handle, Handle);
     comm_size c"PMPI_Comm_size" (Handle, *mut c_int);
     comm_test_inter c"PMPI_Comm_test_inter" (Handle, *mut c_int);
     finalize c"PMPI_Finalize" ();

@@ -14,6 +14,7 @@ use std::sync::OnceLock;
 use corecast_mpi_engine::abi::Operation;
 pub(crate) use corecast_mpi_engine::abi::{Constants, Handle, SUCCESS};
 use find::Source;
+pub(crate) use find::{Elsewhere, everywhere};
 use functions::Functions;
 
 use crate::settings::Settings;
@@ -28,7 +29,8 @@ pub(crate) struct Library {
 }
 
 impl Library {
-    /// The library of this process; `None` if there is none, or it lacks something. It is looked for once.
+    /// The library of this process; `None` if there is none, it lacks something, or its interface is unknown: its calls are then
+    /// passed on unseen. It is looked for once.
     #[inline]
     pub(crate) fn get() -> Option<&'static Self> {
         static LIBRARY: OnceLock<Option<Library>> = OnceLock::new();
@@ -41,6 +43,14 @@ impl Library {
         let source = Source::find()?;
         let (constants, functions) = (Constants::of(&source)?, Functions::find(&source).ok()?);
         Some(Self { serves: Settings::get().serves, constants, functions, source })
+    }
+
+    /// Calls the error handler of a communicator, and returns the code where that returns.
+    #[cold]
+    pub(crate) fn raise(&self, comm: Handle, code: c_int) -> c_int {
+        // SAFETY: the library's own function.
+        let _ = unsafe { (self.functions.comm_call_errhandler)(comm, code) };
+        code
     }
 
     /// Combines these bytes of all ranks by a bitwise or.

@@ -43,7 +43,7 @@ pub(crate) fn broadcast(library: &'static Library, call: Broadcast, comm: Handle
     if datatype.is_contiguous() && call.buffer.is_null() && len > 0 {
         return None;
     }
-    serve(
+    let code = serve(
         library,
         comm,
         |crowd| pays(Kind::Broadcast, len, crowd, library),
@@ -68,7 +68,8 @@ pub(crate) fn broadcast(library: &'static Library, call: Broadcast, comm: Handle
             }
             Ok(Some(result.err().unwrap_or(SUCCESS)))
         },
-    )
+    )?;
+    Some(checked(code).err().map_or(SUCCESS, |code| library.raise(comm, code)))
 }
 
 fn broadcast_bytes(member: &mut Member, root: usize, data: *mut u8, len: usize) -> Result<(), Error> {
@@ -133,7 +134,11 @@ unsafe fn send_to_self(
         let mut dup = 0;
         // SAFETY: the library's own function, and a place for the handle.
         checked(unsafe { (library.functions.comm_dup)(library.constants.comm_self, &mut dup) })?;
-        *own = Some(library.constants.handle(dup));
+        let dup = library.constants.handle(dup);
+        // Its errors are for the handler of the communicator that the program broadcasts in.
+        // SAFETY: the library's own function and handles.
+        checked(unsafe { (library.functions.comm_set_errhandler)(dup, library.constants.errors_return) })?;
+        *own = Some(dup);
     }
     let comm = own.expect("it was just made");
     let ignore = library.constants.status_ignore as *mut c_void;

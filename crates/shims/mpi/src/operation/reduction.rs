@@ -71,10 +71,10 @@ pub(crate) fn reduce(library: &'static Library, call: Reduction, root: c_int, co
                 return Ok(None);
             };
             let is_root = served.member.rank() == root;
-            if checked.from.is_null() || is_root && checked.into.is_null() && checked.count > 0 {
-                return Ok(None);
-            }
             if checked.count > 0 {
+                if checked.from.is_null() || is_root && checked.into.is_null() {
+                    return Ok(None);
+                }
                 reduce_checked(served, &checked, root)?;
             }
             Ok(Some(SUCCESS))

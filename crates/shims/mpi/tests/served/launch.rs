@@ -22,6 +22,8 @@ pub(crate) struct Mpi {
 /// MPIs by the names that Debian gives their commands.
 const KNOWN: [(&str, &str, &str); 2] =
     [("Open MPI", "mpicc.openmpi", "mpirun.openmpi"), ("MPICH", "mpicc.mpich", "mpiexec.mpich")];
+/// Their compilers of Fortran.
+const FORTRAN: [&str; KNOWN.len()] = ["mpifort.openmpi", "mpifort.mpich"];
 
 /// Every MPI that is installed; says which are not.
 pub(crate) fn installed(what: &str) -> Vec<Mpi> {
@@ -77,13 +79,27 @@ impl fmt::Display for Mpi {
     }
 }
 
-/// The Fortran program, built for Open MPI; `None` if its compiler is missing.
-pub(crate) fn fortran_program(folder: &Path) -> Option<PathBuf> {
-    let program = folder.join("fortran");
+/// The Fortran program of an MPI, and a library of the same; `None` if the compiler is missing.
+pub(crate) fn fortran_program(mpi: &Mpi, folder: &Path) -> Option<[PathBuf; 2]> {
+    let compiler = FORTRAN[usize::from(!mpi.is_open_mpi())];
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/served/program.f90");
-    let built = Command::new("mpifort.openmpi").arg("-o").arg(&program).arg(source).output().ok()?;
-    // The wrapper is there without the compiler that it calls.
-    built.status.success().then_some(program)
+    let build = |name: &str, options: &[&str]| {
+        let file = folder.join(format!("{name}-{compiler}"));
+        let built = Command::new(compiler).args(options).arg("-o").arg(&file).arg(&source).output().ok()?;
+        // The wrapper is there without the compiler that it calls.
+        built.status.success().then_some(file)
+    };
+    Some([build("program", &[])?, build("library", &["-shared", "-fPIC"])?])
+}
+
+/// The program that opens a library privately.
+pub(crate) fn private_program(folder: &Path) -> PathBuf {
+    let program = folder.join("private");
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/served/private.c");
+    let built = Command::new("cc").arg("-o").arg(&program).arg(source).arg("-ldl").output();
+    let built = built.expect("the compiler behind that of MPI runs");
+    assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
+    program
 }
 
 /// The library that refuses threads to the object.

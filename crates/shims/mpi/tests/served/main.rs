@@ -5,7 +5,7 @@
 mod launch;
 mod many_launches;
 
-use launch::{Mpi, Run, fortran_program, installed, refusing_library};
+use launch::{Mpi, Run, fortran_program, installed, private_program, refusing_library};
 
 /// The numbers of ranks with which most cases run; this may be more than there are CPUs.
 const RANKS: [usize; 3] = [2, 3, 4];
@@ -153,14 +153,20 @@ fn ranks_in_different_namespaces_pass_all_calls_on() {
 #[test]
 fn fortran_programs_are_served() {
     let folder = tempfile::tempdir().expect("a folder");
-    for mpi in installed("fortran").into_iter().filter(Mpi::is_open_mpi) {
-        let Some(program) = fortran_program(folder.path()) else {
-            return corecast_testing::skipped("a Fortran program", "mpifort.openmpi or gfortran is missing");
+    let private = private_program(folder.path());
+    for mpi in installed("fortran") {
+        let Some([program, library]) = fortran_program(&mpi, folder.path()) else {
+            corecast_testing::skipped(&format!("a Fortran program under {mpi}"), "mpifort or gfortran is missing");
+            continue;
         };
-        let told = Run::of(&mpi, "fortran", 2).of_program(program).finish();
-        assert!(told.is_success && told.output.contains("ok"), "{mpi}: {told:?}");
-        for function in ["MPI_Barrier", "MPI_Bcast", "MPI_Reduce", "MPI_Allreduce"] {
-            assert!(told.served(function) > 0, "{mpi}: {told:?}");
+        let library = library.to_str().expect("the name of a temporary folder is text");
+        let linked = Run::of(&mpi, "fortran", 2).of_program(program).finish();
+        let opened = Run::of(&mpi, library, 2).of_program(private.clone()).finish();
+        for told in [linked, opened] {
+            assert!(told.is_success && told.output.contains("ok"), "{mpi}: {told:?}");
+            for function in ["MPI_Barrier", "MPI_Bcast", "MPI_Reduce", "MPI_Allreduce"] {
+                assert!(told.served(function) > 0, "{mpi}: {told:?}");
+            }
         }
     }
 }

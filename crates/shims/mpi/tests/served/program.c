@@ -317,6 +317,9 @@ static void wrong(void) {
     MPI_Comm comm;
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
     MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+    MPI_Datatype uncommitted;
+    MPI_Type_vector(2, 1, 2, MPI_INT, &uncommitted);
+    int pairs[4] = {0};
     for (int round = 0; round < 40; round++) {
         int value = 1, result, class;
         MPI_Barrier(comm);
@@ -328,6 +331,9 @@ static void wrong(void) {
         CHECK(class == MPI_ERR_COUNT);
         MPI_Error_class(MPI_Bcast(&value, 1, MPI_DATATYPE_NULL, 0, comm), &class);
         CHECK(class == MPI_ERR_TYPE);
+        MPI_Error_class(MPI_Bcast(pairs, 1, uncommitted, 0, comm), &class);
+        CHECK(class == MPI_ERR_TYPE);
+        CHECK(MPI_Reduce(rank == 1 ? NULL : &value, &result, 0, MPI_INT, MPI_SUM, 0, comm) == MPI_SUCCESS);
         double number = 1, bits;
         MPI_Error_class(MPI_Allreduce(&number, &bits, 1, MPI_DOUBLE, MPI_BAND, comm), &class);
         CHECK(class == MPI_ERR_OP);

@@ -1,5 +1,9 @@
 ! Barriers, broadcasts and reductions of a Fortran program, in place and not.
 program served
+    call run_served()
+end program served
+
+subroutine run_served()
     use mpi
     implicit none
     integer :: rank, ranks, ierror, round, place, total
@@ -24,4 +28,4 @@ program served
     end do
     call MPI_FINALIZE(ierror)
     if (rank == 0) print *, 'ok'
-end program served
+end subroutine run_served
