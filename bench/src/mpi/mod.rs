@@ -4,6 +4,8 @@
 //! every operation is checked before it is timed. Barriers are timed back to back, operations with a root and allreduces in
 //! windows that all ranks begin at one time and that end with the last of them.
 
+#[path = "../../../crates/shims/mpi/src/operation/lengths.rs"]
+mod lengths;
 mod published;
 
 use corecast::machine::Machine;
@@ -15,6 +17,7 @@ use corecast_race::report::{Group, Timing};
 use corecast_race::{Op, collectives};
 use serde::Serialize;
 
+use self::lengths::{Crowd, Kind, LIMIT_BYTES, left_to_library};
 use crate::published::PublishedFigure;
 use crate::rules::{Rule, at_least, at_most, judge_beside};
 use crate::stats::{geometric_mean, most};
@@ -87,7 +90,7 @@ pub struct MpiRow {
 
 /// Races every library that is installed with and without the object.
 ///
-/// `options.participants` are the numbers of ranks, 2 by default; `options.place` has to be processes.
+/// `options.participants` are the numbers of ranks, by default 2, and 4 in a run that is not quick; `options.place` has to be processes.
 ///
 /// # Errors
 /// A [`BenchError`] if the options do not fit the machine or the run is cancelled.
@@ -95,7 +98,7 @@ pub fn mpi(machine: &Machine, options: &Options, progress: &mut dyn Progress) ->
     let contenders = LIBRARIES.iter().flat_map(|&library| [library.to_owned(), format!("{library}{PRELOADED}")]);
     let mut options = Options { contenders: contenders.collect(), ..options.clone() };
     if options.participants.is_empty() {
-        options.participants = vec![2];
+        options.participants = if options.quick { vec![2] } else { vec![2, 4] };
     }
     if options.ops.is_empty() {
         options.ops = OPS.to_vec();
@@ -174,7 +177,7 @@ const RULES: &[Rule<[MpiRow]>] = &[
 const BESIDE: Rule<[MpiRow]> = Rule::new(
     at_most(1.05, "beside busy processes: with / without the object, operations that it serves, the worst", COMMAND),
     |rows| {
-        let served = rows.iter().filter(|row| !row.is_passed());
+        let served = rows.iter().filter(|row| row.is_served() == Some(true));
         most(served.map(MpiRow::loss)).ok_or_else(|| "a library that is installed".to_owned())
     },
 );
@@ -201,7 +204,7 @@ fn wide(rows: &[MpiRow], op: Op) -> Result<f64, String> {
 
 /// The losses of operations that are not served, where ranks have a CPU each.
 fn passed(rows: &[MpiRow]) -> Result<Vec<f64>, String> {
-    let is_meant = |row: &&MpiRow| row.is_passed() && !row.oversubscribed;
+    let is_meant = |row: &&MpiRow| row.is_served() == Some(false) && !row.oversubscribed;
     let losses: Vec<f64> = rows.iter().filter(is_meant).filter_map(MpiRow::loss).collect();
     if losses.is_empty() { Err(no_passed()) } else { Ok(losses) }
 }
@@ -215,16 +218,31 @@ impl MpiRow {
         self.speedup.map(f64::recip)
     }
 
-    /// True of operations that the object passes on for sure: those beyond its limit, and among two ranks some that the library
-    /// carries faster (`docs/design/shim-mpi.md` has all of these).
-    fn is_passed(&self) -> bool {
-        let is_left = match self.op {
-            Op::Broadcast | Op::Allreduce => self.library == LIBRARIES[0],
-            Op::Reduce => true,
-            _ => false,
+    /// Whether the object serves the operation, by its own table; `None` where a contest decides that as the group is set up.
+    fn is_served(&self) -> Option<bool> {
+        let kind = match self.op {
+            Op::Broadcast => Kind::Broadcast,
+            Op::Reduce => Kind::Reduce,
+            Op::Allreduce => Kind::Allreduce,
+            _ => return Some(true),
         };
-        let is_pair = self.ranks == 2 && !self.oversubscribed;
-        self.bytes >= PASSED_BYTES || self.bytes == MIDDLE_BYTES && is_pair && is_left
+        let crowds: &[Crowd] = match (self.oversubscribed, self.ranks) {
+            (true, _) => &[Crowd::Crowded],
+            (false, 2) => &[Crowd::Pair, Crowd::PairApart],
+            (false, _) => &[Crowd::Wide],
+        };
+        let is_open_mpi = self.library == LIBRARIES[0];
+        let is_left = |&crowd: &Crowd| {
+            left_to_library(kind, crowd, is_open_mpi).is_some_and(|left| left.contains(&self.bytes))
+        };
+        match crowds.iter().filter(|crowd| is_left(crowd)).count() {
+            _ if self.bytes > LIMIT_BYTES => Some(false),
+            0 => Some(true),
+            left if left == crowds.len() => Some(false),
+            // Open MPI's pairs are never apart.
+            _ if is_open_mpi => Some(false),
+            _ => None,
+        }
     }
 }
 
@@ -268,16 +286,25 @@ mod tests {
 
     #[test]
     fn what_is_passed_is_not_judged_as_served() {
-        let passed = [
-            row("openmpi", Op::Broadcast, MIDDLE_BYTES, 2, 0.5),
-            row("mpich", Op::Reduce, MIDDLE_BYTES, 2, 0.5),
-            row("mpich", Op::Allreduce, PASSED_BYTES, 4, 0.5),
-        ];
-        let served = [
-            row("mpich", Op::Broadcast, MIDDLE_BYTES, 2, 0.5),
-            row("openmpi", Op::Reduce, MIDDLE_BYTES, 4, 0.5),
-            row("openmpi", Op::Barrier, 0, 2, 0.5),
-        ];
-        assert!(passed.iter().all(MpiRow::is_passed) && !served.iter().any(MpiRow::is_passed));
+        let is_served = |library, op, bytes, ranks| row(library, op, bytes, ranks, 0.5).is_served();
+        for (library, op, bytes, ranks) in [
+            ("openmpi", Op::Broadcast, MIDDLE_BYTES, 2),
+            ("openmpi", Op::Allreduce, 64, 2),
+            ("openmpi", Op::Broadcast, 8, 4),
+            ("openmpi", Op::Reduce, MIDDLE_BYTES, 4),
+            ("mpich", Op::Reduce, MIDDLE_BYTES, 2),
+            ("mpich", Op::Allreduce, PASSED_BYTES, 4),
+        ] {
+            assert_eq!(is_served(library, op, bytes, ranks), Some(false), "{library} {op:?} {bytes} {ranks}");
+        }
+        for (library, op, bytes, ranks) in [
+            ("openmpi", Op::Barrier, 0, 2),
+            ("openmpi", Op::Broadcast, 8, 2),
+            ("mpich", Op::Broadcast, 8, 2),
+            ("mpich", Op::Reduce, MIDDLE_BYTES, 4),
+        ] {
+            assert_eq!(is_served(library, op, bytes, ranks), Some(true), "{library} {op:?} {bytes} {ranks}");
+        }
+        assert_eq!(is_served("mpich", Op::Broadcast, MIDDLE_BYTES, 2), None, "the contest decides");
     }
 }

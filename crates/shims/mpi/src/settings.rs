@@ -14,8 +14,8 @@ use std::sync::OnceLock;
 
 use corecast_preload::{Family, Settings as Shared, variable};
 
-/// The longest message that is served by default, in bytes.
-const LIMIT_BYTES: usize = 8 << 10;
+use crate::operation::LIMIT_BYTES;
+
 /// The longest limit, in bytes.
 const MOST_BYTES: usize = 1 << 20;
 /// The calls that pass by default before a communicator is set up. To set one up takes tens of milliseconds on a busy machine,

@@ -24,6 +24,7 @@ use corecast_base::wait::Spinner;
 use corecast_preload::Errno;
 
 use crate::library::{Handle, Library};
+use crate::operation::Crowd;
 use crate::settings::Settings;
 pub(crate) use attribute::stop;
 
@@ -43,19 +44,6 @@ pub(crate) struct Communicator {
 
 // SAFETY: the stage is used by one thread at a time, which is_busy sees to; what is in it may go from thread to thread.
 unsafe impl Sync for Communicator {}
-
-/// The ranks and the CPUs they have.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Crowd {
-    /// Two ranks with a CPU each.
-    Pair = 1,
-    /// Two ranks with a CPU each, so far apart that the library carries long broadcasts faster.
-    PairApart = 5,
-    /// More ranks with a CPU each.
-    Wide = 2,
-    /// More ranks than CPUs on which they may run.
-    Crowded = 3,
-}
 
 impl Crowd {
     const ALL: [Self; 4] = [Self::Pair, Self::PairApart, Self::Wide, Self::Crowded];

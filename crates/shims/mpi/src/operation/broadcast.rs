@@ -10,7 +10,8 @@ use std::sync::{Mutex, PoisonError};
 use corecast::Member;
 use corecast::collective::Error;
 
-use super::payoff::{Kind, pays};
+use super::lengths::Kind;
+use super::payoff::pays;
 use super::value::{self, with_words};
 use crate::communicator::serve;
 use crate::datatype::Datatype;

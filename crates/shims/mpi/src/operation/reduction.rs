@@ -14,7 +14,8 @@ use std::ptr;
 use corecast::Member;
 use corecast::collective::Error;
 
-use super::payoff::{Kind, pays};
+use super::lengths::Kind;
+use super::payoff::pays;
 use super::value::{self, with_words};
 use crate::communicator::{Record, Served, serve};
 use crate::datatype::Datatype;
