@@ -232,9 +232,8 @@ impl MpiRow {
             (false, _) => &[Crowd::Wide],
         };
         let is_open_mpi = self.library == LIBRARIES[0];
-        let is_left = |&crowd: &Crowd| {
-            left_to_library(kind, crowd, is_open_mpi).is_some_and(|left| left.contains(&self.bytes))
-        };
+        let is_left =
+            |&crowd: &Crowd| left_to_library(kind, crowd, is_open_mpi).is_some_and(|left| left.contains(&self.bytes));
         match crowds.iter().filter(|crowd| is_left(crowd)).count() {
             _ if self.bytes > LIMIT_BYTES => Some(false),
             0 => Some(true),

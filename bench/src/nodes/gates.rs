@@ -15,6 +15,8 @@ const CHECK: &str = "corecast bench nodes --check 10000";
 const KILL_MEMBER: &str = "corecast bench nodes --kill member --runs 1000";
 const KILL_LEADER: &str = "corecast bench nodes --kill leader --runs 200";
 
+/// Groups of fewer hosts have no messages between nodes, and are judged by none of the demands.
+const HOSTS: usize = 2;
 /// The operations of every cell, its members on a host, and the libraries, for S1.
 const OPERATIONS: u64 = 10_000;
 const MEMBERS: [usize; 3] = [1, 2, 4];
@@ -72,7 +74,7 @@ pub(super) const RULES: &[Rule<NodesReport>] = &[
         if wrong > 0.0 || has_every_cell(&report.checks) { Ok(wrong) } else { Err(needs_cells()) }
     }),
     Rule::new(S2, |report| {
-        let rows: Vec<&NodesRow> = report.rows.iter().filter(|row| row.members == 1).collect();
+        let rows: Vec<&NodesRow> = report.rows.iter().filter(|row| row.members == 1 && row.hosts >= HOSTS).collect();
         let found = most(rows.iter().filter_map(|row| Some(1.0 / row.ratio?)));
         launched(S2, found, &rows, true, "--members 1")
     }),
@@ -94,7 +96,7 @@ fn has_every_cell(checks: &[NodesCheckRow]) -> bool {
     libraries.dedup();
     let has = |library: &str, members: usize, shape: NodesShape| {
         let is_it = |row: &&NodesCheckRow| {
-            row.library == library && row.members == members && row.shape == shape && is_long(row)
+            row.library == library && row.members == members && row.shape == shape && row.hosts >= HOSTS && is_long(row)
         };
         checks.iter().any(|row| is_it(&row))
     };
@@ -152,13 +154,18 @@ fn longest(
     limit: f64,
     time: impl Fn(&NodesDeathRow) -> Option<f64>,
 ) -> Result<f64, String> {
-    let rows: Vec<_> = report.deaths.iter().filter(|row| row.victim == victim && row.is_survivable).collect();
+    let rows: Vec<_> = deaths(report, victim).filter(|row| row.is_survivable).collect();
     let found = most(rows.iter().filter_map(|row| time(row))).ok_or_else(|| needs(victim))?;
     if found > limit || has_enough(&rows, victim) { Ok(found) } else { Err(needs(victim)) }
 }
 
+/// The deaths that had survivors on other hosts.
+fn deaths(report: &NodesReport, victim: Victim) -> impl Iterator<Item = &NodesDeathRow> {
+    report.deaths.iter().filter(move |row| row.victim == victim && row.hosts >= HOSTS)
+}
+
 fn wrong(report: &NodesReport, victim: Victim) -> Result<f64, String> {
-    let rows: Vec<_> = report.deaths.iter().filter(|row| row.victim == victim).collect();
+    let rows: Vec<_> = deaths(report, victim).collect();
     let right = |row: &NodesDeathRow| if row.is_survivable { row.named.min(row.shrunk) } else { row.named };
     let wrong: usize = rows.iter().map(|row| row.runs - right(row).min(row.runs - row.hung)).sum();
     // Without a library that survives the deaths of leaders, and one that does not, there is half of the demand only.
@@ -300,6 +307,22 @@ mod tests {
         assert_eq!(verdicts(&report, &["S1"]), [NotJudged], "a cell is missing");
         report.checks[0].is_late = true;
         assert_eq!(verdicts(&report, &["S1"]), [Missed]);
+    }
+
+    #[test]
+    fn a_single_host_meets_no_demand() {
+        let mut report = NodesReport {
+            checks: NAMES.iter().flat_map(|name| checks(name, 10_000, None)).collect(),
+            deaths: NAMES.iter().map(|name| death(name, Victim::Member, 1000, 1000, 100.0)).collect(),
+            rows: NAMES.iter().flat_map(|name| rows(name, 10, 120.0)).collect(),
+            ..empty()
+        };
+        let names = ["S1", "S2", "S6"];
+        assert_eq!(verdicts(&report, &names), [Holds; 4]);
+        report.checks.iter_mut().for_each(|row| row.hosts = 1);
+        report.deaths.iter_mut().for_each(|row| row.hosts = 1);
+        report.rows.iter_mut().for_each(|row| row.hosts = 1);
+        assert_eq!(verdicts(&report, &names), [NotJudged; 4]);
     }
 
     #[test]

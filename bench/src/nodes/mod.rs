@@ -103,7 +103,7 @@ struct Run<'a> {
 /// Races, checks or kills members of groups over several hosts.
 ///
 /// # Errors
-/// [`BenchError::Participants`] for a group that cannot be, [`BenchError::Cancelled`], or [`BenchError::Failed`] if a launcher
+/// [`BenchError::Participants`] for a group that cannot be, [`BenchError::Contender`] for a library that nobody knows, [`BenchError::Cancelled`], or [`BenchError::Failed`] if a launcher
 /// cannot be started at all. A library that is missing, and a machine without the rights to make hosts, are reported.
 pub fn nodes(
     machine: &Machine,
@@ -116,6 +116,7 @@ pub fn nodes(
         return Err(BenchError::Participants { participants, most: MAX_MEMBERS });
     }
     let (mut libraries, missing) = library::find(&settings.homes);
+    check_names(&settings.libraries, &libraries, &missing)?;
     let is_wanted =
         |name: &str| settings.libraries.is_empty() || settings.libraries.iter().any(|wanted| wanted == name);
     libraries.retain(|library| is_wanted(&library.name));
@@ -137,6 +138,17 @@ pub fn nodes(
     report.gates = judge(gates::RULES, &report);
     progress.step(1.0, "done");
     Ok(report)
+}
+
+/// That each name is of a library that there is, or is missing here.
+fn check_names(wanted: &[String], found: &[Library], missing: &[(String, String)]) -> Result<(), BenchError> {
+    let known = || found.iter().map(|library| &library.name).chain(missing.iter().map(|(name, _)| name));
+    let unknown = wanted.iter().find(|&name| !known().any(|known| known == name));
+    let error = |name: &String| {
+        let known: Vec<&str> = known().map(String::as_str).collect();
+        BenchError::Contender { name: name.clone(), known: known.join(", ") }
+    };
+    unknown.map_or(Ok(()), |name| Err(error(name)))
 }
 
 impl Run<'_> {

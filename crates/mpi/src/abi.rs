@@ -306,7 +306,8 @@ fn version(symbols: &dyn Symbols) -> Option<String> {
         return None;
     }
     // SAFETY: the MPI standard gives the function of this name this signature.
-    let ask = unsafe { std::mem::transmute::<*mut c_void, unsafe extern "C" fn(*mut c_char, *mut c_int) -> c_int>(found) };
+    let ask =
+        unsafe { std::mem::transmute::<*mut c_void, unsafe extern "C" fn(*mut c_char, *mut c_int) -> c_int>(found) };
     let (mut text, mut length) = (vec![0u8; MAX_VERSION], 0);
     // SAFETY: room for the longest version and for its length.
     if unsafe { ask(text.as_mut_ptr().cast(), &mut length) } != SUCCESS {
@@ -319,7 +320,8 @@ fn version(symbols: &dyn Symbols) -> Option<String> {
 /// True of the libraries that share MPICH's interface. MPItrampoline and others that wrap MPICH name it further behind.
 fn is_of_mpich(version: &str) -> bool {
     let names = ["MPICH", "Intel(R) MPI", "MVAPICH", "ParaStation MPI"];
-    names.iter().any(|name| version.starts_with(name)) || version.starts_with("MPI VERSION") && version.contains("CRAY MPICH")
+    names.iter().any(|name| version.starts_with(name))
+        || version.starts_with("MPI VERSION") && version.contains("CRAY MPICH")
 }
 
 fn all<const N: usize>(handles: [Option<Handle>; N]) -> Option<[Handle; N]> {
@@ -446,11 +448,15 @@ mod tests {
 
     #[test]
     fn libraries_that_wrap_or_rebuild_mpi_are_not_taken_for_mpich() {
-        for version in ["MPICH Version:\t4.0.2", "Intel(R) MPI Library 2021.8 for Linux* OS", "MVAPICH2 Version      :\t2.3.7"] {
+        for version in
+            ["MPICH Version:\t4.0.2", "Intel(R) MPI Library 2021.8 for Linux* OS", "MVAPICH2 Version      :\t2.3.7"]
+        {
             assert!(is_of_mpich(version), "{version}");
         }
         assert!(is_of_mpich("MPI VERSION    : CRAY MPICH version 8.1.25 (ANL base 3.4a2)"));
-        for version in ["HPE MPT 2.23", "MPItrampoline 5.0.0, using MPIwrapper, wrapping: MPICH Version: 4.0", "Microsoft MPI", ""] {
+        for version in
+            ["HPE MPT 2.23", "MPItrampoline 5.0.0, using MPIwrapper, wrapping: MPICH Version: 4.0", "Microsoft MPI", ""]
+        {
             assert!(!is_of_mpich(version), "{version}");
         }
     }

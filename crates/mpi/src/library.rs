@@ -53,7 +53,8 @@ impl Library {
             lacks: lacks.to_string_lossy().into_owned(),
         };
         let functions = Functions::find(&loaded).map_err(incomplete)?;
-        let constants = Constants::of(&loaded).ok_or_else(|| incomplete(c"a predefined handle, or is of no interface that is known"))?;
+        let constants = Constants::of(&loaded)
+            .ok_or_else(|| incomplete(c"a predefined handle, or is of no interface that is known"))?;
         Ok(Self { loaded, constants, functions, left_call: AtomicBool::new(false) })
     }
 

@@ -98,6 +98,9 @@ impl Arguments {
         if let Some(line) = &self.run {
             return self.run_line(line);
         }
+        if self.kill.is_some() && self.hosts < 2 {
+            return Err(Failure::input("--kill needs survivors on another host: expected --hosts 2 or more, not 1"));
+        }
         let (model, options) = Shared::of_machine(&self.machine).prepare(output)?;
         let options = Options { quick: self.quick, seed: self.seed, ..options };
         let member = own_program::path()?;

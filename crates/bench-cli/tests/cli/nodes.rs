@@ -24,7 +24,22 @@ fn rows(what: &str, kind: &str, arguments: &[&str]) -> Vec<Value> {
     }
     let gates = report["gates"].as_array().expect("an array");
     assert!(gates.iter().all(|gate| gate["verdict"] != "missed" || gate["limit"] != 0.0), "{report}");
-    report[kind].as_array().expect("an array").clone()
+    let rows = report[kind].as_array().expect("an array").clone();
+    let of = |rows: &[Value]| rows.iter().map(|row| row["library"].to_string()).collect::<Vec<_>>();
+    let mut libraries = [of(&rows), of(report["skipped"].as_array().expect("an array"))].concat();
+    libraries.sort_unstable();
+    libraries.dedup();
+    assert_eq!(libraries, ["\"mpich\"", "\"openmpi\""], "each has rows, or is skipped: {report}");
+    rows
+}
+
+#[test]
+fn what_has_no_survivors_or_no_library_is_refused() {
+    let program = Program::new();
+    program.run(&["nodes", "--kill", "leader", "--hosts", "1"]).failed(2, "expected --hosts 2 or more");
+    program
+        .run(&["nodes", "--libraries", "smoke"])
+        .failed(2, "no contender is called 'smoke': there are openmpi, mpich");
 }
 
 #[test]

@@ -37,11 +37,19 @@ pub(crate) fn measure(
         return Ok(());
     };
     let (node, hosts) = (engine.facts().node, engine.facts().hosts.clone());
-    let measured = if hosts.len() > 1 { measured(&mut *engine, is_quick).map_err(told) } else { Err(alone()) };
+    let measured = match hosts.len() {
+        1 => Err(alone()),
+        _ => measured(&mut *engine, is_quick, place_on_host(node, &hosts)).map_err(told),
+    };
     engine.close(measured.is_ok());
     let costs = measured?;
     if node != 0 {
         return Ok(());
+    }
+    if (0..hosts.len()).any(|node| place_on_host(node, &hosts) > 0) {
+        output.remark(
+            "several processes of the launcher share a host, and each counts as a machine: expected one on each host",
+        );
     }
     let machine = machine.model(output)?.machine;
     let model = model(&costs, &hosts, &machine, out)?;
@@ -75,11 +83,17 @@ fn alone() -> Failure {
         .with_help("start it under the launcher, such as `mpirun --map-by ppr:1:node corecast measure --cluster`")
 }
 
-fn measured(engine: &mut dyn Engine, is_quick: bool) -> Result<NetworkCosts, Fault> {
-    // A leader that wanders between CPUs measures its own journeys. One that may not be bound is measured as it is.
+/// The number of this node among those on its host.
+fn place_on_host(node: usize, hosts: &[String]) -> usize {
+    hosts[..node].iter().filter(|&host| *host == hosts[node]).count()
+}
+
+fn measured(engine: &mut dyn Engine, is_quick: bool, place_on_host: usize) -> Result<NetworkCosts, Fault> {
+    // A leader that wanders between CPUs measures its own journeys, and two on one CPU its changes of context. One that may not be
+    // bound is measured as it is.
     let cpus = pin::affinity().ok();
-    let first = cpus.as_ref().and_then(|cpus| cpus.as_slice().first().copied());
-    let _bound = first.and_then(|cpu| pin::pin(cpu).ok());
+    let own = cpus.as_ref().and_then(|cpus| cpus.as_slice().iter().cycle().nth(place_on_host).copied());
+    let _bound = own.and_then(|cpu| pin::pin(cpu).ok());
     let place = std::env::var(PLACE_VARIABLE).unwrap_or_default();
     let exchanges = if is_quick { 100 } else { Settings::default().exchanges };
     network_costs::measure(engine, &Settings { exchanges, place, ..Settings::default() })
@@ -162,4 +176,15 @@ fn row(tier: &Tier) -> Vec<String> {
         time(1024.0 * tier.byte_ns.value),
         value(&tier.spread_ns),
     ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nodes_on_one_host_are_numbered_there() {
+        let hosts = ["a", "b", "a", "a"].map(str::to_owned);
+        assert_eq!([0, 1, 2, 3].map(|node| place_on_host(node, &hosts)), [0, 0, 1, 2]);
+    }
 }

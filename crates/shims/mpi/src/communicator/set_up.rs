@@ -18,11 +18,11 @@ use corecast::Member;
 use corecast::processes::Invitation;
 use corecast_base::sync::{AtomicUsize, Ordering};
 
+use super::Served;
 use super::contest;
 use super::founder::{self, OfferBytes};
 use super::progress::Progress;
 use super::terms::{self, Terms};
-use super::Served;
 use crate::library::{Handle, Library, SUCCESS};
 use crate::operation::Crowd;
 
