@@ -53,13 +53,21 @@ impl<S: StateMachine, M: Medium> Node<S, M> {
         self.0.inner.me()
     }
 
-    /// Opens a session.
+    /// Opens a session, waiting for the group for at most 10 s.
     ///
     /// # Errors
-    /// [`ExecuteError`].
+    /// [`ExecuteError`]; `Unknown` if the time was up.
     pub fn session(&self) -> Result<Session<S, M>, ExecuteError> {
+        self.session_timeout(OPEN_LIMIT)
+    }
+
+    /// As [`session`](Self::session), waiting for the group for at most `limit`.
+    ///
+    /// # Errors
+    /// [`ExecuteError`]; `Unknown` if the time was up.
+    pub fn session_timeout(&self, limit: Duration) -> Result<Session<S, M>, ExecuteError> {
         self.0.inner.check_fork()?;
-        Session::open(&self.0, OPEN_LIMIT)
+        Session::open(&self.0, limit)
     }
 
     /// Asks the state of this replica, as fresh as `level` says. Returns the answer, and the count of commands that it shows.

@@ -99,9 +99,25 @@ impl<S: StateMachine, M: Medium> Session<S, M> {
     /// [`ExecuteError`]; `Full` if 16 requests have no answer.
     pub fn queue(&mut self, op: &S::Op) -> Result<Rid, ExecuteError> {
         let command = self.prepare(op)?;
+        Ok(self.leave_to_others(command))
+    }
+
+    /// As [`queue`](Self::queue), waiting for room for at most `limit`.
+    ///
+    /// # Errors
+    /// [`ExecuteError`]; `Full` if 16 requests have no answer; `NoRoom` if the time was up before there was room for the
+    /// operation, which was not begun then.
+    pub fn queue_timeout(&mut self, op: &S::Op, limit: Duration) -> Result<Rid, ExecuteError> {
+        self.encode(op)?;
+        let command = self.command(Some(limit))?;
+        Ok(self.leave_to_others(command))
+    }
+
+    /// Hands a request to the next thread that drives the node.
+    fn leave_to_others(&mut self, command: Command<Body<S, M>>) -> Rid {
         self.requests.note(command.rid);
         self.handle.inner.errands().add(Errand::Submit(command));
-        Ok(self.requests.last())
+        self.requests.last()
     }
 
     /// The next request of this session, and the time for which a long one waited for room.
