@@ -6,10 +6,12 @@
 use std::os::unix::net::UnixStream;
 
 use rustix::buffer::spare_capacity;
+use rustix::event::epoll::EventFlags;
 use rustix::io::{Errno, read};
 use rustix::net::{SendFlags, send};
 
 use super::command::{Command, tell_answer};
+use super::deadline::Deadline;
 use super::pipeline::Pipeline;
 use super::replica::{Replica, Session};
 use super::reply::Replies;
@@ -21,6 +23,11 @@ pub(super) const READ_BYTES: usize = 64 << 10;
 const LONG_READ_BYTES: usize = 1 << 20;
 /// A client that has this many bytes of replies to read has to, before more of its requests are carried out.
 const UNSENT_BYTES: usize = 1 << 20;
+/// A client may have sent this many bytes whose requests were not carried out: one that sends all its requests before it reads a
+/// reply comes to an end with that, and none has to be refused for it. More than any request has.
+const UNREAD_BYTES: usize = 64 << 20;
+/// A client has had its turn once this many bytes of its requests are carried out: more than most reads bring.
+const TURN_BYTES: usize = 4 * READ_BYTES;
 
 /// A connection whose operations go through a session `S`.
 #[derive(Debug)]
@@ -29,12 +36,13 @@ pub(super) struct Connection<S> {
     pub(super) number: u64,
     /// The operations that are under way.
     pub(super) pipeline: Pipeline<S>,
-    /// The socket is watched for room to write, and not for bytes to read.
-    pub(super) awaits_room: bool,
+    /// The socket is watched for this.
+    pub(super) watched: EventFlags,
     reader: RequestReader,
     input: Vec<u8>,
-    /// The bytes of the input that were carried out.
+    /// The bytes of the input that were carried out, and how many may be in this turn.
     consumed: usize,
+    turn_end: usize,
     /// A command that waits for those.
     held: Option<Command>,
     replies: Replies,
@@ -42,7 +50,7 @@ pub(super) struct Connection<S> {
     sent: usize,
     /// No further request is read; the connection ends when its replies are sent.
     is_ending: bool,
-    /// Requests wait for room to write, as the client does not read its replies.
+    /// Requests wait until there is room to write, as the client does not read its replies, or has had its turn.
     is_stalled: bool,
     /// Nothing can be read or sent any more.
     is_broken: bool,
@@ -57,10 +65,11 @@ impl<S: Session> Connection<S> {
             stream,
             number,
             pipeline: Pipeline::default(),
-            awaits_room: false,
+            watched: EventFlags::IN,
             reader: RequestReader::default(),
             input: Vec::new(),
             consumed: 0,
+            turn_end: TURN_BYTES,
             held: None,
             replies: Replies::default(),
             sent: 0,
@@ -70,9 +79,29 @@ impl<S: Session> Connection<S> {
         }
     }
 
+    /// Sends and reads as far as that is possible at once: the beginning of a turn.
+    pub(super) fn exchange(&mut self, flags: EventFlags, scratch: &mut Vec<u8>) {
+        if self.watched.contains(EventFlags::OUT) {
+            self.flush();
+        }
+        // Of a client that is gone, too: that is seen by reading.
+        if self.watched.contains(EventFlags::IN) && flags != EventFlags::OUT {
+            self.receive(scratch);
+        }
+        self.turn_end = self.consumed + TURN_BYTES;
+    }
+
+    /// The events for which the socket is to be watched.
+    pub(super) fn interest(&self) -> EventFlags {
+        let takes_more = !self.is_ending && self.input.len() - self.consumed < UNREAD_BYTES;
+        let mut interest = if takes_more { EventFlags::IN } else { EventFlags::empty() };
+        interest.set(EventFlags::OUT, self.needs_room());
+        interest
+    }
+
     /// Reads what has come, once. `scratch` is an empty buffer that connections share, as most of them have nothing of a
     /// request left over.
-    pub(super) fn receive(&mut self, scratch: &mut Vec<u8>) {
+    fn receive(&mut self, scratch: &mut Vec<u8>) {
         if self.input.is_empty() {
             std::mem::swap(&mut self.input, scratch);
         }
@@ -85,10 +114,15 @@ impl<S: Session> Connection<S> {
     }
 
     /// Carries requests out until one has to wait for operations that are under way. Returns true if there are such.
-    pub(super) fn advance<R: Replica<Session = S>>(&mut self, replica: &R, idle: &mut Idle<S>) -> bool {
+    pub(super) fn advance<R: Replica<Session = S>>(
+        &mut self,
+        replica: &R,
+        idle: &mut Idle<S>,
+        deadline: &Deadline,
+    ) -> bool {
         self.is_stalled = false;
         while self.pipeline.has_room() {
-            if self.unsent() >= UNSENT_BYTES && !self.has_sent_all() {
+            if self.has_to_wait() {
                 self.is_stalled = true;
                 break;
             }
@@ -97,30 +131,36 @@ impl<S: Session> Connection<S> {
                 Command::Write(op, told) if self.pipeline.gather(&op, told) => {}
                 write @ Command::Write(..) => {
                     self.held = Some(write);
-                    self.start(replica, idle);
+                    self.start(replica, idle, deadline);
                 }
                 other if !self.pipeline.is_empty() => {
                     self.held = Some(other);
                     break;
                 }
-                other => self.answer(other, replica),
+                other => self.answer(other, replica, deadline),
             }
         }
-        self.start(replica, idle);
+        self.start(replica, idle, deadline);
         !self.pipeline.is_empty()
     }
 
+    /// True if the client has to read its replies first, or to let others have their turn.
+    fn has_to_wait(&mut self) -> bool {
+        let is_turn_over = self.consumed >= self.turn_end && self.consumed < self.input.len();
+        is_turn_over || self.unsent() >= UNSENT_BYTES && !self.has_sent_all()
+    }
+
     /// Starts the operations that were gathered.
-    fn start<R: Replica<Session = S>>(&mut self, replica: &R, idle: &mut Idle<S>) {
-        if let Err(trouble) = self.pipeline.start(replica, idle) {
-            self.settle();
+    fn start<R: Replica<Session = S>>(&mut self, replica: &R, idle: &mut Idle<S>, deadline: &Deadline) {
+        if let Err(trouble) = self.pipeline.start(replica, idle, deadline) {
+            self.settle(deadline);
             self.pipeline.fail(&trouble, &mut self.replies);
         }
     }
 
     /// Waits for the results of all operations that are under way, and replies to them.
-    pub(super) fn settle(&mut self) {
-        self.pipeline.settle(&mut self.replies);
+    pub(super) fn settle(&mut self, deadline: &Deadline) {
+        self.pipeline.settle(&mut self.replies, deadline);
     }
 
     /// The next command. Errors are replied to here, once those before have their replies.
@@ -148,9 +188,9 @@ impl<S: Session> Connection<S> {
     }
 
     /// Replies to a command that changes nothing.
-    fn answer<R: Replica>(&mut self, command: Command, replica: &R) {
+    fn answer<R: Replica>(&mut self, command: Command, replica: &R, deadline: &Deadline) {
         match command {
-            Command::Read(query) => match replica.read(&query) {
+            Command::Read(query) => match replica.read(&query, deadline) {
                 Ok(answer) => tell_answer(&answer, &mut self.replies),
                 Err(trouble) => self.replies.error(format!("ERR {trouble}")),
             },
@@ -190,9 +230,13 @@ impl<S: Session> Connection<S> {
         }
     }
 
-    /// Forgets the input that was carried out. The buffer goes back if nothing is left of it.
+    /// Forgets the input that was carried out; where much more is left, later, as that is moved. The buffer goes back if nothing
+    /// is left of it.
     pub(super) fn tidy_input(&mut self, scratch: &mut Vec<u8>) {
         if self.consumed < self.input.len() {
+            if self.consumed < self.input.len() / 2 {
+                return;
+            }
             self.input.drain(..self.consumed);
         } else {
             self.input.clear();
@@ -231,7 +275,7 @@ impl<S: Session> Connection<S> {
     }
 
     /// True if the connection goes on once there is room to write.
-    pub(super) fn needs_room(&self) -> bool {
+    fn needs_room(&self) -> bool {
         self.is_stalled || self.unsent() > 0
     }
 

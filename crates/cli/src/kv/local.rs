@@ -6,6 +6,7 @@ use std::rc::Rc;
 use corecast::replica::kv::{Answer, Op, Out, Query, Store};
 use corecast::replica::{Batch, Batched, StateMachine};
 
+use super::deadline::Deadline;
 use super::replica::{Replica, Session, Standing, Trouble};
 
 /// The store, and the number of batches applied.
@@ -29,11 +30,11 @@ pub(crate) struct LocalSession {
 impl Replica for Local {
     type Session = LocalSession;
 
-    fn session(&self) -> Result<LocalSession, Trouble> {
+    fn session(&self, _: &Deadline) -> Result<LocalSession, Trouble> {
         Ok(LocalSession { local: self.clone(), started: 0, results: Default::default() })
     }
 
-    fn read(&self, query: &Query) -> Result<Answer, Trouble> {
+    fn read(&self, query: &Query, _: &Deadline) -> Result<Answer, Trouble> {
         Ok(self.0.borrow().store.query(query))
     }
 
@@ -49,7 +50,7 @@ impl Replica for Local {
 impl Session for LocalSession {
     const OUTSTANDING: usize = 16;
 
-    fn start(&mut self, ops: &Batch<Op>) -> Result<u32, Trouble> {
+    fn start(&mut self, ops: &Batch<Op>, _: &Deadline) -> Result<u32, Trouble> {
         let state = &mut *self.local.0.borrow_mut();
         let out = state.store.apply(state.applied, ops);
         state.applied += 1;
@@ -59,7 +60,7 @@ impl Session for LocalSession {
         Ok(self.started)
     }
 
-    fn wait(&mut self, number: u32) -> Result<Batch<Out>, Trouble> {
+    fn wait(&mut self, number: u32, _: &Deadline) -> Result<Batch<Out>, Trouble> {
         match self.results.pop_front() {
             Some((first, out)) if first == number => Ok(out),
             _ => Err(Trouble(format!("no operation {number}"))),

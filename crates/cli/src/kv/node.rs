@@ -5,21 +5,26 @@ use std::time::Duration;
 use corecast::replica::kv::{Answer, Op, Out, Query, Store};
 use corecast::replica::{Batch, Batched, ExecuteError, Level, Node, ReadError, Session as NodeSession, Status};
 
+use super::deadline::Deadline;
 use super::replica::{Replica, Session, Standing, Trouble};
-
-/// How long an operation or a question may take. A change of roles takes milliseconds.
-const PATIENCE: Duration = Duration::from_secs(10);
 
 impl Replica for Node<Batched<Store>> {
     type Session = NodeSession<Batched<Store>>;
 
-    fn session(&self) -> Result<Self::Session, Trouble> {
-        Ok(Self::session(self)?)
+    fn session(&self, deadline: &Deadline) -> Result<Self::Session, Trouble> {
+        Ok(deadline.retry(|limit| self.session_timeout(limit), is_late)?)
     }
 
     #[inline]
-    fn read(&self, query: &Query) -> Result<Answer, Trouble> {
-        let (answer, _) = self.read_timeout(Level::Linearizable, query, PATIENCE)?;
+    fn read(&self, query: &Query, deadline: &Deadline) -> Result<Answer, Trouble> {
+        let read = |limit| self.read_timeout(Level::Linearizable, query, limit);
+        // Nearly always this replica has applied everything, and no clock is looked at.
+        let (answer, _) = match read(Duration::ZERO) {
+            Err(ReadError::Lagging { .. }) => {
+                deadline.retry(read, |error| matches!(error, ReadError::Lagging { .. }))?
+            }
+            result => result?,
+        };
         Ok(answer)
     }
 
@@ -52,15 +57,20 @@ impl Session for NodeSession<Batched<Store>> {
     const OUTSTANDING: usize = 16;
 
     #[inline]
-    fn start(&mut self, ops: &Batch<Op>) -> Result<u32, Trouble> {
-        Ok(self.queue(ops)?)
+    fn start(&mut self, ops: &Batch<Op>, deadline: &Deadline) -> Result<u32, Trouble> {
+        Ok(deadline.retry(|limit| self.queue_timeout(ops, limit), is_late)?)
     }
 
     #[inline]
-    fn wait(&mut self, number: u32) -> Result<Batch<Out>, Trouble> {
-        let (outs, _) = self.wait_timeout(number, PATIENCE)?;
+    fn wait(&mut self, number: u32, deadline: &Deadline) -> Result<Batch<Out>, Trouble> {
+        let (outs, _) = deadline.retry(|limit| self.wait_timeout(number, limit), is_late)?;
         Ok(outs)
     }
+}
+
+/// True if only the time was too short.
+fn is_late(error: &ExecuteError) -> bool {
+    matches!(error, ExecuteError::Unknown { .. } | ExecuteError::NoRoom)
 }
 
 impl From<ExecuteError> for Trouble {

@@ -8,6 +8,7 @@ use corecast::replica::kv::Op;
 
 use super::command::{Told, tell_out};
 use super::connection::Idle;
+use super::deadline::Deadline;
 use super::replica::{Replica, Session, Trouble};
 use super::reply::Replies;
 
@@ -66,34 +67,44 @@ impl<S: Session> Pipeline<S> {
     /// Starts the gathered operations as one batch.
     ///
     /// After an error [`settle`](Self::settle) those before, and then [`fail`](Self::fail).
-    pub(super) fn start<R: Replica<Session = S>>(&mut self, replica: &R, idle: &mut Idle<S>) -> Result<(), Trouble> {
+    pub(super) fn start<R: Replica<Session = S>>(
+        &mut self,
+        replica: &R,
+        idle: &mut Idle<S>,
+        deadline: &Deadline,
+    ) -> Result<(), Trouble> {
         if self.gathered.is_empty() {
             return Ok(());
         }
         let count = self.gathered.len();
-        let number = self.order(replica, idle);
+        let number = self.order(replica, idle, deadline);
         self.gathered.clear();
         self.started.push((number?, count));
         Ok(())
     }
 
-    fn order<R: Replica<Session = S>>(&mut self, replica: &R, idle: &mut Idle<S>) -> Result<u32, Trouble> {
+    fn order<R: Replica<Session = S>>(
+        &mut self,
+        replica: &R,
+        idle: &mut Idle<S>,
+        deadline: &Deadline,
+    ) -> Result<u32, Trouble> {
         let session = match self.session.take().or_else(|| idle.pop()) {
             Some(session) => session,
-            None => replica.session()?,
+            None => replica.session(deadline)?,
         };
-        self.session.insert(session).start(&self.gathered)
+        self.session.insert(session).start(&self.gathered, deadline)
     }
 
     /// Waits for the results of all batches that were started, and replies.
-    pub(super) fn settle(&mut self, replies: &mut Replies) {
+    pub(super) fn settle(&mut self, replies: &mut Replies, deadline: &Deadline) {
         let all: usize = self.started.iter().map(|&(_, count)| count).sum();
         let mut told = self.told.drain(..all);
         let mut has_trouble = false;
         for (number, count) in self.started.drain(..) {
             let Some(session) = &mut self.session else { continue };
             let told = told.by_ref().take(count);
-            match session.wait(number) {
+            match session.wait(number, deadline) {
                 Ok(outs) => outs.iter().zip(told).for_each(|(out, told)| tell_out(out, told, replies)),
                 Err(trouble) => {
                     told.for_each(|_| replies.error(format!("ERR {trouble}")));
@@ -133,6 +144,8 @@ fn is_short(op: &Op) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::net::UnixStream;
+
     use corecast::replica::Wire;
     use corecast::replica::kv::{Condition, Key, MAX_KEY_BYTES, Value};
 
@@ -147,19 +160,20 @@ mod tests {
     #[test]
     fn short_operations_go_together_and_long_ones_alone() {
         let (replica, mut pipeline) = (Local::default(), Pipeline::default());
+        let deadline = Deadline::new(UnixStream::pair().expect("sockets").0);
         let lens = [3, 3, SHORT_BYTES + 1, SHORT_BYTES, 3, 5000];
         for (key, len) in lens.into_iter().enumerate() {
             let op = set(key, len);
             if !pipeline.gather(&op, Told::OkOrNothing) {
-                pipeline.start(&replica, &mut Vec::new()).expect("started");
+                pipeline.start(&replica, &mut Vec::new(), &deadline).expect("started");
                 assert!(pipeline.gather(&op, Told::OkOrNothing), "nothing is before it");
             }
         }
-        pipeline.start(&replica, &mut Vec::new()).expect("started");
+        pipeline.start(&replica, &mut Vec::new(), &deadline).expect("started");
         let counts: Vec<usize> = pipeline.started.iter().map(|&(_, count)| count).collect();
         assert_eq!(counts, [2, 1, 2, 1]);
         let mut replies = Replies::default();
-        pipeline.settle(&mut replies);
+        pipeline.settle(&mut replies, &deadline);
         assert_eq!(replies.0, b"+OK\r\n".repeat(lens.len()));
         assert!(pipeline.is_empty() && pipeline.told.is_empty());
     }

@@ -3,16 +3,18 @@
 use corecast::replica::Batch;
 use corecast::replica::kv::{Answer, Op, Out, Query};
 
+use super::deadline::Deadline;
+
 /// A replica in this process.
 pub(crate) trait Replica {
     /// Orders operations for one connection.
     type Session: Session;
 
     /// Opens a session.
-    fn session(&self) -> Result<Self::Session, Trouble>;
+    fn session(&self, deadline: &Deadline) -> Result<Self::Session, Trouble>;
 
     /// Answers a question from a state that has every operation that was acknowledged to anyone before.
-    fn read(&self, query: &Query) -> Result<Answer, Trouble>;
+    fn read(&self, query: &Query, deadline: &Deadline) -> Result<Answer, Trouble>;
 
     /// The part that this replica has in its group.
     fn standing(&self) -> Standing;
@@ -36,10 +38,10 @@ pub(crate) trait Session {
     const OUTSTANDING: usize;
 
     /// Begins operations, which are done all together, and returns the number by which their results are asked for.
-    fn start(&mut self, ops: &Batch<Op>) -> Result<u32, Trouble>;
+    fn start(&mut self, ops: &Batch<Op>, deadline: &Deadline) -> Result<u32, Trouble>;
 
     /// Waits for the results. A session that had trouble is not used any more.
-    fn wait(&mut self, number: u32) -> Result<Batch<Out>, Trouble>;
+    fn wait(&mut self, number: u32, deadline: &Deadline) -> Result<Batch<Out>, Trouble>;
 }
 
 /// A replica could not do it. The text is told to the client behind `ERR`.

@@ -19,6 +19,7 @@ use rustix::buffer::spare_capacity;
 use rustix::event::{Timespec, epoll};
 
 use super::connection::{Connection, Idle, READ_BYTES};
+use super::deadline::Deadline;
 use super::replica::{Replica, Session};
 
 /// How often the server looks whether it is the leader, and for clients that nobody took.
@@ -33,9 +34,8 @@ const LISTENER: u64 = u64::MAX - 1;
 pub(crate) struct Server<R: Replica> {
     replica: R,
     listeners: Vec<UnixListener>,
-    /// Ends when the stopper is dropped.
-    #[allow(dead_code, reason = "the epoll set watches it")]
-    stop: UnixStream,
+    /// How long this turn may take. Its socket ends when the stopper is dropped; the epoll set watches it.
+    deadline: Deadline,
     epoll: OwnedFd,
     /// Connections by place; places are taken again.
     connections: Vec<Option<Connection<R::Session>>>,
@@ -66,7 +66,7 @@ impl<R: Replica> Server<R> {
         let server = Self {
             replica,
             listeners,
-            stop,
+            deadline: Deadline::new(stop),
             epoll,
             connections: Vec::new(),
             free: Vec::new(),
@@ -86,6 +86,8 @@ impl<R: Replica> Server<R> {
         self.take_turn()?;
         loop {
             self.wait(&mut events)?;
+            let now = Instant::now();
+            self.deadline.begin(now);
             let mut is_waiting = false;
             for event in &events {
                 match event.data.u64() {
@@ -98,10 +100,10 @@ impl<R: Replica> Server<R> {
                 }
             }
             self.serve(&ready, is_waiting);
-            self.finish(&mut ready)?;
-            if turn.elapsed() >= TURN {
+            self.finish(&mut ready);
+            if now - turn >= TURN {
                 self.take_turn()?;
-                turn = Instant::now();
+                turn = now;
             }
         }
     }
@@ -119,12 +121,8 @@ impl<R: Replica> Server<R> {
     /// Reads from a connection, or sends what it had no room for, and starts its operations. True if it waits for results.
     fn hear(&mut self, place: usize, flags: epoll::EventFlags) -> bool {
         let Some(connection) = &mut self.connections[place] else { return false };
-        if flags.contains(epoll::EventFlags::OUT) || connection.awaits_room {
-            connection.flush();
-        } else {
-            connection.receive(&mut self.scratch);
-        }
-        let is_waiting = connection.advance(&self.replica, &mut self.idle);
+        connection.exchange(flags, &mut self.scratch);
+        let is_waiting = connection.advance(&self.replica, &mut self.idle, &self.deadline);
         connection.tidy_input(&mut self.scratch);
         is_waiting
     }
@@ -134,32 +132,34 @@ impl<R: Replica> Server<R> {
         while std::mem::take(&mut is_waiting) {
             for &place in ready {
                 if let Some(connection) = &mut self.connections[place] {
-                    connection.settle();
+                    connection.settle(&self.deadline);
                 }
             }
             for &place in ready {
                 if let Some(connection) = &mut self.connections[place] {
-                    is_waiting |= connection.advance(&self.replica, &mut self.idle);
+                    is_waiting |= connection.advance(&self.replica, &mut self.idle, &self.deadline);
                 }
             }
         }
     }
 
-    /// Sends the replies, and closes the connections that are over.
-    fn finish(&mut self, ready: &mut Vec<usize>) -> io::Result<()> {
+    /// Sends the replies, and closes the connections that are over, and those that cannot be watched any more.
+    fn finish(&mut self, ready: &mut Vec<usize>) {
         for place in ready.drain(..) {
             let Some(connection) = &mut self.connections[place] else { continue };
             connection.tidy_input(&mut self.scratch);
             connection.flush();
-            if connection.is_over() {
+            let interest = connection.interest();
+            let mut is_over = connection.is_over();
+            if !is_over && interest != connection.watched {
+                connection.watched = interest;
+                let data = epoll::EventData::new_u64(place as u64);
+                is_over = epoll::modify(&self.epoll, &connection.stream, data, interest).is_err();
+            }
+            if is_over {
                 self.close(place);
-            } else if connection.needs_room() != connection.awaits_room {
-                connection.awaits_room = !connection.awaits_room;
-                let interest = if connection.awaits_room { epoll::EventFlags::OUT } else { epoll::EventFlags::IN };
-                epoll::modify(&self.epoll, &connection.stream, epoll::EventData::new_u64(place as u64), interest)?;
             }
         }
-        Ok(())
     }
 
     /// The socket leaves the epoll set as it is closed.
@@ -201,7 +201,7 @@ impl<R: Replica> Server<R> {
         for listener in 0..self.listeners.len() {
             loop {
                 match self.listeners[listener].accept() {
-                    Ok((stream, _)) => self.admit(stream)?,
+                    Ok((stream, _)) => self.admit(stream),
                     Err(error) if error.kind() == ErrorKind::WouldBlock => break,
                     Err(error) if is_of_client(&error) => {}
                     // Out of descriptors or memory: not again before the next turn, or this would be all that is done.
@@ -212,23 +212,31 @@ impl<R: Replica> Server<R> {
         Ok(())
     }
 
-    fn admit(&mut self, stream: UnixStream) -> io::Result<()> {
-        stream.set_nonblocking(true)?;
+    /// Takes a client, or tells it why not.
+    fn admit(&mut self, stream: UnixStream) {
+        let place = self.free.last().copied().unwrap_or(self.connections.len());
+        // A client that does not get an error sees that the connection is closed.
         if self.connections.len() - self.free.len() >= self.max_clients {
-            // A client that does not get it sees that the connection is closed.
             let _ = (&stream).write_all(b"-ERR max number of clients reached\r\n");
-            return Ok(());
+            return;
         }
-        let place = self.free.pop().unwrap_or(self.connections.len());
-        let data = epoll::EventData::new_u64(place as u64);
-        epoll::add(&self.epoll, stream.as_fd(), data, epoll::EventFlags::IN)?;
+        if let Err(error) = self.watch(&stream, place) {
+            let _ = (&stream).write_all(format!("-ERR no more clients can be watched: {error}\r\n").as_bytes());
+            return;
+        }
+        self.free.pop();
         self.accepted += 1;
         let connection = Some(Connection::new(stream, self.accepted));
         match self.connections.get_mut(place) {
             Some(free) => *free = connection,
             None => self.connections.push(connection),
         }
-        Ok(())
+    }
+
+    fn watch(&self, stream: &UnixStream, place: usize) -> io::Result<()> {
+        stream.set_nonblocking(true)?;
+        let data = epoll::EventData::new_u64(place as u64);
+        Ok(epoll::add(&self.epoll, stream.as_fd(), data, epoll::EventFlags::IN)?)
     }
 }
 
@@ -243,5 +251,39 @@ where
 {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Server").field("accepted", &self.accepted).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Read;
+
+    use super::super::local::Local;
+    use super::*;
+
+    fn client_of(server: &mut Server<Local>) -> UnixStream {
+        let (theirs, ours) = UnixStream::pair().expect("sockets");
+        server.admit(ours);
+        theirs
+    }
+
+    /// As where the system lets the user watch no more descriptors.
+    #[test]
+    fn a_client_that_cannot_be_watched_is_the_only_one_to_suffer() {
+        let (mut server, _stopper) = Server::new(Local::default(), Vec::new(), 2).expect("made");
+        let unfit: OwnedFd = UnixStream::pair().expect("sockets").0.into();
+        let epoll = std::mem::replace(&mut server.epoll, unfit);
+        let mut told = String::new();
+        client_of(&mut server).read_to_string(&mut told).expect("the connection is closed");
+        assert!(told.starts_with("-ERR no more clients can be watched: "), "{told}");
+        server.epoll = epoll;
+        let (mut first, _second) = (client_of(&mut server), client_of(&mut server));
+        assert_eq!((server.accepted, server.connections.len()), (2, 2));
+        let connection = server.connections[0].as_mut().expect("it was admitted");
+        epoll::delete(&server.epoll, &connection.stream).expect("it is watched");
+        connection.watched = epoll::EventFlags::OUT;
+        server.finish(&mut vec![0]);
+        assert_eq!(first.read(&mut [0]).expect("closed"), 0);
+        assert!(server.connections[1].is_some());
     }
 }

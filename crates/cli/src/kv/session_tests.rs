@@ -4,6 +4,7 @@ use std::io::{Read, Write};
 use std::net::Shutdown;
 use std::os::unix::net::UnixStream;
 use std::thread::{self, JoinHandle};
+use std::time::Duration;
 
 use super::listener::BoundListener;
 use super::local::Local;
@@ -106,6 +107,24 @@ fn a_client_that_does_not_read_its_replies_holds_up_itself_only() {
     thread.join().expect("sent");
     assert_eq!(served.exchange(b"STRLEN big\n"), ":60000\r\n");
     assert_eq!(rest_of(lazy).len(), 5 + gets * (8 + 60_000 + 2));
+}
+
+/// As clients do that have one thread and send their whole pipeline first: neither side may wait for the other.
+#[test]
+fn a_client_may_send_all_its_requests_before_it_reads() {
+    let served = Served::new(10);
+    let mut stream = served.connect();
+    // A server that stops reading is an error here, and no test without an end.
+    stream.set_write_timeout(Some(Duration::from_secs(30))).expect("a limit");
+    let (gets, increments, value) = (40_000, 400_000, "v".repeat(100));
+    let requests = format!("SET k {value}\n{}{}", "GET k\n".repeat(gets), "INCR n\n".repeat(increments));
+    stream.write_all(requests.as_bytes()).expect("the server goes on reading");
+    stream.shutdown(Shutdown::Write).expect("ended");
+    assert_eq!(served.exchange(b"PING\n"), "+PONG\r\n");
+    let text = rest_of(stream);
+    let numbers: String = (1..=increments).map(|number| format!(":{number}\r\n")).collect();
+    let expected = format!("+OK\r\n{}{numbers}", format!("$100\r\n{value}\r\n").repeat(gets));
+    assert!(text == expected, "{} of {} bytes", text.len(), expected.len());
 }
 
 #[test]
