@@ -2,7 +2,8 @@
 //!
 //! Take it to start a replica again after all processes died, or faster than by replaying the whole log. A snapshot appears
 //! whole or not at all. The one before stays until the next but one, so that a damaged file costs a longer replay and not the
-//! state: keep the log from [`SnapshotStore::oldest`] on.
+//! state, where the log leads on from [`SnapshotStore::oldest`]. Where it begins later, the one before is an older state: compare
+//! [`Newest::damaged`] with the log.
 //!
 //! ```
 //! use std::io::{Read, Write};
@@ -105,6 +106,11 @@ impl SnapshotStore {
     #[must_use]
     pub fn oldest(&self) -> Option<Index> {
         self.indexes.first().copied()
+    }
+
+    /// The place of the newest snapshot, which may be damaged.
+    pub(crate) fn last(&self) -> Option<Index> {
+        self.indexes.last().copied()
     }
 
     /// Takes the new snapshot in, and removes the others but the newest that is not known to be damaged.

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Instant, SystemTime};
 
 use crate::error::OpenError;
-use crate::snapshot::{SnapshotError, SnapshotStore};
+use crate::snapshot::{Newest, SnapshotError, SnapshotReader, SnapshotStore};
 use crate::wal::{Fsync, Wal, WalError, WalOptions};
 use crate::{FileError, Index};
 
@@ -73,15 +73,37 @@ pub(crate) fn check_kept(
     check_count(&wal, &mut snapshots, files.base + applied)
 }
 
-/// A result may have been handed out that only these files hold. Damaged ones hold nothing.
+/// A result may have been handed out that only these files hold. Where they are damaged, the names of the snapshots still tell
+/// how far they got.
 pub(super) fn check_count(wal: &Wal, snapshots: &mut SnapshotStore, taken: Index) -> Result<(), OpenError> {
-    let kept = count_in(wal, snapshots).unwrap_or(0);
+    let kept = count_in(wal, snapshots).unwrap_or_else(|_| snapshots.last().unwrap_or(0));
     if taken < kept { Err(OpenError::Behind { kept, taken }) } else { Ok(()) }
 }
 
 pub(super) fn count_in(wal: &Wal, snapshots: &mut SnapshotStore) -> Result<Index, OpenError> {
-    let newest = snapshots.newest()?.map_or(0, |newest| newest.reader.manifest().index);
-    Ok(if wal.first() <= newest { wal.next().max(newest) } else { newest })
+    let newest = newest_snapshot(wal, snapshots)?.map_or(0, |newest| newest.manifest().index);
+    Ok(wal.next().max(newest))
+}
+
+/// The snapshot from which the log leads on; `None` if the log leads on from the beginning.
+///
+/// # Errors
+/// Where an older one has to serve for a damaged one, and the log does not lead as far as that: a node that begins or comes back
+/// takes a snapshot and begins its log anew there. To go on from the older one would lose results.
+pub(super) fn newest_snapshot(wal: &Wal, snapshots: &mut SnapshotStore) -> Result<Option<SnapshotReader>, OpenError> {
+    let (newest, damaged) = match snapshots.newest()? {
+        Some(Newest { reader, damaged }) => (Some(reader), damaged),
+        None => (None, Vec::new()),
+    };
+    let index = newest.as_ref().map_or(0, |newest| newest.manifest().index);
+    let (first, next) = (wal.first(), wal.next().max(index));
+    if first <= index && next >= snapshots.last().unwrap_or(0) {
+        return Ok(newest);
+    }
+    Err(match damaged.into_iter().next() {
+        Some(damage) => damage.into(),
+        None => invalid(format!("the log begins at command {first}, and the newest snapshot is at {index}")),
+    })
 }
 
 pub(super) fn open(replica: &Path, group: u64, fsync: Fsync) -> Result<(Wal, SnapshotStore), OpenError> {

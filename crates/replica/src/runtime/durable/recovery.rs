@@ -8,8 +8,8 @@ use rustix::fs::{FlockOperation, flock};
 
 use super::disk::OPERATION;
 use super::folder::{
-    Durability, FilesOrigin, GROUP, ORIGIN, count_in, group_number, invalid, is_in_use, new_number, open,
-    replica_folders, sync_folder,
+    Durability, FilesOrigin, GROUP, ORIGIN, count_in, group_number, invalid, is_in_use, new_number, newest_snapshot,
+    open, replica_folders, sync_folder,
 };
 use crate::error::OpenError;
 use crate::wal::Fsync;
@@ -112,11 +112,11 @@ fn count_of(replica: &Path, group: u64) -> Result<Index, OpenError> {
 
 fn read<S: StateMachine>(replica: &Path, group: u64, initial: S) -> Result<Recovered<S>, OpenError> {
     let (mut wal, mut snapshots) = open(replica, group, Fsync::Never)?;
-    let (mut machine, mut count) = match snapshots.newest()? {
+    let (mut machine, mut count) = match newest_snapshot(&wal, &mut snapshots)? {
         None => (initial, 0),
         Some(mut newest) => {
-            let manifest = *newest.reader.manifest();
-            let machine = initial.restore_anew(&mut newest.reader).map_err(OpenError::State)?;
+            let manifest = *newest.manifest();
+            let machine = initial.restore_anew(&mut newest).map_err(OpenError::State)?;
             if machine.digest() != manifest.digest {
                 return Err(invalid(format!(
                     "the snapshot at {} in {} is of another state",
@@ -127,18 +127,16 @@ fn read<S: StateMachine>(replica: &Path, group: u64, initial: S) -> Result<Recov
             (machine, manifest.index)
         }
     };
-    if wal.first() <= count {
-        for record in wal.replay(count)? {
-            let record = record?;
-            if let Some((&OPERATION, operation)) = record.bytes.split_first() {
-                let panicked = || OpenError::Panicked { folder: replica.to_owned(), index: record.index };
-                // Its checksum is right: another version of the program has written it.
-                let op = S::Op::decode(operation).ok_or_else(panicked)?;
-                let applied = catch_unwind(AssertUnwindSafe(|| machine.apply(record.index, &op)));
-                applied.map_err(|_| panicked())?;
-            }
-            count = record.index + 1;
+    for record in wal.replay(count)? {
+        let record = record?;
+        if let Some((&OPERATION, operation)) = record.bytes.split_first() {
+            let panicked = || OpenError::Panicked { folder: replica.to_owned(), index: record.index };
+            // Its checksum is right: another version of the program has written it.
+            let op = S::Op::decode(operation).ok_or_else(panicked)?;
+            let applied = catch_unwind(AssertUnwindSafe(|| machine.apply(record.index, &op)));
+            applied.map_err(|_| panicked())?;
         }
+        count = record.index + 1;
     }
     Ok(Recovered { machine, count })
 }
@@ -146,6 +144,7 @@ fn read<S: StateMachine>(replica: &Path, group: u64, initial: S) -> Result<Recov
 #[cfg(test)]
 mod tests {
     use super::super::disk::{Disk, SNAPSHOT_EVERY};
+    use super::super::folder::check_kept;
     use super::*;
     use crate::kv::{Compact, CompactSet};
 
@@ -191,6 +190,59 @@ mod tests {
         assert!(matches!(error, OpenError::Behind { kept: 4, taken: 3 }), "{error}");
         Disk::begin(&durability, origin(5), 2, SNAPSHOT_EVERY, (&store(), 0)).expect("five are more");
     }
+
+    /// Flips a bit in the snapshot at this place.
+    fn damage(replica: &Path, index: Index) {
+        let file = replica.join(format!("snapshots/snapshot-{index:016x}"));
+        let mut bytes = fs::read(&file).expect("a snapshot");
+        *bytes.last_mut().expect("a state") ^= 1;
+        fs::write(file, bytes).expect("room");
+    }
+
+    /// A node that begins takes a snapshot and begins its log anew behind it, so nothing leads there from the one before.
+    #[test]
+    fn an_older_snapshot_does_not_stand_for_a_damaged_one_behind_which_the_log_begins() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let durability = Durability { folder: folder.path().to_owned(), fsync: Fsync::Never };
+        fs::write(folder.path().join(GROUP), GROUP_NUMBER.to_string()).expect("room");
+        [(0, 3), (1, 5)].into_iter().for_each(|(slot, count)| write(&durability, slot, count));
+        Disk::begin(&durability, origin(5), 1, SNAPSHOT_EVERY, (&store(), 0)).expect("nobody has them");
+        let damaged = folder.path().join("replica-1");
+        damage(&damaged, 5);
+        let error = start_from_files(&durability, store()).expect_err("five were acknowledged");
+        let words = error.to_string();
+        assert!(matches!(&error, OpenError::Replica { folder, .. } if *folder == damaged), "{words}");
+        assert!(words.contains("snapshot-0000000000000005: the content is damaged"), "{words}");
+        assert!(matches!(set_origin_aside(&durability), Err(OpenError::Replica { .. })));
+        let error = check_kept(Some(&durability), origin(0), 1, 4).expect_err("the slot held five");
+        assert!(matches!(error, OpenError::Behind { kept: 5, taken: 4 }), "{error}");
+        check_kept(Some(&durability), origin(0), 1, 5).expect("five are as many");
+        // Without that snapshot nothing says that the beginning of the log is the beginning of the state.
+        fs::remove_file(damaged.join("snapshots/snapshot-0000000000000005")).expect("it is there");
+        let words = start_from_files(&durability, store()).expect_err("five were acknowledged").to_string();
+        assert!(words.contains("the log begins at command 5, and the newest snapshot is at 0"), "{words}");
+        fs::rename(&damaged, folder.path().join("damaged-1")).expect("it is moved away");
+        assert_eq!(start_from_files(&durability, store()).expect("the other is whole").0, origin(3));
+    }
+
+    #[test]
+    fn an_older_snapshot_and_the_log_behind_it_stand_for_a_damaged_one() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let durability = Durability { folder: folder.path().to_owned(), fsync: Fsync::Never };
+        fs::write(folder.path().join(GROUP), GROUP_NUMBER.to_string()).expect("room");
+        write(&durability, 0, 5);
+        let replica = folder.path().join("replica-0");
+        let state = read(&replica, GROUP_NUMBER, store()).expect("whole").machine;
+        let (_wal, mut snapshots) = open(&replica, GROUP_NUMBER, Fsync::Never).expect("nobody has them");
+        let mut to = snapshots.begin(4).expect("it is newer");
+        state.snapshot(&mut to).expect("room");
+        to.finish(state.digest()).expect("room");
+        drop((_wal, snapshots));
+        damage(&replica, 4);
+        let found = read(&replica, GROUP_NUMBER, store()).expect("the log leads from the older one to the end");
+        assert_eq!((found.count, found.machine.digest()), (5, state.digest()));
+    }
+
     #[test]
     fn a_damaged_replica_is_named_and_the_others_do_without_it() {
         let folder = tempfile::tempdir().expect("a temporary folder");
