@@ -1,5 +1,6 @@
 //! The state that the files of a group hold, for a group that is made anew.
 
+use std::cmp::Reverse;
 use std::fs::{self, File};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
@@ -15,6 +16,9 @@ use crate::error::OpenError;
 use crate::wal::Fsync;
 use crate::{Index, StateMachine, Wire};
 
+/// A group that is made anew keeps the files of this many replicas, the furthest: one of them may turn out to be damaged.
+const KEPT: usize = 2;
+
 /// The state that the files of a group hold.
 #[derive(Debug)]
 struct Recovered<S> {
@@ -23,16 +27,23 @@ struct Recovered<S> {
     count: Index,
 }
 
-/// The state that the files of a group hold, for the node that makes it anew; `initial` if there are none.
+/// The state that the files of a group hold, for the node that makes it anew; `initial` if there are none. Its replicas will have
+/// other slots than before, so files that hold nothing more than those of others are removed: else those of all slots that were
+/// ever used would be read at each start.
 pub(crate) fn start_from_files<S: StateMachine>(
     durability: &Durability,
     initial: S,
 ) -> Result<(FilesOrigin, S), OpenError> {
     let group = group_number(&durability.folder, new_number())?;
-    let found = match furthest(&durability.folder, group)? {
+    let replicas = by_progress(&durability.folder, group)?;
+    let found = match replicas.first() {
         None => Recovered { machine: initial, count: 0 },
-        Some((_, replica)) => read(&replica, group, initial).map_err(of_replica(&replica))?,
+        Some((_, replica)) => read(replica, group, initial).map_err(of_replica(replica))?,
     };
+    for (_, replica) in replicas.iter().skip(KEPT) {
+        // Files that cannot be removed are found again by the next start.
+        let _ = discard(&durability.folder, replica);
+    }
     Ok((FilesOrigin { group, base: found.count }, found.machine))
 }
 
@@ -40,25 +51,30 @@ pub(crate) fn start_from_files<S: StateMachine>(
 pub(crate) fn set_origin_aside(durability: &Durability) -> Result<FilesOrigin, OpenError> {
     let folder = &durability.folder;
     let group = group_number(folder, new_number())?;
-    let Some((base, replica)) = furthest(folder, group)?.filter(|&(base, _)| base > 0) else {
+    let Some((base, replica)) = by_progress(folder, group)?.into_iter().next().filter(|&(base, _)| base > 0) else {
         return Ok(FilesOrigin { group, base: 0 });
     };
-    let (origin, replaced) = (folder.join(ORIGIN), folder.join("replaced"));
-    if replaced.exists() {
-        fs::remove_dir_all(&replaced).map_err(OpenError::Files)?;
-    }
+    let origin = folder.join(ORIGIN);
     if replica != origin {
         // Where this ends early, the replica's files are still there, and further than those.
-        if origin.exists() {
-            fs::rename(&origin, &replaced).map_err(OpenError::Files)?;
-        }
+        discard(folder, &origin)?;
         fs::rename(&replica, &origin).map_err(OpenError::Files)?;
         sync_folder(folder)?;
     }
-    if replaced.exists() {
-        fs::remove_dir_all(&replaced).map_err(OpenError::Files)?;
-    }
     Ok(FilesOrigin { group, base })
+}
+
+/// Removes the files of a replica, if there are any. A part of them is never taken for all: they lose their name first.
+fn discard(folder: &Path, replica: &Path) -> Result<(), OpenError> {
+    let replaced = folder.join("replaced");
+    let remove = || if replaced.exists() { fs::remove_dir_all(&replaced).map_err(OpenError::Files) } else { Ok(()) };
+    // Left by an attempt that ended early.
+    remove()?;
+    if replica.exists() {
+        fs::rename(replica, &replaced).map_err(OpenError::Files)?;
+        sync_folder(folder)?;
+    }
+    remove()
 }
 
 /// The state in the files that were set aside, for each node that the group begins with; `initial` if there are none.
@@ -81,17 +97,16 @@ pub(crate) fn read_origin<S: StateMachine>(
     Err(invalid(format!("the files hold {} commands where the group begins with {}", found.count, files.base)))
 }
 
-/// The replica that got furthest, and how far; `None` if there are no files.
-fn furthest(folder: &Path, group: u64) -> Result<Option<(Index, PathBuf)>, OpenError> {
-    let mut furthest: Option<(Index, PathBuf)> = None;
+/// How far each replica got, the furthest first.
+fn by_progress(folder: &Path, group: u64) -> Result<Vec<(Index, PathBuf)>, OpenError> {
+    let mut found = Vec::new();
     for replica in replica_folders(folder)? {
         // Nobody knows how far one got whose files are damaged: to pass over it may lose results.
         let count = count_of(&replica, group).map_err(of_replica(&replica))?;
-        if furthest.as_ref().is_none_or(|(most, _)| count > *most) {
-            furthest = Some((count, replica));
-        }
+        found.push((count, replica));
     }
-    Ok(furthest)
+    found.sort_by_key(|&(count, _)| Reverse(count));
+    Ok(found)
 }
 
 /// Says whose files could not be used, where others may do without them.
@@ -241,6 +256,24 @@ mod tests {
         damage(&replica, 4);
         let found = read(&replica, GROUP_NUMBER, store()).expect("the log leads from the older one to the end");
         assert_eq!((found.count, found.machine.digest()), (5, state.digest()));
+    }
+
+    /// A store whose processes come and go uses other slots each time.
+    #[test]
+    fn a_group_that_is_made_anew_keeps_the_files_of_the_two_furthest() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let durability = Durability { folder: folder.path().to_owned(), fsync: Fsync::Never };
+        fs::write(folder.path().join(GROUP), GROUP_NUMBER.to_string()).expect("room");
+        let written = [(0, 3), (1, 5), (2, 1), (3, 5), (4, 6), (5, 2)];
+        written.into_iter().for_each(|(slot, count)| write(&durability, slot, count));
+        fs::create_dir_all(folder.path().join("replaced/log")).expect("room");
+        for _ in 0..2 {
+            let (files, state) = start_from_files(&durability, store()).expect("whole");
+            assert_eq!((files, state.query(&[5; 8])), (origin(6), Some([5; 16])));
+            let left = replica_folders(folder.path()).expect("a folder");
+            assert_eq!(left, ["replica-1", "replica-4"].map(|name| folder.path().join(name)));
+            assert!(!folder.path().join("replaced").exists());
+        }
     }
 
     #[test]
