@@ -170,6 +170,15 @@ fn a_store_is_served_looked_into_and_stopped() {
     assert_eq!(kv(&["get", "s", "a", "--json"]).succeeded().json(), json!({"key": "a", "value": "2"}));
     assert_eq!(kv(&["get", "s", "c", "--json"]).succeeded().json(), json!({"key": "c", "value": null}));
     assert_eq!(kv(&["watch", "s", "a", "--count", "1"]).succeeded().stdout, "2\n");
+    // Longer than an argument may be.
+    let long = program.file("long", "l".repeat(1 << 19));
+    kv(&["set", "s", "l", "--from", &long]).succeeded();
+    assert_eq!(kv(&["get", "s", "l", "--raw"]).succeeded().stdout.len(), 1 << 19);
+    let mut set = command(&program, &["kv", "set", "s", "l", "--from", "-"]);
+    let mut set = set.stdin(Stdio::piped()).stdout(Stdio::null()).spawn().expect("the program starts");
+    set.stdin.take().expect("piped").write_all(b"from a pipe\n").expect("it is read");
+    assert!(set.wait().expect("it ends").success());
+    assert_eq!(kv(&["get", "s", "l", "--raw"]).succeeded().stdout, "from a pipe\n");
     assert_eq!(kv(&["delete", "./store.sock", "a", "c"]).succeeded().stdout, "1\n");
     let load = kv(&["bench", "s", "--clients", "2", "--pipeline", "4", "--seconds", "1", "--json"]).succeeded().json();
     assert!(load["requests"].as_u64() > Some(0), "{load}");
@@ -215,7 +224,8 @@ fn wrong_arguments_are_named() {
     let kv = |arguments: &[&str]| run(&program, &[&["kv"], arguments].concat());
     let long = "x".repeat(1025);
     let expected = "expected a whole number from";
-    let cases: [(&[&str], [&str; 2]); 22] = [
+    let too_long = program.file("too long", "x".repeat((16 << 20) + 1));
+    let cases: [(&[&str], [&str; 2]); 26] = [
         (&["frobnicate"], ["'frobnicate'", "unrecognized subcommand"]),
         (&["serve"], ["<NAME>", "required"]),
         (&["serve", ""], ["bad name \"\"", "empty"]),
@@ -234,6 +244,10 @@ fn wrong_arguments_are_named() {
         (&["replica", "s", "--slot", "1023"], ["'1023' for '--slot <N>'", expected]),
         (&["get", "s", ""], ["'' for '<KEY>'", "a key has 1 to 1024 bytes, not 0"]),
         (&["set", "s", &long, "v"], ["for '<KEY>'", "a key has 1 to 1024 bytes, not 1025"]),
+        (&["set", "s", "k"], ["<VALUE>", "required"]),
+        (&["set", "s", "k", "v", "--from", "f"], ["[VALUE]", "cannot be used with"]),
+        (&["set", "s", "k", "--from", "no file"], ["cannot open 'no file'", "No such file"]),
+        (&["set", "s", "k", "--from", &too_long], ["a value has at most 16777216 bytes", "too long' has more"]),
         (&["delete", "s", "a", ""], ["'' for '<KEYS>...'", "a key has 1 to 1024 bytes, not 0"]),
         (&["watch", "s", ""], ["'' for '<KEY>'", "a key has 1 to 1024 bytes, not 0"]),
         (&["watch", "s", "k", "--count", "0"], ["'0' for '--count <N>'", expected]),

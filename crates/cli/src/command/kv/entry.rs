@@ -1,10 +1,14 @@
 //! `corecast kv get`, `set` and `delete`.
 
+use std::borrow::Cow;
 use std::ffi::OsString;
+use std::fs::File;
+use std::io::{self, Read};
 use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
 
 use clap::builder::{OsStringValueParser, TypedValueParser};
-use corecast::replica::kv::MAX_KEY_BYTES;
+use corecast::replica::kv::{MAX_KEY_BYTES, MAX_VALUE_BYTES};
 use redis_protocol::resp2::types::{OwnedFrame, Resp2Frame};
 use serde::Serialize;
 
@@ -36,7 +40,11 @@ pub(super) struct SetArguments {
     #[arg(value_parser = key_parser())]
     key: OsString,
     /// Its new value.
-    value: OsString,
+    #[arg(required_unless_present = "from")]
+    value: Option<OsString>,
+    /// Take the bytes of a file as the new value, or with `-` those of standard input: up to 16 MiB, of any kind, all of them.
+    #[arg(long, value_name = "FILE", conflicts_with = "value")]
+    from: Option<PathBuf>,
     /// Only if the key has no value.
     #[arg(long, conflicts_with_all = ["if_present", "if_value"])]
     if_absent: bool,
@@ -74,6 +82,32 @@ struct Changed {
 #[derive(Debug, Serialize)]
 struct Deleted {
     deleted: i64,
+}
+
+impl SetArguments {
+    /// The bytes of the new value.
+    fn value(&self) -> Result<Cow<'_, [u8]>, Failure> {
+        match (&self.value, &self.from) {
+            (Some(value), _) => Ok(value.as_bytes().into()),
+            (None, Some(from)) if from == Path::new("-") => value_from("standard input", io::stdin().lock()),
+            (None, Some(from)) => {
+                let name = format!("'{}'", printable::line(&from.to_string_lossy()));
+                let file = File::open(from).map_err(|error| Failure::input(format!("cannot open {name}: {error}")))?;
+                value_from(&name, file)
+            }
+            (None, None) => unreachable!("one of them is required"),
+        }
+    }
+}
+
+fn value_from(name: &str, from: impl Read) -> Result<Cow<'static, [u8]>, Failure> {
+    let mut bytes = Vec::new();
+    let read = from.take(MAX_VALUE_BYTES as u64 + 1).read_to_end(&mut bytes);
+    read.map_err(|error| Failure::input(format!("cannot read {name}: {error}")))?;
+    if bytes.len() > MAX_VALUE_BYTES {
+        return Err(Failure::input(format!("a value has at most {MAX_VALUE_BYTES} bytes, {name} has more")));
+    }
+    Ok(bytes.into())
 }
 
 impl Entry {
@@ -115,7 +149,7 @@ pub(super) fn get(arguments: &GetArguments, output: &Output) -> Result<(), Failu
 }
 
 pub(super) fn set(arguments: &SetArguments, output: &Output) -> Result<(), Failure> {
-    let (key, value) = (arguments.key.as_bytes(), arguments.value.as_bytes());
+    let (key, value) = (arguments.key.as_bytes(), &*arguments.value()?);
     let mut client = arguments.store.connect()?;
     let reply = match &arguments.if_value {
         Some(old) => client.ask(&[b"CAS", key, old.as_bytes(), value])?,

@@ -35,7 +35,9 @@ enum Command {
     #[command(after_help = "Example:\n  corecast kv get accounts alice")]
     Get(entry::GetArguments),
     /// Give a key a value.
-    #[command(after_help = "Example:\n  corecast kv set accounts alice 100 --if-absent")]
+    #[command(
+        after_help = "Example:\n  corecast kv set accounts alice 100 --if-absent\n  corecast kv set pages home --from home.html"
+    )]
     Set(entry::SetArguments),
     /// Remove keys and print how many there were.
     #[command(after_help = "Example:\n  corecast kv delete accounts alice bob")]
