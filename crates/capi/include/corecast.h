@@ -771,6 +771,12 @@ typedef struct {
   // A folder that all nodes of the group share and no other group uses: every operation and snapshots are kept there, and the
   // node that makes the group starts from them. NULL: the state is in memory alone, and ends with its last process.
   const char *folder;
+  // The bytes by which the log in `folder` grows between two snapshots, 4096 to 2^40. 0: 64 MiB.
+  uint64_t snapshot_every;
+  // A file with the model of the machine, or "" for this machine, which is discovered then. Members whose threads are bound to
+  // CPUs hear of decisions along a tree that is planned for it, and leader and acceptor move to where the plan wants them.
+  // NULL: the machine is not known.
+  const char *machine;
 } corecast_replica_config;
 
 // Applies an operation, which stands at `index` of the log, and writes its result. Returns 0; another number if this replica
@@ -2009,6 +2015,13 @@ corecast_status corecast_replica_read_timeout_ns(const corecast_replica *replica
                                                  size_t *answer_len,
                                                  uint64_t *shown);
 
+// Waits until a read of this level waits no longer, for at most `timeout_ns` nanoseconds, then CORECAST_LAGGING. With
+// CORECAST_REPLICA_LEVEL_AT_LEAST and the `shown` of the last read it sleeps until there is something new.
+corecast_status corecast_replica_catch_up_timeout_ns(const corecast_replica *replica,
+                                                     uint32_t level,
+                                                     uint64_t index,
+                                                     uint64_t timeout_ns);
+
 // How the replica and its group are. `status` has its size set, and gets as many bytes as that says.
 corecast_status corecast_replica_read_status(const corecast_replica *replica,
                                              corecast_replica_status *status);
@@ -2054,6 +2067,22 @@ corecast_status corecast_replica_session_start(corecast_replica_session *session
                                                const void *op,
                                                size_t len,
                                                uint32_t *request);
+
+// As corecast_replica_session_start, but the operation is handed in only when a thread of this node next waits for a result:
+// all that were queued until then are ordered in one run, which takes a fraction of the time of as many runs. A long one
+// waits for room for at most `timeout_ns` nanoseconds, then CORECAST_FULL, and was not begun.
+corecast_status corecast_replica_session_queue_timeout_ns(corecast_replica_session *session,
+                                                          const void *op,
+                                                          size_t len,
+                                                          uint64_t timeout_ns,
+                                                          uint32_t *request);
+
+// The requests whose results have not been taken, oldest first: writes the numbers of at most `capacity`, of 16 at most, to
+// `requests`, which may be NULL if `capacity` is 0; `count` is how many there are.
+corecast_status corecast_replica_session_read_unanswered(corecast_replica_session *session,
+                                                         uint32_t *requests,
+                                                         size_t capacity,
+                                                         size_t *count);
 
 // Waits for the result of a request for at most `timeout_ns` nanoseconds.
 corecast_status corecast_replica_session_finish_timeout_ns(corecast_replica_session *session,

@@ -2,20 +2,24 @@
 
 use std::ffi::{c_char, c_int, c_void};
 use std::fs::File;
-use std::mem::MaybeUninit;
+use std::mem::{MaybeUninit, offset_of};
 use std::os::fd::IntoRawFd;
+use std::path::Path;
 use std::time::Duration;
 
-use corecast::Wait;
 use corecast::base::rendezvous::SocketDir;
+use corecast::machine::{ModelError, model_file};
 use corecast::replica::wal::Fsync;
 use corecast::replica::{Config, Level, Node, Placement, Replicated};
+use corecast::{Machine as Model, Wait};
 
 use super::machine::{Machine, ReplicaMachine};
 use super::status::{ReplicaCheckpoint, ReplicaStatus};
 use crate::argument::{Parameters, choice, duplicate, elements_mut, optional_text};
 use crate::error::Failure;
+use crate::group::detect;
 use crate::region::socket_dir;
+use crate::status::Status;
 use crate::wait;
 
 /// One member of a group: a replica of the state. Any number of threads may use it at a time. Its sessions keep it when it is
@@ -86,10 +90,18 @@ pub struct ReplicaConfig {
     /// A folder that all nodes of the group share and no other group uses: every operation and snapshots are kept there, and the
     /// node that makes the group starts from them. NULL: the state is in memory alone, and ends with its last process.
     pub folder: *const c_char,
+    /// The bytes by which the log in `folder` grows between two snapshots, 4096 to 2^40. 0: 64 MiB.
+    pub snapshot_every: u64,
+    /// A file with the model of the machine, or "" for this machine, which is discovered then. Members whose threads are bound to
+    /// CPUs hear of decisions along a tree that is planned for it, and leader and acceptor move to where the plan wants them.
+    /// NULL: the machine is not known.
+    pub machine: *const c_char,
 }
 
-// SAFETY: numbers and a pointer laid out as C does, without padding, the size first.
-unsafe impl Parameters for ReplicaConfig {}
+// SAFETY: numbers and pointers laid out as C does, without padding, the size first.
+unsafe impl Parameters for ReplicaConfig {
+    const FIRST_BYTES: usize = offset_of!(ReplicaConfig, snapshot_every);
+}
 
 impl ReplicaConfig {
     fn check(self) -> Result<Config, Failure> {
@@ -111,11 +123,29 @@ impl ReplicaConfig {
         if self.joining_ns > 0 {
             config = config.joining(Duration::from_nanos(self.joining_ns));
         }
+        if self.snapshot_every > 0 {
+            config = config.snapshot_every(self.snapshot_every);
+        }
+        // SAFETY: C passes a text, or NULL.
+        if let Some(file) = unsafe { optional_text(self.machine, "config.machine") }? {
+            config = config.machine(&model_of(file)?);
+        }
         let fsync = choice(self.fsync, &[Fsync::Always, Fsync::EverySecond, Fsync::Never], "config.fsync")?;
         // SAFETY: C passes a text, or NULL.
         let folder = unsafe { optional_text(self.folder, "config.folder") }?;
         Ok(folder.map_or(config.clone(), |folder| config.durable(folder, fsync)))
     }
+}
+
+/// The model in a file, or without one that of this machine.
+fn model_of(file: &str) -> Result<Model, Failure> {
+    if file.is_empty() {
+        return detect();
+    }
+    model_file::read(Path::new(file)).map_err(|error| match error.problem {
+        ModelError::NotRead(_) => Failure::new(Status::NotFound, error.to_string()),
+        _ => Failure::argument("config.machine", error),
+    })
 }
 
 /// A node that has joined, once C has taken the state.
@@ -234,6 +264,12 @@ c_functions! {
         timeout_ns: Duration
     ) -> (answer_len: usize, shown: u64) {
         Asking { question, answer, capacity }.read(replica, level_of(level, index)?, timeout_ns)?
+    }
+
+    /// Waits until a read of this level waits no longer, for at most `timeout_ns` nanoseconds, then CORECAST_LAGGING. With
+    /// CORECAST_REPLICA_LEVEL_AT_LEAST and the `shown` of the last read it sleeps until there is something new.
+    safe fn corecast_replica_catch_up_timeout_ns(replica: &Replica, level: u32, index: u64, timeout_ns: Duration) {
+        replica.0.catch_up(level_of(level, index)?, timeout_ns)?
     }
 
     /// How the replica and its group are. `status` has its size set, and gets as many bytes as that says.

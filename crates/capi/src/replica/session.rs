@@ -1,12 +1,14 @@
 //! Sessions of clients: operations that are done once each.
 
 use std::ffi::c_void;
+use std::mem::MaybeUninit;
 use std::time::Duration;
 
 use corecast::replica::{Index, Session};
 
 use super::machine::Machine;
 use super::node::Replica;
+use crate::argument::elements_mut;
 use crate::error::Failure;
 
 /// A session of one thread at a time. Its requests are numbered from 1, so that one that is sent again is not done again. Up to
@@ -37,9 +39,18 @@ type Answer = Result<(Vec<u8>, Index), corecast::replica::ExecuteError>;
 
 impl ReplicaSession {
     fn start(&mut self, op: &[u8]) -> Result<u32, Failure> {
+        self.take(op);
+        Ok(self.session.start(&self.op)?)
+    }
+
+    fn queue(&mut self, op: &[u8], limit: Duration) -> Result<u32, Failure> {
+        self.take(op);
+        Ok(self.session.queue_timeout(&self.op, limit)?)
+    }
+
+    fn take(&mut self, op: &[u8]) {
         self.op.clear();
         self.op.extend_from_slice(op);
-        Ok(self.session.start(&self.op)?)
     }
 
     /// Keeps a result for C.
@@ -89,6 +100,30 @@ c_functions! {
     /// no result.
     unsafe fn corecast_replica_session_start(session: &mut ReplicaSession, op: bytes[len]) -> (request: u32) {
         session.start(op)?
+    }
+
+    /// As corecast_replica_session_start, but the operation is handed in only when a thread of this node next waits for a result:
+    /// all that were queued until then are ordered in one run, which takes a fraction of the time of as many runs. A long one
+    /// waits for room for at most `timeout_ns` nanoseconds, then CORECAST_FULL, and was not begun.
+    unsafe fn corecast_replica_session_queue_timeout_ns(
+        session: &mut ReplicaSession,
+        op: bytes[len],
+        timeout_ns: Duration
+    ) -> (request: u32) {
+        session.queue(op, timeout_ns)?
+    }
+
+    /// The requests whose results have not been taken, oldest first: writes the numbers of at most `capacity`, of 16 at most, to
+    /// `requests`, which may be NULL if `capacity` is 0; `count` is how many there are.
+    unsafe fn corecast_replica_session_read_unanswered(
+        session: &mut ReplicaSession,
+        requests: *mut u32,
+        capacity: usize
+    ) -> (count: usize) {
+        // SAFETY: C passes a buffer of that size, or NULL.
+        let buffer = unsafe { elements_mut(requests.cast::<MaybeUninit<u32>>(), capacity, "requests") }?;
+        buffer.iter_mut().zip(session.session.unanswered()).for_each(|(to, request)| _ = to.write(request));
+        session.session.unanswered().count()
     }
 
     /// Waits for the result of a request for at most `timeout_ns` nanoseconds.

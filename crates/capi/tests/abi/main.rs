@@ -16,6 +16,7 @@ mod mcast;
 mod members;
 mod region;
 mod replica;
+mod replica_config;
 mod rw_lock;
 mod select;
 mod shared_lock;

@@ -23,7 +23,7 @@ const ODD: &[u8] = b"odd";
 type Sum = AtomicU64;
 
 /// A sum to be replicated, which outlives the test's replicas.
-fn sum() -> &'static Sum {
+pub(crate) fn sum() -> &'static Sum {
     Box::leak(Box::new(Sum::new(0)))
 }
 
@@ -94,7 +94,7 @@ unsafe extern "C" fn refuse(_sum: *mut c_void, _snapshot: *const c_void, _len: u
     1
 }
 
-fn machine(sum: &'static Sum) -> ReplicaMachine {
+pub(crate) fn machine(sum: &'static Sum) -> ReplicaMachine {
     ReplicaMachine {
         size: size_of::<ReplicaMachine>(),
         state: std::ptr::from_ref(sum).cast_mut().cast(),
@@ -107,7 +107,7 @@ fn machine(sum: &'static Sum) -> ReplicaMachine {
     }
 }
 
-fn config() -> ReplicaConfig {
+pub(crate) fn config() -> ReplicaConfig {
     ReplicaConfig {
         size: size_of::<ReplicaConfig>(),
         slots: 4,
@@ -119,10 +119,12 @@ fn config() -> ReplicaConfig {
         patience_ns: 0,
         joining_ns: 0,
         folder: std::ptr::null(),
+        snapshot_every: 0,
+        machine: std::ptr::null(),
     }
 }
 
-fn create(config: &ReplicaConfig, machine: &ReplicaMachine, to: Out<'_, *mut Replica>) -> Status {
+pub(crate) fn create(config: &ReplicaConfig, machine: &ReplicaMachine, to: Out<'_, *mut Replica>) -> Status {
     // SAFETY: parameters that have their size set.
     unsafe { corecast_replica_create(config, machine, to) }
 }
@@ -256,9 +258,25 @@ fn a_pipeline_and_resuming() {
         // SAFETY: the bytes are there.
         unsafe { corecast_replica_session_start(Some(object(session)), one.as_ptr().cast(), one.len(), request) }
     };
-    let requests: Vec<u32> = (0..16).map(|_| output(start)).collect();
+    let queue = |request: Out<'_, u32>| {
+        let (data, len) = (one.as_ptr().cast(), one.len());
+        // SAFETY: the bytes are there.
+        unsafe { corecast_replica_session_queue_timeout_ns(Some(object(session)), data, len, SECOND, request) }
+    };
+    let mut numbers = [0; 4];
+    let mut unanswered = |capacity| {
+        let session = Some(object(session));
+        // SAFETY: there is room for four.
+        let read = |count: Out<'_, usize>| unsafe {
+            corecast_replica_session_read_unanswered(session, numbers.as_mut_ptr(), capacity, count)
+        };
+        (output(read), numbers)
+    };
+    assert_eq!(unanswered(0), (0, [0; 4]));
+    let requests: Vec<u32> = (0..16).map(|at| if at % 2 == 0 { output(start) } else { output(queue) }).collect();
     assert_eq!(requests, Vec::from_iter(1..=16));
-    assert_eq!(status(start), Status::Full);
+    assert_eq!([status(start), status(queue)], [Status::Full; 2]);
+    assert_eq!([unanswered(0), unanswered(3)], [(16, [0; 4]), (16, [1, 2, 3, 0])]);
     for (at, &request) in requests.iter().enumerate() {
         let result = output(|result| match at % 2 {
             0 => corecast_replica_session_resume(Some(object(session)), request, 10 * SECOND, result),
@@ -266,9 +284,26 @@ fn a_pipeline_and_resuming() {
         });
         assert_eq!(number(result.data, result.len), Some(at as u64 + 1));
     }
+    assert_eq!(unanswered(4), (0, [1, 2, 3, 0]));
     let again = status(|result| corecast_replica_session_resume(Some(object(session)), 3, SECOND, result));
     assert_eq!(again, Status::Unknown, "its result was taken");
     assert_eq!(sum_at(group[0], ReplicaLevel::Linearizable, 0), 16);
+    corecast_replica_session_close(owned(session));
+    close(group);
+}
+
+#[test]
+fn a_replica_catches_up_and_tells_if_it_does_not() {
+    let group = two();
+    let session = opened(group[0]);
+    let (sum, index) = add(session, 3);
+    let catch_up = |level: ReplicaLevel, index, limit| {
+        corecast_replica_catch_up_timeout_ns(Some(object(group[1])), level as u32, index, limit)
+    };
+    assert_eq!(catch_up(ReplicaLevel::AtLeast, index, 10 * SECOND), Status::Ok, "{}", words());
+    assert_eq!(sum_at(group[1], ReplicaLevel::Local, 0), sum);
+    assert_eq!(catch_up(ReplicaLevel::Linearizable, 0, 10 * SECOND), Status::Ok, "{}", words());
+    assert_eq!(catch_up(ReplicaLevel::AtLeast, index + 1000, 1), Status::Lagging);
     corecast_replica_session_close(owned(session));
     close(group);
 }
