@@ -40,10 +40,24 @@ pub(crate) fn own_uid() -> u32 {
 
 /// The start time of this process, in clock ticks since boot.
 pub(super) fn own_start_time() -> Option<u64> {
-    let stat = small_file::read("/proc/self/stat".as_ref(), 4096).ok()?;
+    state_of("/proc/self/stat").map(|(_, start_time)| start_time)
+}
+
+/// True if the process with this number, which began at `start_time`, is stopped by a signal or a debugger. False if another
+/// process has the number, and where the system does not tell.
+pub(super) fn is_stopped(pid: u32, start_time: u64) -> bool {
+    let found = state_of(&format!("/proc/{pid}/stat"));
+    found.is_some_and(|(state, begun)| begun == start_time && ["T", "t"].contains(&state.as_str()))
+}
+
+/// The letter of a process's state, and its start time.
+fn state_of(path: &str) -> Option<(String, u64)> {
+    let stat = small_file::read(path.as_ref(), 4096).ok()?;
     // The name of the program may contain spaces and parentheses; it ends at the last one. Then come fields 3, 4, ...
     let (_, fields) = stat.rsplit_once(')')?;
-    fields.split_whitespace().nth(22 - 3)?.parse().ok()
+    let mut fields = fields.split_whitespace();
+    let state = fields.next()?.to_owned();
+    Some((state, fields.nth(22 - 4)?.parse().ok()?))
 }
 
 /// A hash of the kernel's boot id, which differs after each boot; 0 if it cannot be read.

@@ -219,6 +219,19 @@ impl SharedRegion {
         self.0.table().liveness(who, Some(self.me()))
     }
 
+    /// True if the process of a participant is stopped, by SIGSTOP or a debugger, as `/proc` tells: a hint, never evidence of
+    /// death. False of one that has left, and where the number that a process has for itself is not the one it has here. Reads
+    /// a file: a few microseconds.
+    #[must_use]
+    #[cold]
+    pub fn is_stopped(&self, who: ParticipantId) -> bool {
+        if self.check_fork().is_err() || self.participant_at(who.index) != Some(who) {
+            return false;
+        }
+        let Participant { pid, start_time, .. } = self.0.table().describe(who, Some(self.me()));
+        process::is_stopped(pid, start_time)
+    }
+
     /// True if a participant that has not left said, when it joined, that it may run on these CPUs only.
     #[must_use]
     pub fn is_confined(&self, who: ParticipantId, cpus: &Affinity) -> bool {

@@ -27,11 +27,16 @@ fn a_killed_process_is_dead_although_it_is_a_zombie() {
 }
 
 #[test]
-fn a_stopped_process_is_alive() {
+fn a_stopped_process_is_alive_and_known_to_be_stopped() {
     let region = SharedRegion::memfd(&plan()).expect("memory");
     let actor = roles::attached("attach", &region);
+    assert!(!region.is_stopped(id_of(&actor)) && !region.is_stopped(region.me()));
     actor.stop();
     assert_eq!((actor.state(), region.liveness(id_of(&actor))), ('T', Liveness::Alive));
+    assert!(region.is_stopped(id_of(&actor)) && !region.is_stopped(region.me()));
+    actor.signal(Signal::CONT);
+    eventually("it goes on", || !region.is_stopped(id_of(&actor)));
+    actor.stop();
     actor.signal(Signal::KILL);
     eventually("the stopped process was killed", || region.liveness(id_of(&actor)) == Liveness::Dead);
 }
