@@ -278,7 +278,8 @@ impl<S: StateMachine> Driver<S> {
         self.transport.counters.role_changes += 1;
         self.patience.reconfigured();
         self.suspicions.last.clear();
-        if former != self.core.configuration().leader && !self.table.is_gone(former) {
+        let was_doubted = former != self.core.configuration().leader && !self.table.is_gone(former);
+        if was_doubted && !self.table.is_stopped(former) {
             self.patience.doubted();
         }
         self.resubmit(inner);

@@ -1,5 +1,7 @@
 //! How a node and its group are.
 
+use std::time::Duration;
+
 use super::counters::Counters;
 use super::driver::Driver;
 use super::inner::Inner;
@@ -32,6 +34,9 @@ pub struct Status {
     pub voters: Vec<NodeId>,
     /// True while it is a member.
     pub is_member: bool,
+    /// The time without a sign of life after which this node holds one with work for stuck, at the moment: see
+    /// [`Config::patience`](crate::net::Config::patience).
+    pub patience: Duration,
     /// The reason why it does no more, if it does not.
     pub ended: Option<String>,
     /// Counts of what it has sent.
@@ -53,6 +58,7 @@ impl Status {
             members: driver.core.members().iter().collect(),
             voters: driver.core.voters().to_vec(),
             is_member: driver.is_member(),
+            patience: driver.patience.limit(),
             ended: inner.ending.describe().or_else(|| inner.execute_error().map(|error| error.to_string())),
             counters: driver.transport.counters,
         }

@@ -110,6 +110,14 @@ impl NodeTable {
         claim.inc > node.inc || (claim.inc == node.inc && !self.is_alive(claim))
     }
 
+    /// True if the process of the node is stopped, as the system says.
+    #[cold]
+    pub(super) fn is_stopped(&self, node: NodeId) -> bool {
+        let claim = self.claim_of(usize::from(node.slot));
+        let who = ParticipantId::from_word(claim.participant).filter(|_| claim.inc == node.inc);
+        who.is_some_and(|who| self.region.is_stopped(who))
+    }
+
     /// True if the process that made this claim lives.
     fn is_alive(&self, claim: Claim) -> bool {
         ParticipantId::from_word(claim.participant).is_some_and(|who| self.region.liveness(who) == Liveness::Alive)

@@ -155,7 +155,7 @@ impl<S: StateMachine> Driver<S> {
             if !is_acceptor_of_other && self.patience.is_over(node, self.table.sign(slot), before, now) {
                 self.patience.forget(node);
                 self.transport.counters.suspicions += 1;
-                if node != configuration.leader {
+                if node != configuration.leader && !self.table.is_stopped(node) {
                     self.patience.doubted();
                 }
                 self.step(inner, Input::Suspect { node, is_dead: false });

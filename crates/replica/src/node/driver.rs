@@ -279,7 +279,8 @@ impl<S: StateMachine> Driver<S> {
         self.pin_peers();
         self.counters.role_changes += 1;
         self.patience.reconfigured();
-        if former != self.core.configuration().leader && !self.shm.is_gone(former) {
+        let was_doubted = former != self.core.configuration().leader && !self.shm.is_gone(former);
+        if was_doubted && !self.shm.peers.is_stopped(former) {
             self.patience.doubted();
         }
         self.resubmit(inner);

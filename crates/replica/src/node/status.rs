@@ -1,5 +1,7 @@
 //! How a node and its group are.
 
+use std::time::Duration;
+
 use super::driver::Driver;
 use super::inner::Inner;
 use crate::one_paxos::Effect;
@@ -76,6 +78,9 @@ pub struct Status {
     pub members: Vec<NodeId>,
     /// True while it is one of them.
     pub is_member: bool,
+    /// The time without a sign of life after which this node holds one with work for stuck, at the moment: see
+    /// [`Config::patience`](crate::Config::patience).
+    pub patience: Duration,
     /// The reason why it does no more, if it does not.
     pub ended: Option<String>,
     /// Counts of the things that it has done.
@@ -97,6 +102,7 @@ impl Status {
             prefix: driver.system.prefix(),
             members: driver.core.members().iter().collect(),
             is_member: driver.is_member(),
+            patience: driver.patience.limit(),
             ended: inner.ending.describe(),
             counters: Counters {
                 relays: driver.shm.relay.relays,

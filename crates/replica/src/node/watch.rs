@@ -121,7 +121,7 @@ impl<S: StateMachine> Driver<S> {
             if !is_acceptor_of_other && self.patience.is_over(node, sign, before, now) {
                 self.patience.forget(node);
                 self.counters.suspicions += 1;
-                if node != configuration.leader {
+                if node != configuration.leader && !self.shm.peers.is_stopped(node) {
                     self.patience.doubted();
                 }
                 self.step(inner, Input::Suspect { node, is_dead: false });

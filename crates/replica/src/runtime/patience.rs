@@ -51,7 +51,8 @@ impl Patience {
         self.seen.clear();
     }
 
-    /// A node that lives was held for stuck: the next one gets more time.
+    /// A node that lives was held for stuck, though the system does not say that its process is stopped: the next one gets more
+    /// time.
     pub(crate) fn doubted(&mut self) {
         self.now = (self.now * 2).min(LONGEST);
         self.changed = Clock::get().ticks();

@@ -72,6 +72,12 @@ impl Peers {
         }
     }
 
+    /// True if the process of a node is stopped, as the system says.
+    #[cold]
+    pub(crate) fn is_stopped(&self, node: NodeId) -> bool {
+        self.get(node).and_then(|peer| peer.participant).is_some_and(|who| self.region.is_stopped(who))
+    }
+
     /// True if a living node other than this one has the state, or may have it: a member, or one that joins and has taken it.
     pub(crate) fn has_source(&self, me: NodeId) -> bool {
         (0..self.slots.len()).filter(|&slot| slot != usize::from(me.slot)).any(|slot| self.may_have_state(slot))

@@ -68,6 +68,25 @@ fn writes_go_on_while_leader_and_acceptor_are_stopped_and_both_come_back() {
     }
 }
 
+/// Patience doubles when a node was held for stuck that runs. One attempt is enough in which no other node was: where CPUs are
+/// few, that happens.
+#[test]
+fn a_leader_that_was_stopped_costs_no_patience() {
+    let attempt = |_| {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let actors = group(&folder, Placement::Separate, 3);
+        let node = attach(&folder, Placement::Separate);
+        let (mut session, mut sum) = (node.session().expect("a member"), 0);
+        add(&mut session, &mut sum, 10);
+        let before = node.status();
+        let Some(leader) = actors.get(usize::from(before.leader.slot)) else { return false };
+        leader.stop();
+        write_until(&node, &mut session, &mut sum, || node.status().leader != before.leader);
+        node.status().patience <= before.patience
+    };
+    assert!((0..20).any(attempt), "it has more patience each time");
+}
+
 #[test]
 fn a_node_that_stands_still_never_stops_writers() {
     let folder = tempfile::tempdir().expect("a temporary folder");
