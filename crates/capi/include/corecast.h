@@ -866,6 +866,8 @@ typedef struct {
   uint64_t role_changes;
   // The number of times that it came back by a snapshot.
   uint64_t rejoins;
+  // The time without a sign of life after which this node holds one with work for stuck, at the moment, in nanoseconds.
+  uint64_t patience_ns;
 } corecast_replica_status;
 
 // A consistent cut through the group.

@@ -37,6 +37,8 @@ pub struct ReplicaStatus {
     pub role_changes: u64,
     /// The number of times that it came back by a snapshot.
     pub rejoins: u64,
+    /// The time without a sign of life after which this node holds one with work for stuck, at the moment, in nanoseconds.
+    pub patience_ns: u64,
 }
 
 /// The most bytes that the struct of any later version has: a size beyond it was never set.
@@ -83,6 +85,7 @@ impl From<&Known> for ReplicaStatus {
             visible: known.visible,
             role_changes: known.counters.role_changes,
             rejoins: known.counters.rejoins,
+            patience_ns: u64::try_from(known.patience.as_nanos()).unwrap_or(u64::MAX),
         }
     }
 }
