@@ -5,7 +5,7 @@ use super::load::Mix;
 use super::net::NetReplicas;
 use super::ours::Replicas;
 use super::preset::{Case, Workload};
-use super::rivals::{maps, node_replication, robust, sockets};
+use super::rivals::{lmdb, maps, node_replication, robust, sockets};
 use super::series::{NET, NetSeries, Reads, SERIES, Series};
 use corecast_race::failure::Failure;
 
@@ -50,7 +50,7 @@ pub(super) fn contenders() -> Vec<Contender> {
         ("papaya", Kind::Threads(maps::open::<maps::Papaya>)),
         ("std-rwlock", Kind::Threads(maps::open::<maps::Std>)),
         ("robust-mutex", Kind::Shared(robust::open, robust::join)),
-        ("lmdb", LMDB),
+        ("lmdb", Kind::Shared(lmdb::open, lmdb::join)),
         ("redis", Kind::Shared(sockets::open_redis, sockets::join_redis)),
         ("memcached", Kind::Shared(sockets::open_memcached, sockets::join_memcached)),
     ];
@@ -110,14 +110,4 @@ impl Contender {
             Kind::Shared(_, join) => join(setting, entrance),
         }
     }
-}
-
-#[cfg(feature = "lmdb")]
-const LMDB: Kind = Kind::Shared(super::rivals::lmdb::open, super::rivals::lmdb::join);
-#[cfg(not(feature = "lmdb"))]
-const LMDB: Kind = Kind::Shared(|_| Err(not_built()), |_, _| Err(not_built()));
-
-#[cfg(not(feature = "lmdb"))]
-fn not_built() -> Failure {
-    Failure::Refused("not built: cargo build --features lmdb, which takes a C compiler".to_owned())
 }

@@ -2,13 +2,14 @@
 
 use std::io::Stdin;
 use std::os::fd::OwnedFd;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use corecast::base::CpuId;
 use corecast::base::wait::Wait;
 use corecast::machine::pin;
 use corecast::replica::kv::Compact;
-use corecast::replica::{Level, Node, Replicated};
+use corecast::replica::{Node, Replicated};
 use serde::{Deserialize, Serialize};
 
 use super::contenders::contenders;
@@ -17,7 +18,7 @@ use super::load::Load;
 use super::ours::config_of_robustness;
 use super::play;
 use super::restart::{self, Restored};
-use super::rivals::node_replication;
+use super::rivals::{lmdb, node_replication};
 use super::series::SERIES;
 use corecast_race::child::{Answer, attend, hand, hear, say, tell};
 use corecast_race::failure::Failure;
@@ -35,6 +36,10 @@ pub(super) enum Assignment {
     Restore { series: String },
     /// Replicas of `node-replication` of which one idles.
     Idle { writes: u64 },
+    /// A writer to the LMDB in this folder that never ends its write.
+    HoldLmdb { folder: PathBuf },
+    /// One that writes as often, once it is told to.
+    WriteLmdb { folder: PathBuf, writes: u64 },
 }
 
 /// A client, and the situation that it is in.
@@ -48,6 +53,10 @@ pub(super) struct Use {
     pub(super) wait: String,
     pub(super) address: Address,
 }
+
+/// Asks a replica for its patience with others.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+pub(super) struct AskPatience;
 
 /// The work that a client is told to do.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
@@ -73,6 +82,11 @@ pub fn replica_member() -> Result<(), Failure> {
             Assignment::Idle { writes } => {
                 tell(control, &node_replication::until_it_stops(writes, Duration::from_millis(500)))
             }
+            Assignment::HoldLmdb { folder } => lmdb::hold_write(&folder, || {
+                say(control, &Answer::Ready)?;
+                hear::<()>(control).map(drop)
+            }),
+            Assignment::WriteLmdb { folder, writes } => write_lmdb(control, folder, writes),
         }
     })
 }
@@ -129,13 +143,24 @@ fn replicate(control: &Stdin, (name, members, wait): (&str, usize, &str), fd: Op
     live(control, &node)
 }
 
-/// Lives until the parent is gone; tells the state that it has whenever it is asked.
+/// Lives until the parent is gone; tells its patience whenever it is asked.
 fn live(control: &Stdin, node: &Node<Compact>) -> Result<(), Failure> {
-    while let Some((key, _)) = hear::<u64>(control)? {
-        let (value, _) = node.read(Level::Linearizable, &key.to_le_bytes()).map_err(Failure::refused)?;
-        tell(control, &value)?;
+    while let Some((AskPatience, _)) = hear(control)? {
+        tell(control, &node.status().patience)?;
     }
     Ok(())
+}
+
+fn write_lmdb(control: &Stdin, folder: PathBuf, writes: u64) -> Result<(), Failure> {
+    let setting = Setting { members: 1, clients: 1, cpus: Vec::new(), wait: Wait::Adaptive };
+    let store = lmdb::join(&setting, Entrance { fd: None, path: Some(folder) })?;
+    let mut client = store.client(0)?;
+    say(control, &Answer::Ready)?;
+    if hear::<()>(control)?.is_none() {
+        return Ok(());
+    }
+    (0..writes).try_for_each(|number| client.set(number, play::value_of(number, number)))?;
+    tell(control, &writes)
 }
 
 fn restore(control: &Stdin, name: &str, fd: Option<OwnedFd>) -> Result<(), Failure> {

@@ -1,6 +1,7 @@
 //! `corecast bench replica`: replicated state, in four strata that are never mixed.
 //!
-//! 1. Robustness (`robustness`, `standstill`, `restart`): pauses and losses when a replica idles, is stopped or dies.
+//! 1. Robustness (`robustness`, `robust_writer`, `standstill`, `restart`; `held_lock` of a rival): pauses and losses when a
+//!    replica idles, is stopped or dies.
 //! 2. Exact costs (`costs`, `payload_costs`): messages, lines and bytes of a command, by counters.
 //! 3. Wall clock here (`clock`): a store with all its rivals in turns (`contenders`, `ours`, `net`, `rivals`; `load` and `play`
 //!    are the work of clients, `crew` and `member` threads and processes), logs (`payloads`), checkpoints (`snapshots`) and users
@@ -19,6 +20,7 @@ mod costs;
 mod crash;
 mod crew;
 mod gates;
+mod held_lock;
 mod host;
 mod load;
 mod member;
@@ -32,6 +34,7 @@ mod redis_benchmark;
 mod report;
 mod restart;
 mod rivals;
+mod robust_writer;
 mod robustness;
 mod series;
 mod simulation;
@@ -106,6 +109,8 @@ struct Amount {
     writes: u64,
     restarts: usize,
     state_bytes: u64,
+    /// How long a rival may stand still.
+    standstill: Duration,
     counted: &'static [usize],
 }
 
@@ -119,6 +124,7 @@ impl Amount {
                 writes: 50_000,
                 restarts: 2,
                 state_bytes: restart::QUICK_STATE_BYTES,
+                standstill: Duration::from_secs(1),
                 counted: &[3, 5],
             }
         } else {
@@ -129,6 +135,7 @@ impl Amount {
                 writes: 1_000_000,
                 restarts: 20,
                 state_bytes: restart::STATE_BYTES,
+                standstill: Duration::from_secs(10),
                 counted: &[3, 5, 8, 16, 28],
             }
         };
@@ -271,6 +278,11 @@ fn robust_tasks<'a>(
     if has(RobustPart::HeldBack) {
         let rival = RobustRow { contender: "node-replication".to_owned(), event: "idle", ..RobustRow::default() };
         tasks.push((rival, Box::new(move || robustness::node_replication(run, amount.writes))));
+    }
+    for is_killed in [true, false].into_iter().filter(|_| has(RobustPart::Pauses)) {
+        let event = held_lock::words(is_killed);
+        let row = RobustRow { contender: "lmdb".to_owned(), event, ..RobustRow::default() };
+        tasks.push((row, Box::new(move || held_lock::lmdb(run, is_killed, amount.standstill))));
     }
     tasks
 }

@@ -55,8 +55,8 @@ pub struct RobustRow {
     pub contender: String,
     /// True for what corecast offers.
     pub ours: bool,
-    /// The event: `idle`, `stopped`, `leader killed`, `acceptor killed`, `leader stopped`, `acceptor stopped` or
-    /// `restart`.
+    /// The event: `idle`, `stopped`, `leader killed`, `acceptor killed`, `both killed`, `leader stopped`, `acceptor stopped`,
+    /// `both stopped` or `restart`; of `lmdb` `writer killed` or `writer stopped`.
     pub event: &'static str,
     /// Replicas.
     pub replicas: usize,
@@ -75,9 +75,13 @@ pub struct RobustRow {
     pub p99_ms: Option<f64>,
     /// The longest; of `idle` and `stopped` the longest write.
     pub longest_ms: Option<f64>,
+    /// Of stops: the 99th percentile of the pause without the patience that the nodes that had to notice it had right before.
+    pub beyond_ms: Option<f64>,
     /// The longest of the reads of the writer's own replica, as it is, right after an event.
     pub local_ms: Option<f64>,
-    /// The time without a sign of life after which a node with work counts as stuck here.
+    /// The 99th percentile over the events of the longest of those reads.
+    pub local_p99_ms: Option<f64>,
+    /// The shortest time without a sign of life after which a node with work counts as stuck here.
     pub suspicion_ms: Option<f64>,
     /// The bytes of the log, or of the state of `restart`.
     pub bytes: u64,

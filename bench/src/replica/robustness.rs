@@ -3,7 +3,8 @@
 //! The writer is a node of this process; the others are processes, so that they can be killed and stopped. Before each event
 //! a writer that has got a role leaves and comes back: the roles are then with processes. A pause runs from the signal, or from
 //! the moment at which a stopped process stands still, until a write that began after it is acknowledged. Right before that write
-//! the writer's node is read as it is.
+//! the writer's node is read as it is. A stop is judged by the patience of the nodes that have to notice it, which they tell
+//! right before.
 
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
@@ -11,17 +12,17 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use corecast::base::wait::Wait;
-use corecast::replica::kv::{Compact, CompactSet};
-use corecast::replica::{Level, Node, NodeId, Replicated, Session, Status};
+use corecast::replica::kv::Compact;
+use corecast::replica::{Node, NodeId, Replicated, Status};
 use fastrand::Rng;
 use rustix::process::{Pid, Signal, kill_process};
 
 use super::crew::Program;
 use super::host::Setting;
-use super::member::Assignment;
+use super::member::{AskPatience, Assignment};
 use super::ours::{LOG_COMMANDS, config_of_robustness};
-use super::play::value_of;
 use super::report::RobustRow;
+use super::robust_writer::{Writer, as_ms};
 use super::series::Series;
 use super::standstill;
 use crate::stats::{Samples, median};
@@ -31,12 +32,6 @@ use corecast_race::harness::Abort;
 
 /// The bytes of a log.
 const LOG_BYTES: u64 = LOG_COMMANDS * 64;
-/// Keys of the writer.
-const KEYS: u64 = 512;
-/// Reads of the writer's own replica after each event. All of them together take a few microseconds of the pause.
-const LOCAL_READS: u64 = 100;
-/// How long a write may take before the group counts as stuck.
-const STUCK: Duration = Duration::from_secs(10);
 /// How long the group may take until it is whole again.
 const WHOLE: Duration = Duration::from_secs(10);
 
@@ -55,33 +50,46 @@ pub(super) struct Run<'a> {
 pub(super) enum Event {
     LeaderKilled,
     AcceptorKilled,
+    BothKilled,
     LeaderStopped,
     AcceptorStopped,
+    BothStopped,
 }
 
 impl Event {
-    pub(super) const ALL: [Self; 4] =
-        [Self::LeaderKilled, Self::AcceptorKilled, Self::LeaderStopped, Self::AcceptorStopped];
+    pub(super) const ALL: [Self; 6] = [
+        Self::LeaderKilled,
+        Self::AcceptorKilled,
+        Self::BothKilled,
+        Self::LeaderStopped,
+        Self::AcceptorStopped,
+        Self::BothStopped,
+    ];
 
     pub(super) fn words(self) -> &'static str {
         match self {
             Self::LeaderKilled => "leader killed",
             Self::AcceptorKilled => "acceptor killed",
+            Self::BothKilled => "both killed",
             Self::LeaderStopped => "leader stopped",
             Self::AcceptorStopped => "acceptor stopped",
+            Self::BothStopped => "both stopped",
         }
     }
 
     fn is_stop(self) -> bool {
-        matches!(self, Self::LeaderStopped | Self::AcceptorStopped)
+        matches!(self, Self::LeaderStopped | Self::AcceptorStopped | Self::BothStopped)
     }
 
-    /// The node to which it happens.
-    fn target(self, status: &Status) -> NodeId {
-        match self {
-            Self::LeaderKilled | Self::LeaderStopped => status.leader,
-            Self::AcceptorKilled | Self::AcceptorStopped => status.acceptor,
-        }
+    /// The nodes to which it happens: one, if that has both roles.
+    fn targets(self, status: &Status) -> Vec<NodeId> {
+        let mut targets = match self {
+            Self::LeaderKilled | Self::LeaderStopped => vec![status.leader],
+            Self::AcceptorKilled | Self::AcceptorStopped => vec![status.acceptor],
+            Self::BothKilled | Self::BothStopped => vec![status.leader, status.acceptor],
+        };
+        targets.dedup();
+        targets
     }
 
     /// Lets it happen to a process. Returns when the process does nothing any more.
@@ -99,65 +107,6 @@ impl Event {
 pub(super) fn suspicion(nodes: usize, cpus: usize) -> Duration {
     let crowd = nodes.div_ceil(cpus.max(1)) as u32;
     if crowd > 1 { Duration::from_millis(12) * crowd } else { Duration::from_millis(2) }
-}
-
-/// The writer, and all that it was told is done.
-struct Writer {
-    node: Node<Compact>,
-    number: u64,
-    /// Of each key the number of the last write that was acknowledged.
-    acknowledged: Vec<u64>,
-    pauses: Vec<f64>,
-    writes: u64,
-    longest: Duration,
-    /// The longest read of the own replica after an event.
-    longest_local: Duration,
-}
-
-impl Writer {
-    fn new(node: Node<Compact>) -> Self {
-        let acknowledged = vec![0; KEYS as usize];
-        let (longest, longest_local) = (Duration::ZERO, Duration::ZERO);
-        Self { node, number: 0, acknowledged, pauses: Vec::new(), writes: 0, longest, longest_local }
-    }
-
-    fn session(&self) -> Result<Session<Compact>, Failure> {
-        self.node.session().map_err(Failure::refused)
-    }
-
-    /// One write, which is acknowledged.
-    fn write(&mut self, session: &mut Session<Compact>) -> Result<(), Failure> {
-        self.number += 1;
-        let key = self.number % KEYS;
-        let set = CompactSet { key: key.to_le_bytes(), value: value_of(key, self.number) };
-        let begin = Instant::now();
-        session.execute_timeout(&set, STUCK).map_err(Failure::refused)?;
-        self.longest = self.longest.max(begin.elapsed());
-        self.acknowledged[key as usize] = self.number;
-        self.writes += 1;
-        Ok(())
-    }
-
-    /// Reads the own replica as it is.
-    fn read_locally(&mut self) -> Result<(), Failure> {
-        for key in 0..LOCAL_READS {
-            let begin = Instant::now();
-            self.node.read(Level::Local, &key.to_le_bytes()).map_err(Failure::refused)?;
-            self.longest_local = self.longest_local.max(begin.elapsed());
-        }
-        Ok(())
-    }
-
-    /// Acknowledged writes that are not there.
-    fn lost(&self) -> Result<u64, Failure> {
-        let mut lost = 0;
-        for (key, &number) in self.acknowledged.iter().enumerate().filter(|&(_, &number)| number > 0) {
-            let read = self.node.read(Level::Linearizable, &(key as u64).to_le_bytes());
-            let (value, _) = read.map_err(Failure::refused)?;
-            lost += u64::from(value != Some(value_of(key as u64, number)));
-        }
-        Ok(lost)
-    }
 }
 
 /// A group whose nodes are processes, but for the writer.
@@ -232,6 +181,23 @@ impl<'a> Cast<'a> {
         Err(Failure::Refused("the roles stay with the writer, or with a node that has left".to_owned()))
     }
 
+    /// How long the nodes wait that have to notice a stop: the least of them, as the first of them acts. Only the leader watches
+    /// its acceptor.
+    fn patience(&mut self, event: Event, status: &Status) -> Result<Duration, Failure> {
+        let targets = event.targets(status);
+        let notices = |slot: u16| match event {
+            Event::AcceptorStopped if status.leader != status.acceptor => slot == status.leader.slot,
+            _ => targets.iter().all(|target| target.slot != slot),
+        };
+        let mut least = if notices(status.me.slot) { status.patience } else { Duration::MAX };
+        for (slot, child) in self.children.iter_mut().enumerate() {
+            let Some(child) = child.as_mut().filter(|_| notices(slot as u16)) else { continue };
+            child.tell(&AskPatience, &[])?;
+            least = least.min(child.await_told()?);
+        }
+        Ok(least)
+    }
+
     /// The process that has a slot.
     fn child(&self, slot: u16) -> Option<&Child> {
         self.children.get(usize::from(slot)).and_then(Option::as_ref)
@@ -253,34 +219,53 @@ impl<'a> Cast<'a> {
 
     /// One event, at a moment that is drawn, and the pause after it.
     fn suffer(&mut self, event: Event, random: &mut Rng) -> Result<(), Failure> {
-        self.hand_over()?;
-        let role = event.target(&self.writer.node.status());
-        let slot = usize::from(role.slot);
-        let child = self.child(role.slot).ok_or_else(|| Failure::Refused(format!("no process has slot {slot}")))?;
-        let pid = Pid::from_raw(child.pid() as i32).expect("a process has a number");
-        let at = Instant::now() + Duration::from_micros(random.u64(2_000..8_000));
-        let mut session = self.writer.session()?;
-        while Instant::now() < at {
-            self.writer.write(&mut session)?;
-        }
+        let (mut session, victims, patience) = loop {
+            self.run.abort.check()?;
+            self.hand_over()?;
+            let mut session = self.writer.session()?;
+            let at = Instant::now() + Duration::from_micros(random.u64(2_000..8_000));
+            while Instant::now() < at {
+                self.writer.write(&mut session)?;
+            }
+            let status = self.writer.node.status();
+            let patience = if event.is_stop() { Some(self.patience(event, &status)?) } else { None };
+            // Where CPUs are few, the writer may have got a role meanwhile.
+            if let Some(victims) = self.victims(event, &status) {
+                break (session, victims, patience);
+            }
+        };
         // A process that is killed ends after this, so the pause begins before; one that is stopped went on until it stood still.
         let before = Instant::now();
-        event.happen(pid)?;
+        victims.iter().try_for_each(|&(_, pid)| event.happen(pid))?;
         let begin = if event.is_stop() { Instant::now() } else { before };
         self.writer.read_locally()?;
         self.writer.write(&mut session)?;
-        self.writer.pauses.push(begin.elapsed().as_secs_f64() * 1e3);
-        self.recover(slot, pid, event)
+        let pause = as_ms(begin.elapsed());
+        self.writer.pauses.push(pause);
+        self.writer.beyond.extend(patience.map(|patience| pause - as_ms(patience)));
+        self.recover(&victims, event)
     }
 
-    fn recover(&mut self, slot: usize, pid: Pid, event: Event) -> Result<(), Failure> {
+    /// The slots and processes to which an event happens; `None` if one of the nodes is no process of its own.
+    fn victims(&self, event: Event, status: &Status) -> Option<Vec<(usize, Pid)>> {
+        let victim = |node: NodeId| {
+            let pid = Pid::from_raw(self.child(node.slot)?.pid() as i32).expect("a process has a number");
+            Some((usize::from(node.slot), pid))
+        };
+        event.targets(status).into_iter().map(victim).collect()
+    }
+
+    fn recover(&mut self, victims: &[(usize, Pid)], event: Event) -> Result<(), Failure> {
         if event.is_stop() {
-            let _ = kill_process(pid, Signal::CONT);
-            // It comes back by itself; one that was put out takes a state of another member.
+            // They come back by themselves; one that was put out takes a state of another member.
+            for &(_, pid) in victims {
+                let _ = kill_process(pid, Signal::CONT);
+            }
             return self.await_whole();
         }
-        self.children[slot] = None;
-        self.add()?;
+        // All of them first: new processes take the slots of the dead.
+        victims.iter().for_each(|&(slot, _)| self.children[slot] = None);
+        victims.iter().try_for_each(|_| self.add())?;
         self.await_whole()
     }
 }
@@ -305,7 +290,8 @@ pub(super) fn events(
         cast.suffer(event, &mut random)?;
     }
     let lost = cast.writer.lost()?;
-    let samples = Samples::of(cast.writer.pauses.iter().copied());
+    let [samples, beyond, local] =
+        [&cast.writer.pauses, &cast.writer.beyond, &cast.writer.local].map(|times| Samples::of(times.iter().copied()));
     Ok(RobustRow {
         event: event.words(),
         replicas: run.replicas,
@@ -316,7 +302,9 @@ pub(super) fn events(
         median_ms: median(samples.all()),
         p99_ms: samples.quantile(0.99),
         longest_ms: samples.most(),
-        local_ms: Some(cast.writer.longest_local.as_secs_f64() * 1e3),
+        beyond_ms: beyond.quantile(0.99),
+        local_ms: local.most(),
+        local_p99_ms: local.quantile(0.99),
         ..of(run, series)
     })
 }

@@ -33,6 +33,15 @@ pub(in crate::replica) fn join(_setting: &Setting, entrance: Entrance) -> Result
     Ok(Box::new(open_at(&path)?))
 }
 
+/// Begins a write, which no other writer gets past, and ends it when `wait` returns.
+pub(in crate::replica) fn hold_write(path: &Path, wait: impl FnOnce() -> Result<(), Failure>) -> Result<(), Failure> {
+    let store = open_at(path)?;
+    let mut writing = store.env.write_txn().map_err(Failure::refused)?;
+    store.entries.put(&mut writing, &0_u64.to_be_bytes(), &[0; 16]).map_err(Failure::refused)?;
+    wait()?;
+    writing.commit().map_err(Failure::refused)
+}
+
 fn open_at(path: &Path) -> Result<Store, Failure> {
     let mut options = EnvOpenOptions::new();
     options.map_size(MAP_BYTES).max_readers(READERS);

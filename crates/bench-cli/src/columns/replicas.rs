@@ -16,6 +16,8 @@ pub(crate) const ROBUST: &[Column<RobustRow>] = &[
     Column::figure("median_ms", "median", "ms", |row| figure(row.median_ms), Digits(2)),
     Column::figure("p99_ms", "p99", "ms", |row| figure(row.p99_ms), Digits(2)),
     Column::figure("longest_ms", "longest", "ms", |row| figure(row.longest_ms), Digits(2)),
+    Column::figure("beyond_ms", "p99 beyond patience", "ms", |row| figure(row.beyond_ms), Digits(2)),
+    Column::figure("local_p99_ms", "local read p99", "ms", |row| figure(row.local_p99_ms), Digits(3)),
     Column::figure("local_ms", "local read", "ms", |row| figure(row.local_ms), Digits(3)),
     Column::figure("suspicion_ms", "suspicion", "ms", |row| figure(row.suspicion_ms), Digits(0)),
 ];
