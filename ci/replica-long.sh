@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# The long checks of replication, in parts that are not run again: 10,000 kills and stops of processes in shared memory and 1,000 over
-# messages, 100,000 seeds of the simulator for each transport, and the models within larger bounds. No step of .ci/run, which runs
-# the same within smaller bounds.
+# The long checks of replication, in parts that are not run again: 10,000 kills and stops of processes in shared memory, 1,000 over
+# messages, 2,000 and 500 of groups with files; 100,000 seeds of the simulator for each transport; and the models within larger
+# bounds. No step of .ci/run, which runs the same within smaller bounds.
 #
 # Each part notes its end, with its counts, in a file: the argument, or replica-long.log in the folder of the build. A part that is
 # there is left out, so that a run which was stopped goes on where it was. CORECAST_REPLICA_PARTS=40 kills and stops twice as
@@ -49,6 +49,10 @@ done
 for seed in 1 2; do
     part "$events kills and stops over messages, seed $seed" crash crash "$seed" --messages
 done
+for seed in 1 2 3 4; do
+    part "$events kills and stops with files, seed $seed" crash crash "$seed" --files
+done
+part "$events kills and stops over messages with files, seed 1" crash crash 1 --messages --files
 export CORECAST_SIMULATION_SEEDS="${CORECAST_SIMULATION_SEEDS:-100000}"
 part "$CORECAST_SIMULATION_SEEDS seeds" simulation cargo test --release --package corecast-replica --test simulation
 export CORECAST_MODEL_LONG=1
@@ -67,7 +71,7 @@ awk '/groups in .* kills, .* stops/ {
          }
      }
      / kills and stops.*: done$/ {
-         form = /over messages/ ? "over messages" : "in shared memory"
+         form = (/over messages/ ? "over messages" : "in shared memory") (/with files/ ? " with files" : "")
          all_kills[form] += kills
          all_stops[form] += stops
      }

@@ -45,6 +45,8 @@ pub(super) struct Node {
     news: VecDeque<News>,
     /// Its slot, once it has joined.
     pub(super) slot: Option<u16>,
+    /// Whether it makes the group.
+    pub(super) founds: bool,
     /// Whether it may kill itself at any time.
     pub(super) is_armed: bool,
     /// Whether it has too little memory to give its state to others.
@@ -75,9 +77,20 @@ impl Node {
         // Ends with the process: a stopped one must not keep the parent from its work.
         thread::spawn(move || output.lines().map_while(Result::ok).try_for_each(|line| to.send(line)));
         let (news, started) = (VecDeque::new(), Instant::now());
-        let (slot, place, stopped_until) = (None, crash_at, None);
-        let is_killed = false;
-        Ok(Self { process, orders, lines, news, slot, is_armed, is_cramped, place, is_killed, stopped_until, started })
+        Ok(Self {
+            process,
+            orders,
+            lines,
+            news,
+            slot: None,
+            founds: plan.founds,
+            is_armed,
+            is_cramped,
+            place: crash_at,
+            is_killed: false,
+            stopped_until: None,
+            started,
+        })
     }
 
     /// Whether it can be asked: it has joined and runs.

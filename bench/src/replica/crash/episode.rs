@@ -7,7 +7,7 @@ use corecast_race::failure::Failure;
 use corecast_race::options::Options;
 
 use super::child::{News, Node, Roles};
-use super::event::{self, Event};
+use super::event::{self, Event, Places};
 use super::history::now_ns;
 use super::judge::{self, Histories};
 use super::plan::NodePlan;
@@ -36,6 +36,8 @@ pub(super) struct Outcome {
     pub(super) counts: CrashEpisode,
     pub(super) happened: Vec<Happened>,
     pub(super) histories: Histories,
+    /// When all processes were dead, in order.
+    pub(super) deaths_of_all: Vec<u64>,
     /// The fault of the group as a whole.
     pub(super) faults: Vec<String>,
     /// Things that may happen, for those who look for the cause of a fault.
@@ -57,6 +59,7 @@ struct Episode<'a> {
     nodes: Vec<Node>,
     counts: CrashEpisode,
     happened: Vec<Happened>,
+    deaths_of_all: Vec<u64>,
     faults: Vec<String>,
     remarks: Vec<String>,
     /// The size of all histories, and when it last grew.
@@ -80,10 +83,12 @@ pub(super) fn run(
     let plan = NodePlan {
         folder: folder.to_owned(),
         number: 0,
+        founds: true,
         seed,
         clients: random.u64(1..=2),
         window: 256 << (2 * random.u64(..3)),
         is_fused: random.bool(),
+        snapshot_every: if wanted.has_files { 4096 << random.u32(..8) } else { 0 },
         room_bytes: 0,
         founders: if wanted.is_by_messages { size as u64 } else { 0 },
         began_ns: now_ns(),
@@ -94,10 +99,10 @@ pub(super) fn run(
         episode.end()?;
     }
     episode.judge_end_of_group();
-    let Episode { counts, happened, faults, remarks, nodes, .. } = episode;
+    let Episode { counts, happened, deaths_of_all, faults, remarks, nodes, .. } = episode;
     // Nobody may write any more.
     drop(nodes);
-    Ok(Outcome { counts, happened, histories: judge::read(folder)?, faults, remarks })
+    Ok(Outcome { counts, happened, histories: judge::read(folder)?, deaths_of_all, faults, remarks })
 }
 
 impl<'a> Episode<'a> {
@@ -106,12 +111,13 @@ impl<'a> Episode<'a> {
         let first = Node::start(wanted, &plan, None)?;
         Ok(Self {
             wanted,
-            plan,
+            plan: NodePlan { founds: false, ..plan },
             size,
             random,
             nodes: vec![first],
             counts: CrashEpisode::default(),
             happened: Vec::new(),
+            deaths_of_all: Vec::new(),
             faults: Vec::new(),
             remarks: Vec::new(),
             written: (0, Instant::now()),
@@ -131,7 +137,11 @@ impl<'a> Episode<'a> {
             }
             self.look_around()?;
             if Instant::now() >= next {
-                self.strike()?;
+                if self.plan.has_files() && event::draws_all(&mut self.random) {
+                    self.begin_anew()?;
+                } else {
+                    self.strike()?;
+                }
                 next = Instant::now() + Duration::from_millis(self.random.u64(1..PAUSE_MS));
             }
             std::thread::sleep(Duration::from_millis(1));
@@ -146,6 +156,7 @@ impl<'a> Episode<'a> {
             while let Some(news) = node.hear() {
                 self.remarks.push(format!("{} slot {:?}: {news:?}\n", now_ns(), node.slot));
                 match news {
+                    News::NotJoined(why) if node.founds => self.faults.push(format!("no group can be made: {why}\n")),
                     News::NotJoined(_) => self.counts.not_joined += 1,
                     News::Ended(why) if why.contains(GONE) => self.is_gone = true,
                     News::Ended(why) if why.contains("expired") => self.counts.expired += 1,
@@ -158,24 +169,67 @@ impl<'a> Episode<'a> {
             if node.stopped_until.is_some_and(|until| until <= now) {
                 node.go_on();
             }
+            // Over messages a process dies at places of its way into the group only.
+            node.is_armed &= !self.wanted.is_by_messages || node.slot.is_none();
         }
         self.bury();
-        let has_group = self.plan.number > 0 || self.nodes.iter().any(|node| node.slot.is_some());
-        while has_group && self.nodes.len() < self.size {
-            self.plan.number += 1;
-            let is_by_messages = self.wanted.is_by_messages;
-            let place = event::draw_place(&mut self.random).filter(|_| !is_by_messages);
-            let room_bytes = event::draw_room(&mut self.random) * u64::from(!is_by_messages);
-            self.nodes.push(Node::start(self.wanted, &self.plan.cramped(room_bytes), place)?);
-            self.counts.cramped += u64::from(room_bytes > 0);
-            self.counts.respawns += u64::from(self.plan.number >= self.size as u64);
-        }
+        self.go_on_from_files()?;
+        self.start_nodes()?;
         self.see_progress(now)
+    }
+
+    /// Makes a group with files anew if all of its members are gone.
+    fn go_on_from_files(&mut self) -> Result<(), Failure> {
+        let may_join = |node: &Node| node.founds || node.slot.is_some();
+        let is_over = self.is_gone || !self.nodes.iter().any(may_join);
+        if self.plan.has_files() && is_over && self.faults.is_empty() { self.begin_anew() } else { Ok(()) }
+    }
+
+    /// Kills all nodes, and starts one that makes the group anew from its files.
+    fn begin_anew(&mut self) -> Result<(), Failure> {
+        self.bury();
+        self.happened.push((Event::ALL_KILLED, now_ns()));
+        self.remarks.push(format!("{} all are killed\n", now_ns()));
+        for node in &mut self.nodes {
+            node.is_armed = false;
+            node.kill()?;
+            self.counts.kills += 1;
+        }
+        let until = Instant::now() + STUCK;
+        if !self.nodes.iter_mut().all(|node| node.ends_by(until)) {
+            return Err(Failure::Refused("a process goes on after SIGKILL".to_owned()));
+        }
+        self.nodes.clear();
+        self.is_gone = false;
+        self.counts.restarts += 1;
+        self.deaths_of_all.push(now_ns());
+        self.start_node(true)
+    }
+
+    /// Starts nodes for those that are gone, once there is a group.
+    fn start_nodes(&mut self) -> Result<(), Failure> {
+        let has_group = self.nodes.iter().any(|node| node.slot.is_some()) || !self.nodes.iter().any(|node| node.founds);
+        while has_group && self.nodes.len() < self.size {
+            self.start_node(false)?;
+        }
+        Ok(())
+    }
+
+    fn start_node(&mut self, founds: bool) -> Result<(), Failure> {
+        self.plan.number += 1;
+        let (is_by_messages, has_files) = (self.wanted.is_by_messages, self.plan.has_files());
+        let place = event::draw_place(&mut self.random, Places { is_by_messages, has_files });
+        let room_bytes = event::draw_room(&mut self.random) * u64::from(!is_by_messages && !has_files);
+        let plan = NodePlan { founds, ..self.plan.cramped(room_bytes) };
+        self.nodes.push(Node::start(self.wanted, &plan, place)?);
+        self.counts.cramped += u64::from(room_bytes > 0);
+        self.counts.respawns += u64::from(self.plan.number >= self.size as u64);
+        Ok(())
     }
 
     /// A group may go if its last member kills itself while the one that the parent spares is put out as too slow, and not else.
     fn judge_end_of_group(&mut self) {
-        if !self.is_gone {
+        if !self.is_gone || self.plan.has_files() {
             return;
         }
         self.bury();
@@ -262,27 +316,45 @@ impl<'a> Episode<'a> {
         roles.is_member.then_some((at, roles))
     }
 
-    /// Lets all nodes join and finish, and has each of them read everything.
+    /// Lets all nodes join and finish, and has each of them read everything. A group with files is made anew in between: it has
+    /// all that was answered.
     fn end(&mut self) -> Result<(), Failure> {
         self.nodes.iter_mut().filter(|node| node.stopped_until.is_some()).for_each(Node::go_on);
         // Those that are about to join or to die may do so.
-        let until = Instant::now() + STUCK * 2;
-        while self.nodes.iter().any(|node| node.slot.is_none()) {
-            self.look_around()?;
-            if self.is_gone {
-                return Ok(());
-            }
-            if Instant::now() > until || !self.faults.is_empty() {
-                self.stuck("a node does not join");
-                return Ok(());
-            }
-            std::thread::sleep(Duration::from_millis(1));
+        if !self.await_all()? {
+            return Ok(());
         }
         self.all("finish", "finished", FINISHING);
+        if self.plan.has_files() && self.faults.is_empty() {
+            self.plan.clients = 0;
+            self.begin_anew()?;
+            if !self.await_all()? {
+                return Ok(());
+            }
+        }
         let processes = self.plan.number + 1;
         self.all(&format!("read {processes}"), "read", FINISHING);
         self.compare_replicas();
         Ok(())
+    }
+
+    /// True once all nodes have joined; false if the group is gone or something is wrong.
+    fn await_all(&mut self) -> Result<bool, Failure> {
+        let until = Instant::now() + STUCK * 2;
+        while self.nodes.len() < self.size || self.nodes.iter().any(|node| node.slot.is_none()) {
+            // Nobody writes any more if there are no clients.
+            self.written.1 = if self.plan.clients == 0 { Instant::now() } else { self.written.1 };
+            self.look_around()?;
+            if self.is_gone || !self.faults.is_empty() {
+                return Ok(false);
+            }
+            if Instant::now() > until {
+                self.stuck("a node does not join");
+                return Ok(false);
+            }
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        Ok(true)
     }
 
     /// Gives all nodes an order, and waits for their answers.

@@ -6,7 +6,7 @@ use super::child::Roles;
 
 /// The places at which a process kills itself: see `corecast_replica::crash_point`. Those on the way of each command are
 /// passed many times.
-const PLACES: [(&str, u64); 17] = [
+const PLACES: [(&str, u64); 19] = [
     ("proposals-written", 2000),
     ("proposed", 2000),
     ("slot-written", 2000),
@@ -24,7 +24,38 @@ const PLACES: [(&str, u64); 17] = [
     ("gift-filled", 2),
     ("segment-published", 2),
     ("state-taken", 1),
+    ("slot-claimed", 1),
+    ("relayed", 1000),
 ];
+
+/// Those of a process that joins a group over messages. Later ones would take a role with them at any time.
+const PLACES_OF_MESSAGES: [(&str, u64); 3] = [("net-claimed", 1), ("net-announced", 1), ("net-taken", 1)];
+
+/// Those of a node with files.
+const PLACES_OF_FILES: [(&str, u64); 6] = [
+    ("wal-written", 500),
+    ("wal-synced", 200),
+    ("snapshot-written", 4),
+    ("before-rename", 5),
+    ("after-rename", 5),
+    ("before-remove", 4),
+];
+
+/// Where a process can kill itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Places {
+    pub(super) is_by_messages: bool,
+    /// Whether the group keeps files. All of its nodes may die then.
+    pub(super) has_files: bool,
+}
+
+impl Places {
+    fn all(self) -> Vec<(&'static str, u64)> {
+        let medium: &[_] = if self.is_by_messages { &PLACES_OF_MESSAGES } else { &PLACES };
+        let files: &[_] = if self.has_files && !self.is_by_messages { &PLACES_OF_FILES } else { &[] };
+        [medium, files].concat()
+    }
+}
 
 /// The nodes that an event is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,7 +77,7 @@ pub(super) struct Event {
 
 impl Event {
     /// All kinds of events, in the order of a report.
-    pub(super) const NAMES: [&str; 10] = [
+    pub(super) const NAMES: [&str; 11] = [
         "leader killed",
         "acceptor killed",
         "leader and acceptor killed",
@@ -57,7 +88,11 @@ impl Event {
         "leader and acceptor stopped",
         "any node stopped",
         "all nodes but one stopped",
+        "all nodes killed",
     ];
+
+    /// The place there of the death of all, after which the group is made anew from its files.
+    pub(super) const ALL_KILLED: usize = Self::NAMES.len() - 1;
 
     /// Draws one.
     pub(super) fn draw(random: &mut fastrand::Rng) -> Self {
@@ -118,12 +153,18 @@ pub(super) fn draw_room(random: &mut fastrand::Rng) -> u64 {
     if random.u8(..100) < 5 { (32 << 10) << random.u32(..8) } else { 0 }
 }
 
+/// Whether all nodes are killed now.
+pub(super) fn draws_all(random: &mut fastrand::Rng) -> bool {
+    random.u8(..100) < 8
+}
+
 /// A place at which a new process kills itself, for some of them.
-pub(super) fn draw_place(random: &mut fastrand::Rng) -> Option<String> {
+pub(super) fn draw_place(random: &mut fastrand::Rng, places: Places) -> Option<String> {
     if random.u8(..100) >= 25 {
         return None;
     }
-    let (label, most) = PLACES[random.usize(..PLACES.len())];
+    let places = places.all();
+    let (label, most) = places[random.usize(..places.len())];
     Some(format!("{label}:{}", random.u64(1..=most)))
 }
 
@@ -138,8 +179,16 @@ mod tests {
         for _ in 0..2000 {
             drawn[Event::draw(&mut random).number()] += 1;
         }
-        assert!(drawn.iter().all(|&count| count > 20), "{drawn:?}");
-        assert!((0..100).any(|_| draw_place(&mut random).is_some()));
+        assert!(drawn[..Event::ALL_KILLED].iter().all(|&count| count > 20), "{drawn:?}");
+        assert!((0..100).any(|_| draws_all(&mut random)) && !(0..100).all(|_| draws_all(&mut random)));
+        let mut drawn = |is_by_messages, has_files| {
+            let places = Places { is_by_messages, has_files };
+            let drawn: Vec<String> = (0..2000).filter_map(|_| draw_place(&mut random, places)).collect();
+            ["committed:", "wal-synced:", "net-taken:"].map(|label| drawn.iter().any(|place| place.starts_with(label)))
+        };
+        assert_eq!(drawn(false, false), [true, false, false]);
+        assert_eq!(drawn(false, true), [true, true, false]);
+        assert_eq!(drawn(true, true), [false, false, true]);
         let rooms: std::collections::BTreeSet<u64> = (0..2000).map(|_| draw_room(&mut random)).collect();
         assert!(rooms.len() > 5 && rooms.contains(&0) && !rooms.contains(&1), "{rooms:?}");
     }

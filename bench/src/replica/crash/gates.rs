@@ -5,7 +5,9 @@ use corecast_race::gate::Gate;
 use super::report::CrashReport;
 use crate::rules::{Rule, at_most, judge};
 
-const COMMAND: &str = "corecast bench replica --crash --kills 10000 --seconds 3600";
+const MESSAGES: &str = "--messages";
+const FILES: &str = "--files";
+const MESSAGES_FILES: &str = "--messages --files";
 /// The kills and stops that Q1 asks for. Deaths at places in the code come on top.
 const EVENTS: u64 = 10_000;
 
@@ -16,9 +18,9 @@ const RULES: &[Rule<CrashReport>] = &[
             0.0,
             "Q1, 10,000 kills and stops in shared memory: writes lost or done twice, histories not linearizable or undecided, \
              groups diverged, stuck or gone",
-            COMMAND,
+            "corecast bench replica --crash --kills 10000 --seconds 3600",
         ),
-        |report| found(report, false),
+        |report| found(report, ""),
     ),
     Rule::new(
         at_most(
@@ -26,7 +28,23 @@ const RULES: &[Rule<CrashReport>] = &[
             "Q1, the same over messages",
             "corecast bench replica --crash --messages --kills 10000 --seconds 3600",
         ),
-        |report| found(report, true),
+        |report| found(report, MESSAGES),
+    ),
+    Rule::new(
+        at_most(
+            0.0,
+            "Q1, the same in shared memory with files, all processes killed now and then",
+            "corecast bench replica --crash --files --kills 10000 --seconds 3600",
+        ),
+        |report| found(report, FILES),
+    ),
+    Rule::new(
+        at_most(
+            0.0,
+            "Q1, the same over messages with files",
+            "corecast bench replica --crash --messages --files --kills 10000 --seconds 3600",
+        ),
+        |report| found(report, MESSAGES_FILES),
     ),
 ];
 
@@ -34,10 +52,21 @@ pub(super) fn gates(report: &CrashReport) -> Vec<Gate> {
     judge(RULES, report)
 }
 
+/// The options by which the groups of a run are of their kind.
+fn kind(report: &CrashReport) -> &'static str {
+    match (report.messages, report.files) {
+        (false, false) => "",
+        (true, false) => MESSAGES,
+        (false, true) => FILES,
+        (true, true) => MESSAGES_FILES,
+    }
+}
+
 /// One wrong thing is enough for the verdict, however few events there were.
-fn found(report: &CrashReport, is_by_messages: bool) -> Result<f64, String> {
-    if report.messages != is_by_messages {
-        return Err(if is_by_messages { "`--messages`" } else { "no `--messages`" }.to_owned());
+fn found(report: &CrashReport, options: &'static str) -> Result<f64, String> {
+    if kind(report) != options {
+        let neither = "neither `--messages` nor `--files`";
+        return Err(if options.is_empty() { neither.to_owned() } else { format!("`{options}`") });
     }
     let counts = &report.counts;
     let wrong = [counts.lost, counts.twice, counts.not_linearizable, counts.undecided];
@@ -62,11 +91,13 @@ mod tests {
         };
         let counts = |kills, stops, undecided| CrashEpisode { kills, stops, undecided, ..CrashEpisode::default() };
         let [holds, missed, open] = [Verdict::Holds, Verdict::Missed, Verdict::NotJudged];
-        assert_eq!(verdicts(counts(7_000, 2_999, 0), false), [open, open]);
-        assert_eq!(verdicts(counts(7_000, 3_000, 0), false), [holds, open]);
-        assert_eq!(verdicts(counts(7_000, 3_000, 0), true), [open, holds]);
-        assert_eq!(verdicts(counts(10, 3, 1), false), [missed, open]);
+        assert_eq!(verdicts(counts(7_000, 2_999, 0), false), [open; 4]);
+        assert_eq!(verdicts(counts(7_000, 3_000, 0), false), [holds, open, open, open]);
+        assert_eq!(verdicts(counts(7_000, 3_000, 0), true), [open, holds, open, open]);
+        assert_eq!(verdicts(counts(10, 3, 1), false), [missed, open, open, open]);
+        let report = CrashReport { counts: counts(10_000, 0, 0), files: true, ..CrashReport::default() };
+        assert_eq!(Vec::from_iter(gates(&report).iter().map(|gate| gate.verdict)), [open, open, holds, open]);
         let gone = CrashEpisode { kills: 20_000, gone: 1, ..CrashEpisode::default() };
-        assert_eq!(verdicts(gone, false), [missed, open]);
+        assert_eq!(verdicts(gone, false), [missed, open, open, open]);
     }
 }

@@ -34,6 +34,24 @@ pub(super) fn read(folder: &Path) -> Result<Histories, Failure> {
     Ok(histories)
 }
 
+/// Takes reads out that say nothing of what a group has which was made anew from its files: a read may show a write that is in no
+/// file yet. All that it has shown is durable once a write is answered that was asked for after it.
+pub(super) fn settle_reads(histories: &mut Histories, deaths_of_all: &[u64]) {
+    let mut begin_ns = 0;
+    for &end_ns in deaths_of_all {
+        let calls = histories.values().flatten().filter(|(call, _)| call.op != RegisterOp::Get);
+        let answered = calls.filter(|(_, one)| one.returned.is_some() && (begin_ns..end_ns).contains(&one.call_ns));
+        let last_ns = answered.map(|(_, one)| one.call_ns).max().unwrap_or(begin_ns);
+        for history in histories.values_mut() {
+            history.retain(|(call, one)| {
+                let is_of_group = call.op == RegisterOp::Get && (begin_ns..end_ns).contains(&one.call_ns);
+                !is_of_group || one.returned.as_ref().is_some_and(|returned| returned.at_ns < last_ns)
+            });
+        }
+        begin_ns = end_ns;
+    }
+}
+
 /// Counts, and describes all that must not be.
 pub(super) fn judge(histories: Histories, counts: &mut CrashEpisode) -> Vec<String> {
     let mut faults = Vec::new();
@@ -200,6 +218,25 @@ mod tests {
         let (counts, faults) = judged([(1, vec![set]), (2, vec![stale])]);
         assert_eq!((counts.histories, counts.not_linearizable, faults), (1, 1, 1));
         assert_eq!((counts.writes, counts.reads), (1, 1));
+    }
+
+    #[test]
+    fn a_read_counts_once_a_later_write_is_answered() {
+        let set = |at, value, answer| done(1, 0, RegisterOp::Set(value), at, answer);
+        let get = |at, value| done(2, 0, RegisterOp::Get, at, Some(RegisterAnswer::Value(Some(value))));
+        let writes = vec![set(0, 5, Some(RegisterAnswer::Done)), set(10, 6, None)];
+        // All die at 40; the write that nobody has an answer of is gone.
+        let found = |reads: Vec<Done>, other: u64| {
+            let other = done(3, 1, RegisterOp::Set(7), other, Some(RegisterAnswer::Done));
+            let mut histories: Histories = [(1, writes.clone()), (2, reads), (3, vec![other])].into_iter().collect();
+            settle_reads(&mut histories, &[40]);
+            judge(histories, &mut CrashEpisode::default()).len()
+        };
+        let reads = vec![get(20, 6), get(50, 5)];
+        assert_eq!(found(reads.clone(), 18), 0, "no write was answered that began after the read");
+        assert_eq!(found(reads.clone(), 45), 0, "the one that was is of the next group");
+        assert_eq!(found(reads, 30), 1, "the write before the read is durable with the one after it");
+        assert_eq!(found(vec![get(50, 6), get(60, 5)], 18), 1, "it was not gone");
     }
 
     #[test]

@@ -7,6 +7,9 @@
 //! parent judges all that was seen: no counter has lost an increment or has one twice, the history of each key is linearizable,
 //! and all replicas are the same.
 //!
+//! Groups with files lose all their processes now and then, and at the end: a new one makes the group again from the files, and
+//! all that was answered has to be there.
+//!
 //! Over messages one node at a time is killed or stopped, once the one before has its place again: with leader and acceptor at
 //! the same time, the log is gone.
 //!
@@ -62,8 +65,18 @@ pub fn crash(options: &Options, wanted: &CrashOptions, progress: &mut dyn Progre
     progress.step(1.0, "done");
     let rows = Event::NAMES.iter().zip(&pauses).map(|(event, pauses)| row(event, pauses)).collect();
     let seconds = began.elapsed().as_secs_f64();
-    let (commit, seed, messages) = (options.commit.clone(), wanted.seed, wanted.is_by_messages);
-    let report = CrashReport { commit, seed, messages, seconds, episodes, counts, rows, faults, gates: Vec::new() };
+    let report = CrashReport {
+        commit: options.commit.clone(),
+        seed: wanted.seed,
+        messages: wanted.is_by_messages,
+        files: wanted.has_files,
+        seconds,
+        episodes,
+        counts,
+        rows,
+        faults,
+        gates: Vec::new(),
+    };
     Ok(CrashReport { gates: gates::gates(&report), ..report })
 }
 
@@ -83,6 +96,7 @@ fn one_episode(
         let pause = judge::pause_ns(&times, at_ns);
         pauses[event].extend(pause.map(|pause_ns| pause_ns as f64 / 1e6));
     }
+    judge::settle_reads(&mut found.histories, &found.deaths_of_all);
     found.faults.extend(judge::judge(found.histories, &mut found.counts));
     counts.add(&found.counts);
     if found.faults.is_empty() {

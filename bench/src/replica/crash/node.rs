@@ -44,9 +44,9 @@ pub fn crash_node(words: &[String]) -> Result<(), Failure> {
     }
     let dir = SocketDir::at(plan.folder.join("names"));
     if plan.founders > 0 {
-        let group = match plan.number {
-            0 => Group::create_named(&plan.net_config(), &dir, NAME),
-            _ => Group::attach(&plan.net_config(), &dir, NAME),
+        let group = match plan.founds {
+            true => Group::create_named(&plan.net_config(), &dir, NAME),
+            false => Group::attach(&plan.net_config(), &dir, NAME),
         };
         // The group has the name for as long as it lives.
         return match group {
@@ -54,9 +54,9 @@ pub fn crash_node(words: &[String]) -> Result<(), Failure> {
             Err(error) => say(&format!("failed {error}")),
         };
     }
-    let joined = match plan.number {
-        0 => Replicated::create_named(&plan.config(), &dir, NAME, Store::default()),
-        _ => Replicated::attach(&plan.config(), &dir, NAME),
+    let joined = match plan.founds {
+        true => Replicated::create_named(&plan.config(), &dir, NAME, Store::default()),
+        false => Replicated::attach(&plan.config(), &dir, NAME),
     };
     begin(&plan, joined)
 }

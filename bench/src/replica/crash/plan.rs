@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use corecast::replica::net::{self, Spread};
+use corecast::replica::wal::Fsync;
 use corecast::replica::{Config, Placement};
 use corecast_race::failure::Failure;
 
@@ -21,8 +22,10 @@ const JOINING: Duration = Duration::from_secs(10);
 pub(super) struct NodePlan {
     /// The folder of the episode: the name of the group and the histories lie there.
     pub(super) folder: PathBuf,
-    /// The number of the process in the episode; number 0 makes the group.
+    /// The number of the process in the episode.
     pub(super) number: u64,
+    /// Whether the process makes the group: the first one, and where the group keeps files the first after the death of all.
+    pub(super) founds: bool,
     /// The seed of its clients.
     pub(super) seed: u64,
     /// Clients in the process.
@@ -33,6 +36,8 @@ pub(super) struct NodePlan {
     pub(super) is_fused: bool,
     /// The nodes that a group over messages begins with; 0 for a group in shared memory.
     pub(super) founders: u64,
+    /// The bytes of a log after which a node takes a snapshot; 0 for a group without files.
+    pub(super) snapshot_every: u64,
     /// The most bytes that a file of the process may have, in memory, too; 0 if there is no limit.
     pub(super) room_bytes: u64,
     /// When the episode began, in nanoseconds of the monotonic clock.
@@ -42,28 +47,64 @@ pub(super) struct NodePlan {
 impl NodePlan {
     /// The words that [`parse`](Self::parse) reads.
     pub(super) fn words(&self) -> Vec<String> {
-        let Self { number, seed, clients, window, founders, room_bytes, began_ns, .. } = *self;
-        let numbers = [number, seed, clients, window, u64::from(self.is_fused), founders, room_bytes, began_ns];
+        let Self { number, seed, clients, window, founders, snapshot_every, room_bytes, began_ns, .. } = *self;
+        let flags = [self.founds, self.is_fused].map(u64::from);
+        let numbers = [number, seed, clients, window, founders, snapshot_every, room_bytes, began_ns];
         let folder = self.folder.display().to_string();
-        std::iter::once(folder).chain(numbers.map(|number| number.to_string())).collect()
+        std::iter::once(folder).chain(flags.into_iter().chain(numbers).map(|number| number.to_string())).collect()
     }
 
     /// Of the words of a command line.
     pub(super) fn parse(words: &[String]) -> Result<Self, Failure> {
-        let refused = || Failure::Refused("expected a folder and eight numbers".to_owned());
+        let refused = || Failure::Refused("expected a folder and ten numbers".to_owned());
         let (folder, numbers) = words.split_first().ok_or_else(refused)?;
         let numbers: Result<Vec<u64>, _> = numbers.iter().map(|word| word.parse()).collect();
-        let numbers: [u64; 8] = numbers.ok().and_then(|numbers| numbers.try_into().ok()).ok_or_else(refused)?;
-        let [number, seed, clients, window, is_fused, founders, room_bytes, began_ns] = numbers;
-        let (folder, is_fused) = (folder.into(), is_fused == 1);
-        Ok(Self { folder, number, seed, clients, window, is_fused, founders, room_bytes, began_ns })
+        let numbers: [u64; 10] = numbers.ok().and_then(|numbers| numbers.try_into().ok()).ok_or_else(refused)?;
+        let [founds, is_fused, number, seed, clients, window, founders, snapshot_every, room_bytes, began_ns] = numbers;
+        Ok(Self {
+            folder: folder.into(),
+            number,
+            founds: founds == 1,
+            seed,
+            clients,
+            window,
+            is_fused: is_fused == 1,
+            founders,
+            snapshot_every,
+            room_bytes,
+            began_ns,
+        })
+    }
+
+    /// Whether the group keeps files.
+    pub(super) fn has_files(&self) -> bool {
+        self.snapshot_every > 0
+    }
+
+    /// The folder of the group's files.
+    fn files(&self) -> PathBuf {
+        self.folder.join("files")
+    }
+
+    /// When results are durable, as the seed has it. No process loses power, so none of them may lose a result.
+    fn fsync(&self) -> Fsync {
+        match self.seed / 3 % 3 {
+            0 => Fsync::Always,
+            1 => Fsync::EverySecond,
+            _ => Fsync::Never,
+        }
     }
 
     /// The same as a configuration.
     pub(super) fn config(&self) -> Config {
         let placement = if self.is_fused { Placement::Fused } else { Placement::Separate };
         let config = Config::default().slots(SLOTS).window(self.window).bulk_bytes(1 << 20);
-        config.placement(placement).joining(JOINING)
+        let config = config.placement(placement).joining(JOINING);
+        if self.has_files() {
+            config.durable(self.files(), self.fsync()).snapshot_every(self.snapshot_every)
+        } else {
+            config
+        }
     }
 
     /// The same as a configuration over messages. The seed chooses how decisions spread.
@@ -80,7 +121,12 @@ impl NodePlan {
             _ => Spread::Ring,
         };
         let config = net::Config::new(self.founders as usize).slots(SLOTS).window(self.window);
-        config.spread(spread).joining(JOINING)
+        let config = config.spread(spread).joining(JOINING);
+        if self.has_files() {
+            config.durable(self.files(), self.fsync()).snapshot_every(self.snapshot_every)
+        } else {
+            config
+        }
     }
 
     /// The same for a process that may take no more than this for a file. It has no clients, whose histories are files.
@@ -100,9 +146,19 @@ mod tests {
 
     #[test]
     fn words_become_the_plan_again() {
-        let folder = PathBuf::from("a folder");
-        let (number, seed, clients, window, founders, room_bytes, began_ns) = (3, 1, 2, 256, 4, 7, 9);
-        let plan = NodePlan { folder, number, seed, clients, window, is_fused: true, founders, room_bytes, began_ns };
+        let plan = NodePlan {
+            folder: PathBuf::from("a folder"),
+            number: 3,
+            founds: false,
+            seed: 1,
+            clients: 2,
+            window: 256,
+            is_fused: true,
+            founders: 4,
+            snapshot_every: 4096,
+            room_bytes: 7,
+            began_ns: 9,
+        };
         assert_eq!(NodePlan::parse(&plan.words()), Ok(plan));
         assert!(NodePlan::parse(&["a folder".to_owned()]).is_err());
     }

@@ -14,6 +14,8 @@ pub struct CrashOptions {
     pub kills: Option<u64>,
     /// Whether the nodes send each other messages. Then one is killed or stopped at a time, and only while all others are there.
     pub is_by_messages: bool,
+    /// Whether groups keep files. Then all nodes are killed now and then, and the group is made anew from its files.
+    pub has_files: bool,
     /// The seed of all choices.
     pub seed: u64,
     /// The folder that gets a file for each fault.
@@ -33,6 +35,8 @@ pub struct CrashReport {
     pub seed: u64,
     /// True if the nodes sent each other messages, and shared no memory.
     pub messages: bool,
+    /// True if the groups kept files, and were made anew from them.
+    pub files: bool,
     /// The length of the run, in seconds.
     pub seconds: f64,
     /// The groups that were made, one after another.
@@ -59,6 +63,8 @@ pub struct CrashEpisode {
     pub crash_points: u64,
     /// Processes that joined a group again after a death.
     pub respawns: u64,
+    /// Groups that were made anew from their files, after all of their processes had been killed or were gone.
+    pub restarts: u64,
     /// Processes that got little memory.
     pub cramped: u64,
     /// Processes that ended by themselves, as the group had put them out.
@@ -125,14 +131,16 @@ impl CrashEpisode {
     }
 
     /// All counts, in one order.
-    fn all_mut(&mut self) -> [&mut u64; 18] {
-        let Self { kills, stops, crash_points, respawns, cramped, put_out, not_joined, expired, writes, .. } = self;
-        let Self { reads, lost, twice, histories, not_linearizable, undecided, diverged, stuck, gone, .. } = self;
+    fn all_mut(&mut self) -> [&mut u64; 19] {
+        let Self { kills, stops, crash_points, respawns, restarts, cramped, put_out, not_joined, .. } = self;
+        let Self { expired, writes, reads, lost, twice, histories, not_linearizable, undecided, .. } = self;
+        let Self { diverged, stuck, gone, .. } = self;
         [
             kills,
             stops,
             crash_points,
             respawns,
+            restarts,
             cramped,
             put_out,
             not_joined,

@@ -30,6 +30,9 @@ pub(crate) struct Arguments {
     /// With --crash: nodes that send each other messages, one of which is killed or stopped at a time.
     #[arg(long)]
     messages: bool,
+    /// With --crash: groups that keep files. All nodes are killed now and then, and the group is made anew from its files.
+    #[arg(long)]
+    files: bool,
     /// With --crash: the length of the run.
     #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..))]
     seconds: u64,
@@ -63,6 +66,7 @@ impl Arguments {
             seconds: self.seconds,
             kills: self.kills,
             is_by_messages: self.messages,
+            has_files: self.files,
             seed,
             faults: self.faults.clone(),
             program: own_program::path()?,
@@ -96,7 +100,7 @@ fn describe(report: &CrashReport) -> String {
     let faults: String = report.faults.iter().map(|fault| format!("{}: {}\n", fault.seed, fault.what)).collect();
     format!(
         "{} groups in {:.0} s, seed {}: {} kills, {} stops, {} crash points, {} joined again, {} of them with little memory, \
-         {} put out, {} not joined\n\
+         {} put out, {} not joined, {} groups made anew from files\n\
          {} writes, {} reads, {} histories: {} lost, {} twice, {} not linearizable, {} undecided, {} diverged, {} stuck, {} gone, \
          {} sessions expired\n\
          from the signal until a write is answered that was asked for after it\n{}\n{faults}{}",
@@ -110,6 +114,7 @@ fn describe(report: &CrashReport) -> String {
         counts.cramped,
         counts.put_out,
         counts.not_joined,
+        counts.restarts,
         counts.writes,
         counts.reads,
         counts.histories,

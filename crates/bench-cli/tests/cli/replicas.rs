@@ -99,6 +99,47 @@ fn beside_busy_processes_writes_are_raced_and_only_their_gate_is_judged() {
     assert!(gates.iter().all(|gate| gate.starts_with("beside busy processes")) && gates.len() <= 1, "{report}");
 }
 
+/// A short run of random kills and stops, and its report.
+fn crash(more: &[&str]) -> Value {
+    let faults = tempfile::tempdir().expect("a folder");
+    let folder = faults.path().to_str().expect("UTF-8");
+    let usual =
+        ["replica", "--crash", "--kills", "25", "--seconds", "60", "--seed", "18", "--faults", folder, "--json"];
+    let report = Program::new().json(&[&usual[..], more].concat());
+    assert!(array(&report["faults"]).is_empty(), "{report}");
+    let count = |field: &str| report[field].as_u64().unwrap_or_else(|| panic!("no {field} in {report}"));
+    assert!(count("kills") + count("stops") >= 25 && count("respawns") > 0, "{report}");
+    assert!(count("writes") > 0 && count("reads") > 0 && count("histories") > 0, "{report}");
+    let wrong = ["lost", "twice", "not_linearizable", "undecided", "diverged", "stuck", "gone"];
+    assert!(wrong.iter().all(|field| count(field) == 0), "{report}");
+    report
+}
+
+#[test]
+fn kills_and_stops_harm_no_group_in_shared_memory() {
+    let report = crash(&[]);
+    assert_eq!((&report["messages"], &report["files"], &report["restarts"]), (&false.into(), &false.into(), &0.into()));
+}
+
+#[test]
+fn kills_and_stops_harm_no_group_over_messages() {
+    assert_eq!(crash(&["--messages"])["messages"], true);
+}
+
+#[test]
+fn a_group_with_files_is_made_anew_after_the_death_of_all() {
+    let report = crash(&["--files"]);
+    assert_eq!(report["files"], true);
+    // Each group loses all of its processes before it is read at the end.
+    assert!(report["restarts"].as_u64() >= report["episodes"].as_u64() && report["restarts"] != 0, "{report}");
+}
+
+#[test]
+fn a_group_with_files_over_messages_is_made_anew() {
+    let report = crash(&["--messages", "--files"]);
+    assert!(report["restarts"].as_u64() >= report["episodes"].as_u64() && report["restarts"] != 0, "{report}");
+}
+
 #[test]
 fn bad_words_are_refused_by_name() {
     let program = Program::new();
