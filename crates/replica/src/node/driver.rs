@@ -284,6 +284,19 @@ impl<S: StateMachine> Driver<S> {
             self.patience.doubted();
         }
         self.resubmit(inner);
+        if former != self.core.configuration().leader {
+            self.pass_stopped_acceptor(inner);
+        }
+    }
+
+    /// A new leader does not wait for an acceptor that is stopped as it takes over: where both are stopped, one patience is
+    /// enough.
+    fn pass_stopped_acceptor(&mut self, inner: &Inner<S>) {
+        let acceptor = self.core.configuration().acceptor;
+        if self.core.leads() && acceptor != self.shm.me && self.shm.peers.is_stopped(acceptor) {
+            self.counters.suspicions += 1;
+            self.step(inner, Input::Suspect { node: acceptor, is_dead: false });
+        }
     }
 
     pub(super) fn run_errands(&mut self, inner: &Inner<S>) -> bool {

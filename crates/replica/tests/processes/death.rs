@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use corecast_replica::kv::{Condition, Key, Op, Store, Value};
 use corecast_replica::wal::Fsync;
-use corecast_replica::{ExecuteError, Level, NodeId, Placement, Replicated};
+use corecast_replica::{ExecuteError, Level, Node, NodeId, Placement, Replicated};
 use corecast_testing::actor::Actor;
 use rustix::process::Signal;
 
@@ -66,6 +66,28 @@ fn writes_go_on_while_leader_and_acceptor_are_stopped_and_both_come_back() {
         let members = node.status().members;
         assert!(members[..2].iter().all(|member| member.inc > 1), "they came back by a snapshot: {members:?}");
     }
+}
+
+/// The only survivor has all the patience in the world, and yet does not wait for a stopped acceptor when it takes over.
+#[test]
+fn a_new_leader_passes_over_an_acceptor_that_is_stopped() {
+    let attempt = |_| {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let actors = group(&folder, Placement::Separate, 2);
+        let patient = config(Placement::Separate).patience(PATIENCE * 10);
+        let node: Node<Sum> = Replicated::attach(&patient, &sockets(&folder), NAME).expect("the group lives");
+        let (mut session, mut sum) = (node.session().expect("a member"), 0);
+        add(&mut session, &mut sum, 10);
+        let status = node.status();
+        let [leader, acceptor] = [status.leader, status.acceptor].map(|role| actors.get(usize::from(role.slot)));
+        // Where CPUs are few, one of them may have been held for stuck: then this process has a role.
+        let (Some(leader), Some(acceptor)) = (leader, acceptor) else { return false };
+        acceptor.stop();
+        leader.signal(Signal::KILL);
+        add(&mut session, &mut sum, 10);
+        true
+    };
+    assert!((0..20).any(attempt), "the roles were never with the others");
 }
 
 /// Patience doubles when a node was held for stuck that runs. One attempt is enough in which no other node was: where CPUs are
