@@ -34,8 +34,7 @@ use counter::Counter;
 /// Long enough for anything that happens at all.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Long enough that no node is held for stuck on a busy machine. A leader that is replaced for that just when the acceptor goes
-/// would take both roles with it: then nothing more is done, as it should be.
+/// Long enough that no node is held for stuck on a busy machine.
 const CALM: Duration = Duration::from_secs(1);
 
 /// All ways to spread what is decided; the tree has its root at the first acceptor, and relays.

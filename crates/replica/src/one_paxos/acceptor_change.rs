@@ -81,7 +81,7 @@ impl<B: Clone + PartialEq> Node<B> {
     }
 
     /// A2: all that was proposed or learned from `stable` on, acknowledged or not.
-    fn chosen_by_now(&self) -> Vec<(Index, Command<B>)> {
+    pub(super) fn chosen_by_now(&self) -> Vec<(Index, Command<B>)> {
         let end = self.orders.next.max(self.learned.end());
         let command = |index| {
             if !self.rules().chosen_holds_learned && self.learned.get(index).is_some() {

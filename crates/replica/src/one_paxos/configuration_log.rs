@@ -57,8 +57,8 @@ impl<B: Clone + PartialEq> Node<B> {
         if !self.is_by_messages() {
             return effects.push(Effect::ProposeConfiguration(configuration));
         }
-        let voters = self.next_voters();
-        self.attempt(Entry { configuration, chosen, voters }, effects);
+        let (voters, owners) = (self.next_voters(), self.next_owners(&configuration));
+        self.attempt(Entry { configuration, chosen, voters, owners }, effects);
     }
 
     /// Messages: the proposal has no answer yet; another ballot.
@@ -192,6 +192,7 @@ impl<B: Clone + PartialEq> Node<B> {
         }
         self.chosen = entry.chosen;
         self.voters = entry.voters;
+        self.owners = entry.owners;
         self.configuration_log.votes = self.configuration_log.votes.split_off(&(configuration.epoch.saturating_add(1)));
         self.configuration_log.attempt.take_if(|attempt| attempt.entry.configuration.epoch <= configuration.epoch);
         if self.proposal == Some(configuration) {

@@ -32,6 +32,8 @@ impl<B: Clone + PartialEq> Node<B> {
         };
         if may_change && node == acceptor {
             self.change_acceptor(effects);
+        } else if self.role == Role::Adopting && node == acceptor {
+            self.ask_former_leaders(effects);
         } else if self.role == Role::Sealed {
             self.propose_again(effects);
         }
@@ -75,9 +77,12 @@ impl<B: Clone + PartialEq> Node<B> {
         if self.proposal.is_some_and(|proposal| proposal.epoch <= configuration.epoch) {
             self.proposal = None;
         }
+        let led = self.leads();
+        if led {
+            self.resign();
+        }
         self.enter(configuration);
-        if self.leads() {
-            self.role = Role::Follower;
+        if led {
             let waiting = self.orders.take_waiting();
             self.orders = Orders::new(self.orders.stable);
             self.forward(waiting, effects);
@@ -89,6 +94,7 @@ impl<B: Clone + PartialEq> Node<B> {
 
     fn enter(&mut self, configuration: Configuration) {
         self.configuration = configuration;
+        self.former.take_if(|former| former.epoch < configuration.inst);
         if !self.is_by_messages() && configuration.acceptor == self.settings.me {
             self.acceptor.take_role(&configuration, &self.settings.rules);
         }
@@ -100,8 +106,9 @@ impl<B: Clone + PartialEq> Node<B> {
         self.orders = Orders::new(self.configuration.stable);
         self.progress.iter_mut().for_each(|member| member.is_heard = false);
         let configuration = self.configuration;
+        self.answers.clear();
         if self.is_by_messages() {
-            self.prepare(effects);
+            self.ask_what_was_accepted(effects);
         } else {
             effects.push(Effect::ReadLog { configuration, from: configuration.stable });
         }

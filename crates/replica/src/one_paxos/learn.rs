@@ -61,7 +61,7 @@ impl<B: Clone + PartialEq> Node<B> {
 
     pub(super) fn lag(&mut self, effects: &mut Vec<Effect<B>>) {
         self.is_lagging = true;
-        self.role = Role::Follower;
+        self.resign();
         self.proposal = None;
         effects.push(Effect::Lagging);
     }
@@ -154,12 +154,12 @@ impl<B: Clone + PartialEq> Node<B> {
         self.slow.retain(|&node| members.contains(node));
         self.orders.leaving.retain(|&node| members.contains(node));
         let is_member = members.contains(self.settings.me);
+        let has_leader = members.contains(self.configuration.leader);
         if !is_member && !self.is_alone && self.leads() {
-            self.role = Role::Follower;
+            self.resign();
         }
         // One that has to begin anew is another incarnation.
         self.is_alone &= !is_member;
-        let has_leader = members.contains(self.configuration.leader);
         if !has_leader && self.rank() == Some(0) {
             self.propose_itself(effects);
         }

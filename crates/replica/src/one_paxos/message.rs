@@ -23,6 +23,19 @@ pub struct Entry<B> {
     pub chosen: Arc<Vec<(Index, Command<B>)>>,
     /// The nodes that vote on the next entry.
     pub voters: Arc<[NodeId]>,
+    /// The owners of the epochs of its instance up to this one, each with the newest of its epochs.
+    pub owners: Arc<[(NodeId, Epoch)]>,
+}
+
+/// All that an acceptor can have accepted up to an epoch of its instance, as the leader of that epoch knew when it was deposed.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Former<B> {
+    /// The epoch.
+    pub epoch: Epoch,
+    /// The leader's count of commands that all members have applied.
+    pub stable: Index,
+    /// The commands from there on, in the order of their indexes.
+    pub chosen: Arc<Vec<(Index, Command<B>)>>,
 }
 
 /// A message. The sender is known to the transport.
@@ -61,6 +74,15 @@ pub enum Message<B> {
     Prepare(Entry<B>),
     /// Acceptor to new leader: everything that it has accepted.
     PrepareResponse(Adopted<B>),
+    /// New leader to the owners of earlier epochs of the instance: the acceptor does not answer.
+    AskFormer(Entry<B>),
+    /// The answer to [`AskFormer`](Self::AskFormer).
+    Former {
+        /// The epoch of the leader that asked.
+        epoch: Epoch,
+        /// The content of the newest epoch of the instance that this node completed as the leader; `None` if it completed none.
+        former: Option<Former<B>>,
+    },
     /// To a stale sender: there is this newer configuration. Also sent to all once it is chosen.
     Chosen(Entry<B>),
     /// A node has applied the commands below this count.

@@ -37,6 +37,8 @@ impl<B: Clone + PartialEq> Node<B> {
             Message::Missing { epoch, first } => self.send_missing(from, epoch, first, effects),
             Message::Prepare(entry) => self.prepared(from, entry, effects),
             Message::PrepareResponse(adopted) => self.prepare_answered(adopted, effects),
+            Message::AskFormer(entry) => self.asked_as_former(from, entry, effects),
+            Message::Former { epoch, former } => self.former_answered(from, epoch, former, effects),
             Message::Chosen(entry) => self.entry_chosen(entry, effects),
             Message::Progress { applied } => self.progressed(from, applied, effects),
             Message::Ask { position, ballot } => self.asked(from, position, ballot, effects),
@@ -56,8 +58,8 @@ impl<B: Clone + PartialEq> Node<B> {
     }
 
     pub(super) fn newest_entry(&self) -> Entry<B> {
-        let (chosen, voters) = (self.chosen.clone(), self.voters.clone());
-        Entry { configuration: self.configuration, chosen, voters }
+        let (chosen, voters, owners) = (self.chosen.clone(), self.voters.clone(), self.owners.clone());
+        Entry { configuration: self.configuration, chosen, voters, owners }
     }
 
     /// N2: all that it accepts is decided.
@@ -164,7 +166,8 @@ impl<B: Clone + PartialEq> Node<B> {
         let has_moved = self.ticked != self.learned_end;
         self.ticked = self.learned_end;
         match self.role {
-            Role::Adopting | Role::Installing => self.prepare(effects),
+            Role::Adopting => self.ask_what_was_accepted(effects),
+            Role::Installing => self.prepare(effects),
             Role::Leading if !has_moved => self.send_proposals_again(effects),
             _ => {}
         }

@@ -31,6 +31,7 @@
 mod accept;
 mod acceptor_change;
 mod configuration_log;
+mod handover;
 mod io;
 mod leader_change;
 mod learn;
@@ -44,7 +45,7 @@ mod rules;
 mod voters;
 
 pub use io::{Adopted, Effect, Input, Transport};
-pub use message::{Ballot, Entry, Message};
+pub use message::{Ballot, Entry, Former, Message};
 pub use node::{Node, Settings};
 pub use rules::Rules;
 

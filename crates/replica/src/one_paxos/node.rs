@@ -5,8 +5,10 @@ use std::sync::Arc;
 
 use super::accept::Acceptor;
 use super::configuration_log::ConfigurationLog;
+use super::handover::{Answers, Owners, first_owners};
 use super::io::{Effect, Input, Transport};
 use super::log::Log;
+use super::message::Former;
 use super::order::Orders;
 use super::rules::Rules;
 use crate::system::Members;
@@ -66,6 +68,8 @@ pub struct Node<B> {
     pub(super) chosen: Arc<Vec<(Index, Command<B>)>>,
     /// Messages: the nodes that vote on the next one, as the newest says.
     pub(super) voters: Arc<[NodeId]>,
+    /// Messages: the owners of the epochs of its instance, as the newest says.
+    pub(super) owners: Owners,
 
     /// Decided commands, from what not all members are known to have applied on.
     pub(super) learned: Log<Command<B>>,
@@ -83,6 +87,10 @@ pub struct Node<B> {
     /// The configuration that it has proposed and has no answer for.
     pub(super) proposal: Option<Configuration>,
     pub(super) orders: Orders<B>,
+    /// Messages: what this node had as it was deposed last, in an epoch that it had completed.
+    pub(super) former: Option<Former<B>>,
+    /// Messages, while it adopts: what former leaders had.
+    pub(super) answers: Answers<B>,
     /// All other members, as far as known.
     pub(super) progress: Vec<Progress>,
     /// How far nodes are that are about to join, and that the runtime wants to wait for.
@@ -137,6 +145,7 @@ impl<B: Clone + PartialEq> Node<B> {
             members,
             chosen: Arc::default(),
             voters: Self::first_voters(&settings.founders),
+            owners: first_owners(&configuration),
             learned: Log::new(applied),
             learned_end: applied,
             applied,
@@ -146,6 +155,8 @@ impl<B: Clone + PartialEq> Node<B> {
             role: Role::Follower,
             proposal: None,
             orders: Orders::new(0),
+            former: None,
+            answers: Answers::new(),
             progress: Vec::new(),
             held: None,
             preferred_acceptor: None,

@@ -1,7 +1,7 @@
 //! The rules of the protocol that a model can leave out, to see that its checker notices.
 
-/// Each rule is true in the protocol. Only models set one to false: then there is a run with two commands at one index, or
-/// with a stale read. The numbers are those of the design.
+/// Each rule is true in the protocol. Only models set one to false: then there is a run with two commands at one index, with
+/// a stale read, or in which the group stands still. The numbers are those of the design.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[allow(clippy::struct_excessive_bools, reason = "each is one rule, on or off")]
 pub struct Rules {
@@ -33,6 +33,10 @@ pub struct Rules {
     pub joiners_bound_stable: bool,
     /// F14: the entry before a position of the configuration log says who votes on it, not what its proposer knows of members.
     pub voters_of_entry: bool,
+    /// F15: where the acceptor is out, a new leader goes on from what a former one had.
+    pub former_leaders_answer: bool,
+    /// F16: before that, the owners of all newer epochs have said that they completed none.
+    pub all_owners_answer: bool,
 }
 
 impl Rules {
@@ -52,6 +56,8 @@ impl Rules {
         raise_by_maximum: true,
         joiners_bound_stable: true,
         voters_of_entry: true,
+        former_leaders_answer: true,
+        all_owners_answer: true,
     };
 }
 

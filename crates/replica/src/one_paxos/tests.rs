@@ -1,6 +1,8 @@
 //! Tests of a leader's account of members and joiners, and of what it makes of that.
 
-use super::{Effect, Input, Message, Node, Rules, Settings, Transport};
+use std::sync::Arc;
+
+use super::{Effect, Entry, Input, Message, Node, Rules, Settings, Transport};
 use crate::system::Members;
 use crate::{Command, Configuration, Index, LeaveReason, NodeId, Op, RoleChange, SessionId};
 
@@ -154,4 +156,30 @@ fn by_messages_a_member_that_has_nothing_to_do_is_not_slow() {
     step(&mut node, Input::Message { from: founder(1), message: Message::Progress { applied: 0 } });
     step(&mut node, Input::Tick);
     assert_eq!(node.configuration().acceptor, founder(1));
+}
+
+/// The node leads by messages and is put out by the first command, whose index the acceptor has decided.
+#[test]
+fn by_messages_a_leader_that_was_put_out_tells_the_next_one_what_it_had() {
+    let mut node = leader_by(Transport::Messages, founder(1));
+    let leave = Op::Leave { node: founder(0), reason: LeaveReason::Asked };
+    order(&mut node, leave);
+    order(&mut node, Op::Barrier(1));
+    let put_out = Command { session: SessionId::SYSTEM, rid: 0, op: leave };
+    let learn = Message::Learn { stable: 0, first: 0, commands: vec![put_out] };
+    step(&mut node, Input::Message { from: founder(1), message: learn });
+    assert!(!node.leads());
+    let change = RoleChange::Leader;
+    let configuration = Configuration { epoch: 1, change, leader: founder(1), ..*node.configuration() };
+    let owners = [(founder(0), 0), (founder(1), 1)].into();
+    let entry = Entry { configuration, chosen: Arc::default(), voters: [founder(0)].into(), owners };
+    let mut effects = Vec::new();
+    node.step(Input::Message { from: founder(1), message: Message::AskFormer(entry) }, &mut effects);
+    let told = effects.into_iter().find_map(|effect| match effect {
+        Effect::Send { to, message: Message::Former { epoch: 1, former } } if to == founder(1) => former,
+        _ => None,
+    });
+    let former = told.expect("it led in epoch 0");
+    let had = Vec::from_iter(former.chosen.iter().map(|&(index, command)| (index, command.op)));
+    assert_eq!((former.epoch, had), (0, vec![(0, leave), (1, Op::Barrier(1))]));
 }

@@ -7,6 +7,7 @@
 #[path = "../world/mod.rs"]
 mod world;
 
+mod going_on;
 mod protocol;
 
 use std::time::Instant;
@@ -24,9 +25,11 @@ fn is_safe(model: Protocol) -> impl Checker<Protocol> {
     let (begun, text) = (Instant::now(), format!("{model:?}"));
     let checker = model.checker().spawn_dfs().join();
     eprintln!("{} states, {:?}: {text}", checker.unique_state_count(), begun.elapsed());
-    if let Some(path) = checker.discovery("right") {
-        let violation = path.last_state().world.monitor.violation().map(str::to_owned);
-        panic!("{text}: {violation:?}: {:#?}", path.into_actions());
+    for property in ["right", "goes on"] {
+        if let Some(path) = checker.discovery(property) {
+            let violation = path.last_state().world.monitor.violation().map(str::to_owned);
+            panic!("{text}: not {property}, {violation:?}: {:#?}", path.into_actions());
+        }
     }
     checker
 }
@@ -36,9 +39,10 @@ fn is_safe(model: Protocol) -> impl Checker<Protocol> {
 fn is_found(model: Protocol) {
     let (begun, with_all) = (Instant::now(), Protocol { rules: Rules::ALL, ..model.clone() });
     let text = format!("{model:?}");
-    let checker = model.checker().spawn_bfs().join();
+    let checker = model.clone().checker().spawn_bfs().join();
     let states = checker.unique_state_count();
-    let path = checker.discovery("right").unwrap_or_else(|| panic!("nothing found in {states} states: {text}"));
+    let property = if model.has_to_go_on { "goes on" } else { "right" };
+    let path = checker.discovery(property).unwrap_or_else(|| panic!("nothing found in {states} states: {text}"));
     let violation = path.last_state().world.monitor.violation();
     eprintln!("found in {states} states, {:?}: {violation:?}: {text}", begun.elapsed());
     eprintln!("{:?}", path.into_actions());
@@ -94,6 +98,18 @@ fn shared_joining_is_safe() {
 fn messages_are_safe() {
     let model = Protocol { crashes: 1, suspicions: 2, ..Protocol::new(NET, Rules::ALL) };
     is_safe(bounds(model.clone(), Protocol { suspicions: 3, ..model }));
+}
+
+/// Three nodes, of which one dies at any time. Others are suspected wrongly.
+fn handing_over(rules: Rules) -> Protocol {
+    let model = Protocol { requests: 1, crashes: 1, epochs: 2, suspicions: 2, ..Protocol::new(NET, rules) };
+    Protocol { has_to_go_on: true, ..model }
+}
+
+#[test]
+fn groups_by_messages_go_on() {
+    let model = handing_over(Rules::ALL);
+    is_safe(bounds(model.clone(), Protocol { epochs: 3, ..model }));
 }
 
 /// The last node is put out, and has no vote from then on. It is alive, and hears of that late or never.
@@ -220,10 +236,14 @@ fn f9() {
 #[test]
 fn f10() {
     let model = without(NET, |rules| rules.configuration_carries_stable = false);
-    // Node 2 hears nothing of the first acceptor, and only it has a client.
-    let is_left_out = |_: &World, action: &Action| match action {
+    // Node 2 hears nothing of the first acceptor, and only it has a client. The acceptor answers new leaders.
+    let is_left_out = |world: &World, action: &Action| match action {
         Action::Deliver(from, to, _) => from.slot == 1 && to.slot == 2,
         Action::Request(at) => *at != 2,
+        Action::Suspect(at, node) => {
+            let suspecting = &world.processes[*at].node;
+            suspecting.leads() && !suspecting.orders() && suspecting.configuration().acceptor == *node
+        }
         _ => false,
     };
     let model = Protocol { epochs: 3, requests: 1, expulsions: 1, suspicions: 3, suspecting: &[0, 2], ..model };
@@ -252,4 +272,31 @@ fn f13() {
 #[test]
 fn f14() {
     is_found(voting(Rules { voters_of_entry: false, ..Rules::ALL }));
+}
+
+#[test]
+fn f15() {
+    is_found(handing_over(Rules { former_leaders_answer: false, ..Rules::ALL }));
+}
+
+/// A node leads, is deposed, and leads again; meanwhile another one has led, and had a command decided.
+fn leading_twice(rules: Rules) -> Protocol {
+    // The acceptor hears nothing of the node that leads twice.
+    let is_left_out = |world: &World, action: &Action| match action {
+        Action::Deliver(from, to, _) => from.slot == 0 && to.slot == 1,
+        Action::Request(at) => world.processes[*at].node.configuration().epoch == 0,
+        _ => false,
+    };
+    let model = Protocol { suspicions: 3, suspecting: &[0, 2], is_left_out, ..Protocol::new(NET, rules) };
+    Protocol { epochs: 3, ..model }
+}
+
+#[test]
+fn former_leaders_are_asked_safely() {
+    is_safe(leading_twice(Rules::ALL));
+}
+
+#[test]
+fn f16() {
+    is_found(leading_twice(Rules { all_owners_answer: false, ..Rules::ALL }));
 }

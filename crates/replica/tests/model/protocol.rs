@@ -5,6 +5,7 @@ use corecast_replica::system::System;
 use corecast_replica::{Command, LeaveReason, NodeId, Op, SessionId};
 use stateright::{Model, Property};
 
+use crate::going_on::goes_on;
 use crate::world::{Body, World, request};
 
 /// The bounds.
@@ -36,6 +37,8 @@ pub(crate) struct Protocol {
     pub(crate) trims: bool,
     /// Messages overtake each other.
     pub(crate) reorders: bool,
+    /// Looks whether the group goes on from wherever it is, and not whether it is right on the way.
+    pub(crate) has_to_go_on: bool,
     pub(crate) rules: Rules,
 }
 
@@ -57,6 +60,7 @@ impl Protocol {
             is_left_out: |_, _| false,
             trims: false,
             reorders: false,
+            has_to_go_on: false,
             rules,
         }
     }
@@ -187,6 +191,9 @@ impl Model for Protocol {
     }
 
     fn properties(&self) -> Vec<Property<Self>> {
+        if self.has_to_go_on {
+            return vec![Property::always("goes on", |_, state: &State| goes_on(&state.world))];
+        }
         vec![
             Property::always("right", |_, state: &State| state.world.is_right()),
             // A search for what goes wrong ends with it, and so does one without a joiner.

@@ -22,8 +22,7 @@ use crate::counter::Counter;
 
 /// Long enough for anything that happens at all.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// Long enough that no node is held for stuck on a busy machine. A leader that is replaced for that just when the acceptor is
-/// killed would take both roles with it: then nothing more is done, as it should be.
+/// Long enough that no node is held for stuck on a busy machine.
 const CALM: Duration = Duration::from_secs(1);
 /// The word of a node that keeps files.
 const FILES: &str = "files";
@@ -224,6 +223,34 @@ fn a_stopped_leader_is_replaced_and_follows() {
         assert_ne!(crew.node.status().leader, leader);
         crew.actors[usize::from(leader.slot)].signal(Signal::CONT);
         crew.add(50);
+    }
+}
+
+/// Leader and acceptor stand still. The acceptor dies before it has answered the next leader; the former one goes on.
+#[test]
+fn a_deposed_leader_stands_in_for_a_dead_acceptor() {
+    for spread in spreads(5) {
+        let mut crew = Crew::start_patient(5, spread, CALM / 5);
+        crew.add(10);
+        let before = crew.node.status();
+        let [leader, acceptor] = [before.leader, before.acceptor].map(|node| usize::from(node.slot));
+        if leader == acceptor || leader.max(acceptor) >= crew.actors.len() {
+            continue;
+        }
+        [acceptor, leader].into_iter().for_each(|slot| crew.actors[slot].stop());
+        // There is something to do, so that they are missed.
+        let rid = crew.session.start(&1).expect("there is room");
+        crew.sum += 1;
+        let until = Instant::now() + PATIENCE;
+        while crew.node.status().leader == before.leader {
+            assert!(Instant::now() < until, "{:?}", crew.node.status());
+            std::thread::yield_now();
+        }
+        crew.actors[acceptor].signal(Signal::KILL);
+        crew.actors[leader].signal(Signal::CONT);
+        let (sum, _) = crew.session.wait_timeout(rid, PATIENCE).expect("the former leader tells what it had");
+        assert_eq!(sum, crew.sum);
+        crew.add(20);
     }
 }
 

@@ -99,11 +99,12 @@ fn are_roles_apart(group: &Group) -> bool {
     group.world.is_shared() || newest.leader != newest.acceptor || !group.alive().iter().any(is_other)
 }
 
-/// True if the protocol waits for the dead: nobody is left that lacks nothing, or, with messages, the acceptor or a majority is
-/// gone.
+/// True if the protocol waits for the dead: nobody is left that lacks nothing, or, with messages, a majority is gone, or the
+/// acceptor and a node that has led with it.
 fn is_blocked(group: &Group) -> bool {
-    let newest = group.newest();
-    let is_mute = !group.is_alive(newest.acceptor) || !group.has_majority_without(None);
+    let has_lost_both_roles =
+        !group.is_alive(group.newest().acceptor) && group.world.owners().any(|owner| !group.is_alive(owner));
+    let is_mute = has_lost_both_roles || !group.has_majority_without(None);
     let has_survivor = group.has_survivor() || group.first_joiner().is_some();
     !has_survivor || (!group.world.is_shared() && is_mute)
 }

@@ -84,8 +84,7 @@ impl Group {
     }
 
     pub(crate) fn newest(&self) -> corecast_replica::Configuration {
-        let known = self.world.processes.iter().map(|process| *process.node.configuration());
-        known.max_by_key(|configuration| configuration.epoch).expect("a process at least")
+        self.world.newest()
     }
 
     pub(crate) fn is_alive(&self, node: NodeId) -> bool {

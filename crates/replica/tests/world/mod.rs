@@ -85,6 +85,18 @@ impl World {
         self.processes[at].node.id()
     }
 
+    /// The newest configuration that any node knows, or has known.
+    pub(crate) fn newest(&self) -> Configuration {
+        let known = self.processes.iter().map(|process| *process.node.configuration());
+        known.max_by_key(|configuration| configuration.epoch).expect("a process at least")
+    }
+
+    /// Messages: the nodes that have led in the newest instance.
+    pub(crate) fn owners(&self) -> impl Iterator<Item = NodeId> + '_ {
+        let Configuration { inst, epoch, .. } = self.newest();
+        self.monitor.configurations().range(inst..=epoch).map(|(_, configuration)| configuration.leader)
+    }
+
     /// Hands an input to a node.
     pub(crate) fn step(&mut self, at: usize, input: Input<Body>) {
         let mut effects = Vec::new();

@@ -105,6 +105,11 @@ impl Monitor {
         self.shown
     }
 
+    /// Messages: the configurations that any node has known.
+    pub(crate) fn configurations(&self) -> &BTreeMap<Epoch, Configuration> {
+        &self.configurations
+    }
+
     pub(crate) fn decided(&self) -> &BTreeMap<Index, Command<Body>> {
         &self.decided
     }

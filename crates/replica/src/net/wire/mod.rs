@@ -12,7 +12,7 @@ mod write;
 use std::sync::Arc;
 
 use crate::one_paxos::Message;
-use crate::{Index, NodeId};
+use crate::{Command, Index, NodeId};
 
 use read::Reader;
 use write::Writer;
@@ -36,9 +36,11 @@ const PROMISE: u8 = 10;
 const VOTE: u8 = 11;
 const VOTED: u8 = 12;
 const REFUSED: u8 = 13;
-const TAKE: u8 = 14;
-const PART: u8 = 15;
-const DIGEST: u8 = 16;
+const ASK_FORMER: u8 = 14;
+const FORMER: u8 = 15;
+const TAKE: u8 = 16;
+const PART: u8 = 17;
+const DIGEST: u8 = 18;
 
 /// The numbers of operations.
 const NOOP: u8 = 0;
@@ -115,16 +117,17 @@ pub(super) fn rewritten(bytes: &[u8], nodes: usize) -> Option<Vec<u8>> {
 /// The index after the last one that the message has a command for; 0 if there is none.
 pub(super) fn end(message: &Message<Body>) -> Index {
     let after = |index: Index| index.saturating_add(1);
+    let end_of = |chosen: &[(Index, Command<Body>)]| chosen.iter().map(|&(index, _)| after(index)).max().unwrap_or(0);
     match message {
         Message::Accept { first, commands, .. } | Message::Learn { first, commands, .. } if !commands.is_empty() => {
             first.saturating_add(commands.len() as u64)
         }
         Message::Prepare(entry)
+        | Message::AskFormer(entry)
         | Message::Chosen(entry)
         | Message::Vote { entry, .. }
-        | Message::Promise { vote: Some((_, entry)), .. } => {
-            entry.chosen.iter().map(|&(index, _)| after(index)).max().unwrap_or(0)
-        }
+        | Message::Promise { vote: Some((_, entry)), .. } => end_of(&entry.chosen),
+        Message::Former { former: Some(former), .. } => end_of(&former.chosen),
         Message::PrepareResponse(adopted) => {
             adopted.accepted.iter().map(|&(index, ..)| after(index)).max().unwrap_or(0)
         }
@@ -142,7 +145,7 @@ mod tests {
     use std::sync::Arc;
 
     use super::{Body, Packet, Received, StateMessage, decode, encode, encode_state, end};
-    use crate::one_paxos::{Adopted, Ballot, Entry, Message};
+    use crate::one_paxos::{Adopted, Ballot, Entry, Former, Message};
     use crate::{Command, Configuration, LeaveReason, MAX_SLOTS, NodeId, Op, RoleChange, SessionId};
 
     const NODE: NodeId = NodeId::new(5, 2);
@@ -175,9 +178,11 @@ mod tests {
             source: NODE,
             hi: 310,
         };
-        let chosen = Arc::new((300..).zip(commands()).collect());
+        let chosen = Arc::new(Vec::from_iter((300..).zip(commands())));
         let voters = Arc::from([NodeId::new(0, 1), NODE, NodeId::new(2, 9)]);
-        let entry = Entry { configuration, chosen, voters };
+        let owners = Arc::from([(NodeId::new(0, 1), 6), (NODE, 7)]);
+        let entry = Entry { configuration, chosen: Arc::clone(&chosen), voters, owners };
+        let former = Former { epoch: 6, stable: 299, chosen };
         let accepted = (300..).zip(commands()).map(|(index, command)| (index, 6, command)).collect();
         let adopted = Adopted { epoch: 7, stable: 300, commit: 305, chosen: vec![], accepted };
         let ballot = Ballot { round: 3, slot: 1022 };
@@ -189,6 +194,9 @@ mod tests {
             Message::Prepare(entry.clone()),
             Message::PrepareResponse(adopted),
             Message::Chosen(entry.clone()),
+            Message::AskFormer(entry.clone()),
+            Message::Former { epoch: 8, former: Some(former) },
+            Message::Former { epoch: 8, former: None },
             Message::Progress { applied: u64::MAX },
             Message::Ask { position: 8, ballot },
             Message::Promise { position: 8, ballot, vote: None },
@@ -256,7 +264,10 @@ mod tests {
         let count = commands().len() as u64;
         let ends = Vec::from_iter(messages().iter().map(end));
         let entry = 300 + count;
-        assert_eq!(ends, [0, (1 << 50) + count, 0, 0, entry, entry, entry, 0, 0, 0, entry, entry, 0, 0]);
+        assert_eq!(
+            ends,
+            [0, (1 << 50) + count, 0, 0, entry, entry, entry, entry, entry, 0, 0, 0, 0, entry, entry, 0, 0]
+        );
     }
 
     #[test]

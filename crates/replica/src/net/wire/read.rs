@@ -1,7 +1,7 @@
 //! Reading messages that another process has written.
 
 use super::*;
-use crate::one_paxos::{Adopted, Ballot, Entry};
+use crate::one_paxos::{Adopted, Ballot, Entry, Former};
 use crate::{Command, Configuration, Epoch, Index, LeaveReason, Op, RoleChange, SessionId};
 
 /// The bytes that are left.
@@ -28,9 +28,13 @@ impl<'a> Reader<'a> {
             PREPARE => Message::Prepare(self.entry()?),
             PREPARE_RESPONSE => Message::PrepareResponse(self.adopted()?),
             CHOSEN => Message::Chosen(self.entry()?),
+            ASK_FORMER => Message::AskFormer(self.entry()?),
+            FORMER => Message::Former { epoch: self.small()?, former: self.option(Self::former)? },
             PROGRESS => Message::Progress { applied: self.number()? },
             ASK => Message::Ask { position: self.small()?, ballot: self.ballot()? },
-            PROMISE => Message::Promise { position: self.small()?, ballot: self.ballot()?, vote: self.vote()? },
+            PROMISE => {
+                Message::Promise { position: self.small()?, ballot: self.ballot()?, vote: self.option(Self::vote)? }
+            }
             VOTE => Message::Vote { ballot: self.ballot()?, entry: self.entry()? },
             VOTED => Message::Voted { position: self.small()?, ballot: self.ballot()? },
             REFUSED => Message::Refused { position: self.small()?, promised: self.ballot()? },
@@ -112,12 +116,17 @@ impl<'a> Reader<'a> {
         Some(Ballot { round: self.small()?, slot: self.small()? })
     }
 
-    fn vote(&mut self) -> Option<Option<(Ballot, Entry<Body>)>> {
+    /// A byte that tells whether there is a value, and the value.
+    fn option<T>(&mut self, value: impl FnOnce(&mut Self) -> Option<T>) -> Option<Option<T>> {
         match self.byte()? {
             0 => Some(None),
-            1 => Some(Some((self.ballot()?, self.entry()?))),
+            1 => Some(Some(value(self)?)),
             _ => None,
         }
+    }
+
+    fn vote(&mut self) -> Option<(Ballot, Entry<Body>)> {
+        Some((self.ballot()?, self.entry()?))
     }
 
     fn run(&mut self) -> Option<(Index, Index, Vec<Command<Body>>)> {
@@ -168,7 +177,16 @@ impl<'a> Reader<'a> {
 
     fn entry(&mut self) -> Option<Entry<Body>> {
         let (configuration, chosen) = (self.configuration()?, Arc::new(self.chosen()?));
-        Some(Entry { configuration, chosen, voters: self.list(Self::node)?.into() })
+        let (voters, owners) = (self.list(Self::node)?.into(), self.list(Self::owner)?.into());
+        Some(Entry { configuration, chosen, voters, owners })
+    }
+
+    fn owner(&mut self) -> Option<(NodeId, Epoch)> {
+        Some((self.node()?, self.small()?))
+    }
+
+    fn former(&mut self) -> Option<Former<Body>> {
+        Some(Former { epoch: self.small()?, stable: self.number()?, chosen: Arc::new(self.chosen()?) })
     }
 
     fn chosen(&mut self) -> Option<Vec<(Index, Command<Body>)>> {

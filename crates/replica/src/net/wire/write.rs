@@ -1,7 +1,7 @@
 //! Writing messages.
 
 use super::*;
-use crate::one_paxos::{Adopted, Ballot, Entry};
+use crate::one_paxos::{Adopted, Ballot, Entry, Former};
 use crate::{Command, Configuration, Index, Op, SessionId};
 
 /// Appends to these bytes.
@@ -24,8 +24,12 @@ impl Writer<'_> {
                 self.number((*epoch).into());
                 self.number(*first);
             }
-            Message::Prepare(entry) | Message::Chosen(entry) => self.entry(entry),
+            Message::Prepare(entry) | Message::AskFormer(entry) | Message::Chosen(entry) => self.entry(entry),
             Message::PrepareResponse(adopted) => self.adopted(adopted),
+            Message::Former { epoch, former } => {
+                self.number((*epoch).into());
+                self.former(former.as_ref());
+            }
             Message::Progress { applied } => self.number(*applied),
             Message::Ask { position, ballot } | Message::Voted { position, ballot } => {
                 self.number((*position).into());
@@ -165,6 +169,20 @@ impl Writer<'_> {
         self.chosen(&entry.chosen);
         self.number(entry.voters.len() as u64);
         entry.voters.iter().for_each(|&voter| self.node(voter));
+        self.number(entry.owners.len() as u64);
+        for &(owner, epoch) in entry.owners.iter() {
+            self.node(owner);
+            self.number(epoch.into());
+        }
+    }
+
+    fn former(&mut self, former: Option<&Former<Body>>) {
+        self.byte(u8::from(former.is_some()));
+        if let Some(Former { epoch, stable, chosen }) = former {
+            self.number((*epoch).into());
+            self.number(*stable);
+            self.chosen(chosen);
+        }
     }
 
     fn chosen(&mut self, chosen: &[(Index, Command<Body>)]) {
@@ -198,6 +216,8 @@ fn kind_of(message: &Message<Body>) -> u8 {
         Message::Prepare(_) => PREPARE,
         Message::PrepareResponse(_) => PREPARE_RESPONSE,
         Message::Chosen(_) => CHOSEN,
+        Message::AskFormer(_) => ASK_FORMER,
+        Message::Former { .. } => FORMER,
         Message::Progress { .. } => PROGRESS,
         Message::Ask { .. } => ASK,
         Message::Promise { .. } => PROMISE,
