@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use corecast::base::{Clock, CpuId};
+use corecast::base::CpuId;
 use corecast::tm::Tm;
 
 use super::bank::accounts;
@@ -23,9 +23,6 @@ pub(super) fn with(variant: Variant, setting: &Setting<'_>, session: Session<'_>
     let Work::Bank(work) = setting.work else {
         return Err(Failure::Refused("its processes have the bank only".to_owned()));
     };
-    if !Clock::get().is_counter() {
-        return Err(Failure::Refused("processes have no clock in common".to_owned()));
-    }
     let tm = variant.open_among_processes(setting)?;
     check_readers(setting, tm.participants() - tm.servers())?;
     for account in accounts() {
