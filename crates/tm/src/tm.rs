@@ -114,6 +114,12 @@ impl Tm {
     /// [`io::Error`] of an instance among threads.
     pub fn share(&self) -> io::Result<OwnedFd> {
         self.inner.memory.region.share()
+    /// The memory, for tests that spoil it.
+    #[cfg(test)]
+    pub(crate) fn memory(&self) -> &Memory {
+        &self.inner.memory
+    }
+
     }
 
     fn config(&self) -> &Config {
