@@ -303,6 +303,7 @@ fn row(contender: &Contender, setting: &Setting<'_>, raced: &Raced<Turn>) -> TmR
     }
 }
 
+        rounds_mtps: mtps,
 /// Transactions of the clients that do not only read.
 fn of_workers(turn: &Turn) -> Vec<u64> {
     turn.tallies.iter().filter(|tally| !tally.is_reader).map(|tally| tally.commits).collect()

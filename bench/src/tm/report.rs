@@ -93,6 +93,8 @@ pub struct TmRow {
     pub regret: Option<f64>,
     /// How long a client takes for a transaction, or a round trip, on average, in nanoseconds.
     pub transaction_ns: Option<f64>,
+    /// The same of each round, in their order; none if it was skipped.
+    pub rounds_mtps: Vec<f64>,
     /// Attempts that were aborted as a part of all, over all rounds.
     pub aborts: Option<f64>,
     /// Sums of all accounts in a second, of the clients that do nothing else, the median; `null` if there are none.
