@@ -120,7 +120,8 @@ fn push_processes(all: &mut Vec<Contender>, variant: Variant) {
 /// Clients with nothing but the round trips of a transfer, raced beside transfers: a machine whose messages take longer at one
 /// time than at another does that to both.
 fn round_trips(variant: Variant) -> Contender {
-    let is_for: IsFor = |work| work.bank().is_some_and(|bank| (bank.checks_percent, bank.readers) == (0, 0));
+    let is_for: IsFor =
+        |work| work.bank().is_some_and(|bank| (bank.checks_percent, bank.readers, bank.scans_percent) == (0, 0, 0));
     let with = move |setting: &Setting<'_>, session: Session<'_>| ours::round_trips(variant, setting, session);
     own(ROUND_TRIPS, variant, is_for, Box::new(with))
 }

@@ -66,14 +66,16 @@ impl<'a> Evidence<'a> {
 
     /// The bank without checks.
     fn bank(&self, participants: usize, readers: usize) -> Option<&'a TmCell> {
-        self.of(TmWorkload::Bank, participants)
-            .find(|cell| (cell.checks_percent, cell.readers) == (Some(0), Some(readers)))
+        let is_asked = |cell: &&TmCell| {
+            (cell.checks_percent, cell.readers, cell.scans_percent) == (Some(0), Some(readers), Some(0))
+        };
+        self.of(TmWorkload::Bank, participants).find(is_asked)
     }
 
-    fn over_round_trips(&self) -> Result<f64, String> {
-        self.needs_cpus(2)?;
     /// The median of the ratios of the rounds: both run in each round, so that a machine that is slower in one of them is so for
     /// both. The ratio of two medians may take each from another round.
+    fn over_round_trips(&self) -> Result<f64, String> {
+        self.needs_cpus(2)?;
         let rounds = |contender| Some(&row(self.bank(2, 0)?, contender)?.rounds_mtps);
         let ratio = rounds("messages-fair-cm").zip(rounds("messages-round-trips")).and_then(|(transfers, trips)| {
             let ratios = transfers.iter().zip(trips).filter(|(transfers, _)| **transfers > 0.0);
@@ -146,8 +148,8 @@ mod tests {
     }
 
     fn bank(participants: usize, readers: usize, rows: Vec<TmRow>) -> TmCell {
-        let (checks_percent, readers) = (Some(0), Some(readers));
-        TmCell { checks_percent, readers, ..cell(TmWorkload::Bank, participants, rows) }
+        let (checks_percent, scans_percent, readers) = (Some(0), Some(0), Some(readers));
+        TmCell { checks_percent, scans_percent, readers, ..cell(TmWorkload::Bank, participants, rows) }
     }
 
     #[test]

@@ -28,6 +28,7 @@ pub(super) struct Assignment {
     cpu: Option<u32>,
     checks_percent: u32,
     readers: usize,
+    scans_percent: u32,
     seed: u64,
 }
 
@@ -38,8 +39,8 @@ impl Assignment {
         cpu: Option<CpuId>,
         seed: u64,
     ) -> Self {
-        let BankWork { checks_percent, readers } = work;
-        Self { participant, rank, clients, cpu: cpu.map(CpuId::get), checks_percent, readers, seed }
+        let BankWork { checks_percent, readers, scans_percent } = work;
+        Self { participant, rank, clients, cpu: cpu.map(CpuId::get), checks_percent, readers, scans_percent, seed }
     }
 }
 
@@ -84,8 +85,8 @@ fn play(control: &Stdin, assignment: &Assignment, tm: &Tm, participant: Particip
     // The accounts are the first variables.
     let vars: Result<Vec<_>, _> = (0..ACCOUNTS as u32).map(|index| tm.var::<Account>(index)).collect();
     let vars = vars.map_err(Failure::refused)?;
-    let &Assignment { rank, clients, checks_percent, readers, seed, .. } = assignment;
-    let work = BankWork { checks_percent, readers };
+    let &Assignment { rank, clients, checks_percent, readers, scans_percent, seed, .. } = assignment;
+    let work = BankWork { checks_percent, readers, scans_percent };
     let mut banker = Banker::seeded(Client::at_bank(participant, &vars, work), work, seed, rank);
     say(control, &Answer::Ready)?;
     while let Some((duty, _)) = hear(control)? {
