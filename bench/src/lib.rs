@@ -18,7 +18,7 @@
 //! - [`list`] names all contenders.
 //!
 //! All of them share `turns`, the race engine, with `participants`; `server` and `bound`, programs that end with this one;
-//! `stats`; `rules`, by which gates are judged; and `published`, figures of other machines.
+//! `program`, one run of a foreign one; `stats`; `rules`, by which gates are judged; and `published`, figures of other machines.
 //!
 //! **Method.** That of `corecast_race`: every contender is checked before it is timed, and contenders run in turns.
 //!
@@ -56,6 +56,7 @@ mod nodes;
 mod pair;
 mod pair_body;
 mod participants;
+mod program;
 mod published;
 mod replica;
 mod rules;

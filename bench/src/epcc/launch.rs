@@ -1,28 +1,24 @@
 //! The programs: how they are built, and one launch of them.
 
 use std::ffi::OsStr;
-use std::io::{self, Read};
-use std::os::unix::process::CommandExt;
+use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
-use std::thread::JoinHandle;
-use std::time::{Duration, Instant};
-use std::{fs, thread};
+use std::process::Command;
+use std::time::Duration;
 
 use corecast::CpuSet;
-use corecast_race::confine::confine;
 use corecast_race::error::BenchError;
 use corecast_race::failure::Failure;
 use corecast_race::options::Options;
-use rustix::process::{Pid, Signal, kill_process_group};
 use tempfile::TempDir;
+
+use crate::program::{self, Told};
 
 const SOURCE: &str = include_str!("epcc.c");
 /// The compiler; its runtime is libgomp.
 pub(super) const COMPILER: &str = "gcc";
 /// A launch that takes longer hangs.
 const LIMIT: Duration = Duration::from_secs(120);
-const LOOK: Duration = Duration::from_millis(5);
 /// The end of the lines of a program that say what a construct costs: version 4.0 of EPCC's programs writes the first kind, and
 /// older ones, which know no median, the second.
 const VALUES: [&str; 2] = [" median_ovrhd", " overhead"];
@@ -147,58 +143,13 @@ impl Program {
     }
 }
 
-/// All that a program prints.
-struct Told {
-    output: String,
-    errors: String,
-}
-
 /// The words of a command that may run on these CPUs only. It is killed if it takes too long, or if the user gives up.
-fn run(mut command: Command, cpus: &CpuSet, options: &Options) -> Result<Told, BenchError> {
-    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
-    // A child inherits the mask of the thread that starts it.
-    let start = || {
-        confine(cpus)?;
-        command.spawn().map_err(Failure::while_doing("start the program"))
-    };
-    let mut child = thread::scope(|scope| scope.spawn(start).join()).expect("to start a program does not panic")?;
-    let output = read_aside(child.stdout.take().expect("it was piped"));
-    let errors = read_aside(child.stderr.take().expect("it was piped"));
-    let outcome = wait(&mut child, options);
-    if outcome.is_err() {
-        // If that is refused it has just ended.
-        let _ = kill_process_group(Pid::from_child(&child), Signal::KILL);
-        let _ = child.wait();
-    }
-    let text = |reader: JoinHandle<io::Result<String>>| {
-        reader.join().expect("the reader does not panic").map_err(Failure::while_doing("read what it prints"))
-    };
-    let told = Told { output: text(output)?, errors: text(errors)? };
-    match outcome? {
-        true => Ok(told),
-        false => Err(BenchError::Failed(Failure::Wrong(format!("the program ends with '{}'", told.output.trim())))),
-    }
-}
-
-fn read_aside(mut pipe: impl Read + Send + 'static) -> JoinHandle<io::Result<String>> {
-    thread::spawn(move || {
-        let mut text = Vec::new();
-        pipe.read_to_end(&mut text).map(|_| String::from_utf8_lossy(&text).into_owned())
-    })
-}
-
-/// Whether the program succeeds.
-fn wait(child: &mut Child, options: &Options) -> Result<bool, BenchError> {
-    let start = Instant::now();
-    loop {
-        if let Some(status) = child.try_wait().map_err(Failure::while_doing("wait for the program"))? {
-            return Ok(status.success());
-        }
-        options.go_on()?;
-        if start.elapsed() > LIMIT {
-            return Err(BenchError::Failed(Failure::Ended("the program did not end in two minutes".to_owned())));
-        }
-        thread::sleep(LOOK);
+fn run(command: Command, cpus: &CpuSet, options: &Options) -> Result<Told, BenchError> {
+    let told = program::run(command, cpus, LIMIT, &|| options.cancel.is_cancelled())?;
+    if told.has_succeeded {
+        Ok(told)
+    } else {
+        Err(BenchError::Failed(Failure::Wrong(format!("the program ends with '{}'", told.output.trim()))))
     }
 }
 

@@ -88,16 +88,22 @@ impl<B: Bank> Banker<B> {
         if found == all { Ok(()) } else { Err(Failure::Wrong(format!("all accounts hold {found}, not {all}"))) }
     }
 
-    /// One transaction of a client that does not only read.
+    /// One transaction of a client that does not only read. True if it was a sum of all accounts.
     #[inline]
-    fn step(&mut self) -> Result<(), Failure> {
+    fn step(&mut self) -> Result<bool, Failure> {
+        let BankWork { checks_percent, scans_percent, .. } = self.work;
         let (one, other) = self.pair();
-        if self.random.u32(..100) < self.work.checks_percent {
+        let drawn = self.random.u32(..100);
+        if drawn < checks_percent {
             std::hint::black_box(self.bank.check(one, other)?);
-            return Ok(());
+        } else if drawn < checks_percent + scans_percent {
+            self.scan()?;
+            return Ok(true);
+        } else {
+            let amount = self.random.i32(1..=10);
+            self.bank.transfer(one, other, amount)?;
         }
-        let amount = self.random.i32(1..=10);
-        self.bank.transfer(one, other, amount)
+        Ok(false)
     }
 }
 
@@ -105,7 +111,11 @@ impl<B: Bank> Player for Banker<B> {
     fn record(&mut self, _block: &Block<'_>) -> Result<Vec<i64>, Failure> {
         for at in 0..CHECKED {
             // Sums amid transfers are where a memory that is not opaque errs.
-            if at % 20 == 0 { self.scan()? } else { self.step()? }
+            if at % 20 == 0 {
+                self.scan()?;
+            } else {
+                self.step()?;
+            }
         }
         Ok(Vec::new())
     }
@@ -124,8 +134,9 @@ impl<B: Bank> Player for Banker<B> {
             if is_reader {
                 self.scan()?;
                 tally.scans += 1;
+            } else if self.step()? {
+                tally.scans += 1;
             } else {
-                self.step()?;
                 tally.commits += 1;
             }
         }

@@ -92,12 +92,12 @@ pub(super) fn contenders(every: &[usize]) -> Vec<Contender> {
             let bank: IsFor = |work| work.workload() == TmWorkload::Bank;
             push(&mut all, every, "messages-at-servers", at_servers, (bank, false));
             all.push(round_trips(usual));
-            let planned = move |setting: &Setting<'_>, session: Session<'_>| planned::with(usual, setting, session);
+            let planned = move |setting: &Setting<'_>, session: Session<'_>| {
+                planned::with(setting, session, |setting, session| ours::with(usual, setting, session))
+            };
             all.push(own("messages-planned", usual, bank, Box::new(planned)));
         }
-        let processes = move |setting: &Setting<'_>, session: Session<'_>| processes::with(usual, setting, session);
-        let is_bank: IsFor = |work| work.workload() == TmWorkload::Bank;
-        all.push(own(&format!("{form}-processes"), usual, is_bank, Box::new(processes)));
+        push_processes(&mut all, usual);
     }
     let not_mp: IsFor = |work| work.workload() != TmWorkload::Mp;
     push(&mut all, every, "auto", Variant::of(Form::Auto, USUAL), (not_mp, false));
@@ -105,10 +105,23 @@ pub(super) fn contenders(every: &[usize]) -> Vec<Contender> {
     all
 }
 
+/// Participants that are processes; by messages also in planned places.
+fn push_processes(all: &mut Vec<Contender>, variant: Variant) {
+    let is_bank: IsFor = |work| work.workload() == TmWorkload::Bank;
+    let name = format!("{}-processes", variant.form);
+    let with = move |setting: &Setting<'_>, session: Session<'_>| processes::with(variant, setting, session);
+    if variant.form == Form::Messages {
+        let planned = move |setting: &Setting<'_>, session: Session<'_>| planned::with(setting, session, with);
+        all.push(own(&format!("{name}-planned"), variant, is_bank, Box::new(planned)));
+    }
+    all.push(own(&name, variant, is_bank, Box::new(with)));
+}
+
 /// Clients with nothing but the round trips of a transfer, raced beside transfers: a machine whose messages take longer at one
 /// time than at another does that to both.
 fn round_trips(variant: Variant) -> Contender {
-    let is_for: IsFor = |work| work.bank().is_some_and(|bank| (bank.checks_percent, bank.readers) == (0, 0));
+    let is_for: IsFor =
+        |work| work.bank().is_some_and(|bank| (bank.checks_percent, bank.readers, bank.scans_percent) == (0, 0, 0));
     let with = move |setting: &Setting<'_>, session: Session<'_>| ours::round_trips(variant, setting, session);
     own(ROUND_TRIPS, variant, is_for, Box::new(with))
 }

@@ -39,6 +39,8 @@ pub(super) struct Setting<'a> {
 pub(super) struct Block<'a> {
     /// 1 when the block is over.
     pub(super) over: &'a AtomicU64,
+    /// True before the block that is timed.
+    pub(super) is_warm_up: bool,
     /// The client's number, from 0.
     pub(super) rank: usize,
     /// The number of clients.

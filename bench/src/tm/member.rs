@@ -28,6 +28,7 @@ pub(super) struct Assignment {
     cpu: Option<u32>,
     checks_percent: u32,
     readers: usize,
+    scans_percent: u32,
     seed: u64,
 }
 
@@ -38,8 +39,8 @@ impl Assignment {
         cpu: Option<CpuId>,
         seed: u64,
     ) -> Self {
-        let BankWork { checks_percent, readers } = work;
-        Self { participant, rank, clients, cpu: cpu.map(CpuId::get), checks_percent, readers, seed }
+        let BankWork { checks_percent, readers, scans_percent } = work;
+        Self { participant, rank, clients, cpu: cpu.map(CpuId::get), checks_percent, readers, scans_percent, seed }
     }
 }
 
@@ -50,8 +51,8 @@ pub(super) enum Duty {
     Record,
     /// Look at the sum of all accounts.
     Verify,
-    /// The experiment, for this time.
-    Play { time: Duration },
+    /// The experiment, for this time, after some of it that does not count.
+    Play { warm_up: Duration, time: Duration },
 }
 
 /// The work of a process that is a participant of a transactional memory, as standard input tells. For the hidden subcommand of a
@@ -84,27 +85,29 @@ fn play(control: &Stdin, assignment: &Assignment, tm: &Tm, participant: Particip
     // The accounts are the first variables.
     let vars: Result<Vec<_>, _> = (0..ACCOUNTS as u32).map(|index| tm.var::<Account>(index)).collect();
     let vars = vars.map_err(Failure::refused)?;
-    let &Assignment { rank, clients, checks_percent, readers, seed, .. } = assignment;
-    let work = BankWork { checks_percent, readers };
+    let &Assignment { rank, clients, checks_percent, readers, scans_percent, seed, .. } = assignment;
+    let work = BankWork { checks_percent, readers, scans_percent };
     let mut banker = Banker::seeded(Client::at_bank(participant, &vars, work), work, seed, rank);
     say(control, &Answer::Ready)?;
     while let Some((duty, _)) = hear(control)? {
-        let over = CacheLine::new(AtomicU64::new(0));
-        let block = Block { over: &over, rank, clients };
+        let over = [(); 2].map(|()| CacheLine::new(AtomicU64::new(0)));
+        let [warming, block] = [0, 1].map(|at| Block { over: &over[at], is_warm_up: at == 0, rank, clients });
         match duty {
             Duty::Record => tell(control, &banker.record(&block)?)?,
             Duty::Verify => {
                 banker.verify(&[])?;
                 say(control, &Answer::Ready)?;
             }
-            Duty::Play { time } => {
+            Duty::Play { warm_up, time } => {
                 let tally = thread::scope(|scope| {
                     scope.spawn(|| {
-                        thread::sleep(time);
-                        // ORDERING: Relaxed, the flag publishes nothing but itself
-                        over.store(1, Ordering::Relaxed);
+                        for (time, over) in [warm_up, time].into_iter().zip(&over) {
+                            thread::sleep(time);
+                            // ORDERING: Relaxed, the flag publishes nothing but itself
+                            over.store(1, Ordering::Relaxed);
+                        }
                     });
-                    banker.play(&block)
+                    banker.play(&warming).and_then(|_| banker.play(&block))
                 });
                 tell(control, &tally?)?;
             }

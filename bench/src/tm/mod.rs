@@ -82,6 +82,9 @@ pub struct TmOptions {
     pub checks_percent: Vec<u32>,
     /// The numbers of clients of the bank that only sum all accounts; 0 and 1 by default.
     pub readers: Vec<usize>,
+    /// Transactions of the bank's other clients, in 100, that sum all accounts; 0 by default. Besides the first they are raced
+    /// with the first number of readers and the first share of checks only.
+    pub scans_percent: Vec<u32>,
     /// The file whose letters are counted; that of this program by default.
     pub file: Option<PathBuf>,
     /// How long a block is; 100 ms by default, 2 s of a preset, 15 ms if quick.
@@ -125,19 +128,21 @@ impl TmOptions {
     fn checked(&self) -> &Options {
         assert!(self.every.iter().all(|&every| every > 1), "not all participants are servers");
         assert!(!self.participants.contains(&0), "somebody takes part");
-        assert!(self.checks_percent.iter().all(|&percent| percent <= 100), "of 100 transactions at most all check");
+        let most = |percents: &[u32]| percents.iter().copied().max().unwrap_or(0);
+        let most = most(&self.checks_percent) + most(&self.scans_percent);
+        assert!(most <= 100, "of 100 transactions at most all check or sum");
         &self.options
     }
 }
 
-/// Races all memories.
+/// Races all memories. A run that is cancelled reports the situations that it has come to the end of, if there are any.
 ///
 /// # Errors
-/// A [`BenchError`] if the options do not fit the machine, the file cannot be read, the run is cancelled, or one of our memories
-/// was wrong.
+/// A [`BenchError`] if the options do not fit the machine, the file cannot be read, the run is cancelled in its first situation,
+/// or one of our memories was wrong.
 ///
 /// # Panics
-/// If all participants are servers, none takes part, or more than 100 % of the transactions check.
+/// If all participants are servers, none takes part, or more than 100 % of the transactions check or sum.
 pub fn tm(machine: &Machine, options: &TmOptions, progress: &mut dyn Progress) -> Result<TmReport, BenchError> {
     let shared = options.checked();
     let cpus: Vec<CpuId> = shared.usable_cpus(machine)?.iter().collect();
@@ -165,11 +170,15 @@ pub fn tm(machine: &Machine, options: &TmOptions, progress: &mut dyn Progress) -
             all.iter().filter(|contender| takes_part(options, contender, (work, participants))).collect();
         let mut part = Part::of(progress, cells.len(), situations.len());
         let mut memories = Memories { contenders: &raced, setting: &setting, rounds, progress: &mut part };
-        let blocks = order.race(raced.len(), &mut memories)?;
-        cells.push(cell(&raced, &setting, &blocks));
+        match order.race(raced.len(), &mut memories) {
+            Ok(blocks) => cells.push(cell(&raced, &setting, &blocks)),
+            Err(BenchError::Cancelled) if !cells.is_empty() => break,
+            Err(error) => return Err(error),
+        }
     }
     progress.step(1.0, "done");
-    Ok(report(machine, options, &usual, rounds, cells))
+    let cut = cells.len() < situations.len();
+    Ok(TmReport { cut, ..report(machine, options, &usual, rounds, cells) })
 }
 
 fn report(machine: &Machine, options: &TmOptions, usual: &Setting<'_>, rounds: usize, cells: Vec<TmCell>) -> TmReport {
@@ -188,6 +197,7 @@ fn report(machine: &Machine, options: &TmOptions, usual: &Setting<'_>, rounds: u
         published: published::published(&cells),
         over_one_lock: gates::over_one_lock(&cells, usual.cpus.len()),
         gates: gates::judge(&cells, usual.cpus.len()),
+        cut: false,
         cells,
     }
 }
@@ -263,6 +273,7 @@ fn cell(contenders: &[&Contender], setting: &Setting<'_>, raced: &[Raced<Turn>])
         workload: setting.work.workload().name(),
         checks_percent: bank.map(|bank| bank.checks_percent),
         readers: bank.map(|bank| bank.readers),
+        scans_percent: bank.map(|bank| bank.scans_percent),
         initial: set.map(|set| set.initial),
         load: set.filter(|set| set.load > 0).map(|set| set.load),
         updates_percent: set.map(|set| set.updates_percent),
@@ -280,7 +291,7 @@ fn row(contender: &Contender, setting: &Setting<'_>, raced: &Raced<Turn>) -> TmR
     let servers = if contender.chooses_form() { setting.participants - clients } else { expected };
     let mtps: Vec<f64> = turns.iter().map(|turn| turn.rate(|tally| tally.commits) / 1e6).collect();
     let scans = turns.iter().map(|turn| turn.rate(|tally| tally.scans));
-    let has_readers = setting.work.bank().is_some_and(|bank| bank.readers > 0);
+    let is_summed = setting.work.bank().is_some_and(|bank| bank.readers > 0 || bank.scans_percent > 0);
     let workers = clients - setting.work.bank().map_or(0, |bank| bank.readers.min(clients));
     let median_mtps = median(&mtps);
     TmRow {
@@ -292,10 +303,11 @@ fn row(contender: &Contender, setting: &Setting<'_>, raced: &Raced<Turn>) -> TmR
         mtps: median_mtps,
         min_mtps: least(mtps.iter().copied()),
         max_mtps: most(mtps.iter().copied()),
+        rounds_mtps: mtps,
         regret: None,
         transaction_ns: median_mtps.filter(|mtps| *mtps > 0.0).map(|mtps| workers as f64 * 1e3 / mtps),
         aborts: aborted(turns),
-        scans_per_s: if has_readers { median_of(scans) } else { None },
+        scans_per_s: if is_summed { median_of(scans) } else { None },
         jain: median_of(turns.iter().map(|turn| jain(&of_workers(turn)))),
         jain_of_time: median_of(turns.iter().map(|turn| jain(&turn.of_clients(|tally| tally.effective)))),
         skipped: raced.skipped(),
@@ -339,7 +351,7 @@ mod tests {
             assert_eq!(named("messages-wholly"), cell.readers == Some(1), "managers where one client only reads");
             for row in &cell.rows {
                 // There is no program here that processes could run.
-                let may_be_missing = row.contender == "libitm" || row.contender.ends_with("-processes");
+                let may_be_missing = row.contender == "libitm" || row.contender.contains("-processes");
                 // Where the plan is the order of the CPUs' numbers it is not raced.
                 let may_be_missing = may_be_missing || row.contender == "messages-planned";
                 assert!(row.skipped.is_none() || may_be_missing, "{}: {row:?}", cell.workload);
@@ -373,6 +385,31 @@ mod tests {
                 ("shared-wholly", 0, None),
             ]
         );
+    }
+
+    /// Cancels the run when the second situation begins.
+    struct CancelLater(corecast_race::Cancel);
+
+    impl Progress for CancelLater {
+        fn step(&mut self, _share: f64, doing: &str) {
+            if doing.contains("2 participants") {
+                self.0.cancel();
+            }
+        }
+    }
+
+    #[test]
+    fn a_run_that_is_cut_keeps_its_figures() {
+        let (participants, checks_percent) = (vec![1, 2], vec![0]);
+        let bank =
+            TmOptions { participants, checks_percent, workloads: vec![TmWorkload::Bank], ..quick(&["one-lock"]) };
+        let options = TmOptions { readers: vec![0], ..bank };
+        let cancel = options.options.cancel.clone();
+        let report = tm(&this_machine(), &options, &mut CancelLater(cancel)).expect("one situation was raced");
+        let raced: Vec<_> = report.cells.iter().map(|cell| cell.participants).collect();
+        assert_eq!((raced, report.cut), (vec![1], true));
+        let nothing = tm(&this_machine(), &options, &mut ()).map(drop);
+        assert_eq!(nothing, Err(BenchError::Cancelled), "it is cancelled from the beginning");
     }
 
     #[test]

@@ -5,14 +5,17 @@ use corecast::base::{CpuId, CpuSet};
 use corecast::tm::placement::Placement;
 
 use super::host::{Session, Setting};
-use super::ours;
 use super::variant::Variant;
 use corecast_race::failure::Failure;
 
-/// A memory of this variant, by messages, in planned places.
-pub(super) fn with(variant: Variant, setting: &Setting<'_>, session: Session<'_>) -> Result<(), Failure> {
+/// The memory that `run` makes, by messages, with the participants in planned places.
+pub(super) fn with(
+    setting: &Setting<'_>,
+    session: Session<'_>,
+    run: impl FnOnce(&Setting<'_>, Session<'_>) -> Result<(), Failure>,
+) -> Result<(), Failure> {
     let cpus = planned(setting)?;
-    ours::with(variant, &Setting { cpus: &cpus, ..setting.clone() }, session)
+    run(&Setting { cpus: &cpus, ..setting.clone() }, session)
 }
 
 /// The CPU of each participant.

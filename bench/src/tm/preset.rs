@@ -41,9 +41,9 @@ impl TmPreset {
         }
     }
 
-    /// Its numbers of participants: the least and the most of which figures were published.
+    /// Its numbers of participants: those of the published curves.
     pub(super) fn participants(self) -> Vec<usize> {
-        if self == Self::ReadAll { vec![48] } else { vec![6, 48] }
+        vec![6, 12, 18, 24, 30, 36, 48]
     }
 
     pub(super) fn checks_percent(self) -> Vec<u32> {

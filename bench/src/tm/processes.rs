@@ -4,12 +4,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use corecast::base::{Clock, CpuId};
+use corecast::base::CpuId;
 use corecast::tm::Tm;
 
 use super::bank::accounts;
 use super::host::{Block, Player, Seat, Session, Setting, check_readers};
 use super::member::{Assignment, Duty};
+use super::session::warm_up;
 use super::tally::Tally;
 use super::variant::Variant;
 use super::workload::{BankWork, Work};
@@ -23,9 +24,6 @@ pub(super) fn with(variant: Variant, setting: &Setting<'_>, session: Session<'_>
     let Work::Bank(work) = setting.work else {
         return Err(Failure::Refused("its processes have the bank only".to_owned()));
     };
-    if !Clock::get().is_counter() {
-        return Err(Failure::Refused("processes have no clock in common".to_owned()));
-    }
     let tm = variant.open_among_processes(setting)?;
     check_readers(setting, tm.participants() - tm.servers())?;
     for account in accounts() {
@@ -79,9 +77,13 @@ impl Player for Remote {
         self.child.await_ready()
     }
 
-    /// It looks at a clock of its own rather than at the flag of this block.
-    fn play(&mut self, _block: &Block<'_>) -> Result<Tally, Failure> {
-        self.child.tell(&Duty::Play { time: self.time }, &[])?;
+    /// It looks at a clock of its own rather than at the flag of this block, and warms up itself right before: between two
+    /// messages to it the servers fall asleep.
+    fn play(&mut self, block: &Block<'_>) -> Result<Tally, Failure> {
+        if block.is_warm_up {
+            return Ok(Tally::default());
+        }
+        self.child.tell(&Duty::Play { warm_up: warm_up(self.time), time: self.time }, &[])?;
         self.child.await_told()
     }
 }

@@ -35,6 +35,8 @@ pub struct TmReport {
     pub block_ms: u64,
     /// Blocks of each contender in each situation.
     pub rounds: usize,
+    /// True if the user ended the run before all situations were raced: `cells` has those that were.
+    pub cut: bool,
     /// One entry for each workload with its numbers and each number of participants.
     pub cells: Vec<TmCell>,
     /// Published figures of TM2C, of other machines.
@@ -55,6 +57,8 @@ pub struct TmCell {
     pub checks_percent: Option<u32>,
     /// Clients of a bank that only sum all accounts; `null` of other workloads.
     pub readers: Option<usize>,
+    /// Transactions of a bank, in 100, of the other clients that sum all accounts; `null` of other workloads.
+    pub scans_percent: Option<u32>,
     /// Keys of a set at the start, of twice as many; `null` of other workloads.
     pub initial: Option<u64>,
     /// Keys of a table's bucket on average; `null` of other workloads.
@@ -89,13 +93,15 @@ pub struct TmRow {
     pub min_mtps: Option<f64>,
     /// See above.
     pub max_mtps: Option<f64>,
+    /// The same of each round, in their order; none if it was skipped.
+    pub rounds_mtps: Vec<f64>,
     /// The best memory of the cell divided by this: 1 for the best; `null` of `messages-round-trips`, which is none.
     pub regret: Option<f64>,
     /// How long a client takes for a transaction, or a round trip, on average, in nanoseconds.
     pub transaction_ns: Option<f64>,
     /// Attempts that were aborted as a part of all, over all rounds.
     pub aborts: Option<f64>,
-    /// Sums of all accounts in a second, of the clients that do nothing else, the median; `null` if there are none.
+    /// Sums of all accounts in a second, the median; `null` if nobody sums them.
     pub scans_per_s: Option<f64>,
     /// Jain's index of the clients' transactions, the median, of those that do not only read.
     pub jain: Option<f64>,

@@ -19,12 +19,18 @@ use corecast_race::failure::Failure;
 /// How long clients work before they are timed, at most as long as the block itself.
 const WARM_UP: Duration = Duration::from_millis(12);
 
+/// The same of a block of this length.
+pub(super) fn warm_up(block: Duration) -> Duration {
+    WARM_UP.min(block)
+}
+
 /// One block of a memory that is made for it.
 pub(super) fn turn(with: &With, setting: &Setting<'_>) -> Result<Turn, Failure> {
     let mut turn = Turn::default();
     with(setting, &mut |mut seats| {
-        let warm_up = WARM_UP.min(setting.time);
-        turn = Turn::of(together(&[warm_up, setting.time], &mut seats, &|player, block| player.play(block))?);
+        turn = Turn::of(together(&[warm_up(setting.time), setting.time], &mut seats, &|player, block| {
+            player.play(block)
+        })?);
         Ok(())
     })?;
     Ok(turn)
@@ -56,8 +62,8 @@ fn together<R: Send>(times: &[Duration], seats: &mut [Seat<'_>], job: Job<'_, R>
         begin.wait();
         let _pinned = pinned?;
         let (last, before) = over.split_last().expect("there is a block");
-        let mut play = |over| job(&mut *seat.player, &Block { over, rank, clients });
-        let done = before.iter().try_for_each(|over| play(over).map(drop)).and_then(|()| play(last));
+        let mut play = |over, is_warm_up| job(&mut *seat.player, &Block { over, is_warm_up, rank, clients });
+        let done = before.iter().try_for_each(|over| play(over, true).map(drop)).and_then(|()| play(last, false));
         if done.is_err() {
             over.iter().for_each(|over| end(over));
         }

@@ -58,16 +58,20 @@ fn works(options: &TmOptions, workload: TmWorkload) -> Vec<Work> {
     }
 }
 
-/// Every number of readers without checks, and every share of checks without readers.
+/// Every number of readers without checks, every share of checks without readers, and every share of sums of all accounts without
+/// either.
 fn banks(options: &TmOptions) -> Vec<Work> {
     let usual = |of: fn(super::TmPreset) -> Vec<u32>, otherwise: &[u32]| options.preset.map_or(otherwise.to_vec(), of);
     let checks = or_usual(&options.checks_percent, || usual(super::TmPreset::checks_percent, &[0, 50, 90]));
     let readers = or_usual(&options.readers, || options.preset.map_or(vec![0, 1], super::TmPreset::readers));
+    let scans = or_usual(&options.scans_percent, || vec![0]);
+    let bank = |checks_percent, readers, scans_percent| Work::Bank(BankWork { checks_percent, readers, scans_percent });
     let mut banks = Vec::new();
     for (at, &readers) in readers.iter().enumerate() {
         let checks = if at == 0 { &checks[..] } else { &checks[..1] };
-        banks.extend(checks.iter().map(|&checks_percent| Work::Bank(BankWork { checks_percent, readers })));
+        banks.extend(checks.iter().map(|&checks| bank(checks, readers, scans[0])));
     }
+    banks.extend(scans[1..].iter().map(|&scans| bank(checks[0], readers[0], scans)));
     banks
 }
 
@@ -113,9 +117,21 @@ mod tests {
     #[test]
     fn a_preset_has_the_sizes_that_were_published() {
         let all = |preset| situations(&TmOptions { preset: Some(preset), ..TmOptions::default() }, 2);
-        let bank = |checks_percent, readers| Work::Bank(BankWork { checks_percent, readers });
-        assert_eq!(all(TmPreset::Bank), [(bank(0, 0), 6), (bank(0, 0), 48), (bank(90, 0), 6), (bank(90, 0), 48)]);
-        assert_eq!(all(TmPreset::ReadAll), [(bank(0, 1), 48)]);
-        assert_eq!(all(TmPreset::List).len(), 2);
+        let bank = |checks_percent, readers| Work::Bank(BankWork { checks_percent, readers, scans_percent: 0 });
+        let numbers = [6, 12, 18, 24, 30, 36, 48];
+        let both = [0, 90].map(|checks| numbers.map(|participants| (bank(checks, 0), participants)));
+        assert_eq!(all(TmPreset::Bank), both.concat());
+        assert_eq!(all(TmPreset::ReadAll), numbers.map(|participants| (bank(0, 1), participants)));
+        assert_eq!(all(TmPreset::List).len(), numbers.len());
+    }
+
+    #[test]
+    fn shares_of_sums_are_raced_besides() {
+        let scans_percent = vec![0, 20];
+        let options = TmOptions { scans_percent, readers: vec![0], checks_percent: vec![50], ..TmOptions::default() };
+        let mut banks: Vec<_> = situations(&options, 2).into_iter().filter_map(|(work, _)| work.bank()).collect();
+        banks.dedup();
+        let found: Vec<_> = banks.iter().map(|bank| (bank.checks_percent, bank.scans_percent)).collect();
+        assert_eq!(found, [(50, 0), (50, 20)]);
     }
 }

@@ -127,7 +127,8 @@ mod tests {
             let step = Forgetful { words: vec![0; VARIABLES], every, steps: 0 };
             let mut stepper = Stepper { step, random: Rng::with_seed(7) };
             let over = CacheLine::new(AtomicU64::new(0));
-            let recorded = stepper.record(&Block { over: &over, rank: 0, clients: 1 }).expect("it stores");
+            let recorded =
+                stepper.record(&Block { over: &over, is_warm_up: false, rank: 0, clients: 1 }).expect("it stores");
             stepper.verify(&[recorded, vec![0; VARIABLES]])
         };
         verified(u64::MAX).expect("nothing is forgotten");

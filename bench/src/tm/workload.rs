@@ -107,6 +107,8 @@ pub(super) struct BankWork {
     pub(super) checks_percent: u32,
     /// Clients that only sum all accounts.
     pub(super) readers: usize,
+    /// Transactions in 100 of the other clients that sum all accounts.
+    pub(super) scans_percent: u32,
 }
 
 /// How a set of keys is used.

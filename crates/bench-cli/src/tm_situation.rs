@@ -13,10 +13,12 @@ pub(crate) fn title(cell: &TmCell) -> String {
 pub(crate) fn work(cell: &TmCell) -> String {
     let checks = cell.checks_percent.map(|percent| format!("{percent} % check"));
     let readers = cell.readers.filter(|readers| *readers > 0).map(|readers| format!("{readers} only sum all accounts"));
+    let scans = cell.scans_percent.filter(|percent| *percent > 0);
+    let scans = scans.map(|percent| format!("{percent} % sum all accounts"));
     let initial = cell.initial.map(|initial| format!("{initial} keys of twice as many"));
     let load = cell.load.map(|load| format!("{load} in a bucket"));
     let updates = cell.updates_percent.map(|percent| format!("{percent} % updates"));
-    let numbers = [checks, readers, initial, load, updates].into_iter().flatten();
+    let numbers = [checks, readers, scans, initial, load, updates].into_iter().flatten();
     numbers.fold(cell.workload.to_owned(), |words, number| format!("{words}, {number}"))
 }
 
@@ -33,7 +35,7 @@ mod tests {
     #[test]
     fn situations_have_their_numbers() {
         let (checks_percent, readers, participants) = (Some(50), Some(1), 3);
-        let numbers = TmCell { checks_percent, readers, participants, ..TmCell::default() };
+        let numbers = TmCell { checks_percent, readers, scans_percent: Some(0), participants, ..TmCell::default() };
         let bank = TmCell { workload: "bank", oversubscribed: true, ..numbers };
         let words = "bank, 50 % check, 1 only sum all accounts, 3 participants, more participants than CPUs";
         assert_eq!(title(&bank), words);

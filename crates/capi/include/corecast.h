@@ -2132,6 +2132,12 @@ corecast_status corecast_tm_size(const corecast_tm *tm, uint32_t *participants, 
 // Whether a participant is a server: 1 or 0.
 corecast_status corecast_tm_is_server(const corecast_tm *tm, uint32_t id, uint32_t *is_server);
 
+// The CPU on which the machine's model has a participant, for the thread or process that takes it to bind itself: the same
+// in every process. -1 where the scheduler chooses, as with more participants than CPUs.
+corecast_status corecast_tm_cpu(const corecast_tm *tm,
+                                uint32_t id,
+                                int *cpu);
+
 // A word with this value, outside transactions: its number, by which every process of the instance knows it. CORECAST_FULL
 // if all words are in use.
 corecast_status corecast_tm_new_word(const corecast_tm *tm,

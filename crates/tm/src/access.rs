@@ -26,6 +26,12 @@ impl Access {
         }
     }
 
+    /// Whether a lock that has to be asked for is one that others hold, as [`try_take`](Self::try_take) takes the free ones.
+    #[inline]
+    pub(crate) fn asks_for_held_only(&self) -> bool {
+        matches!(self, Self::Shared(client) if client.takes_free_locks())
+    }
+
     /// Asks for a read lock, and for `words` values where they are with the servers.
     #[inline]
     pub(crate) fn load(&mut self, by: Request, lock: u32, words: usize, came: &mut Came) -> Result<Reply, RunError> {

@@ -17,6 +17,7 @@ use crate::placement::SERVERS_EVERY;
 use crate::plan::plan;
 use crate::prediction::Prediction;
 use crate::race::race;
+use crate::region::Memory;
 use crate::seats;
 use crate::shared::BucketLocks;
 use crate::tm::Tm;
@@ -114,7 +115,7 @@ impl<'a> Builder<'a> {
     }
 
     /// The lock of the buckets of the shared form: among threads any, `auto` by default; among processes `word`, which survives
-    /// its holder.
+    /// its holder, and no other one unless [`Form::Messages`] is named.
     #[must_use]
     pub fn lock(self, lock: Algorithm) -> Self {
         Self { lock: Some(lock), ..self }
@@ -153,9 +154,9 @@ impl<'a> Builder<'a> {
     /// [`OpenError`] if the choices are impossible, or there is no memory.
     pub fn build(self) -> Result<Tm, OpenError> {
         let config = |form| Ok::<_, OpenError>(Config { log_entries: 0, ..self.config(form, Algorithm::Auto)? });
-        let (form, choice) = self.settle(true)?;
+        let (form, choice) = self.settle()?;
         let config = config(form)?;
-        let tm = Tm::among_threads(config, seats::cpus(self.machine, &config))?;
+        let tm = Tm::among_threads(config, &seats::cpus(self.machine, &config))?;
         Ok(tm.chosen(choice))
     }
 
@@ -179,18 +180,22 @@ impl<'a> Builder<'a> {
     }
 
     fn region(&self) -> Result<(SharedRegion, Option<Choice>), OpenError> {
-        let (form, choice) = self.settle(false)?;
-        let config = self.config(form, Algorithm::Word)?;
-        if config.is_shared && !BucketLocks::survives_its_holder(config.lock) {
-            return Err(OpenError::Lock(config.lock));
+        // Whatever form the machine prefers: the same program is refused everywhere.
+        let refused = self.lock.filter(|&lock| self.form != Form::Messages && !BucketLocks::survives_its_holder(lock));
+        if let Some(lock) = refused {
+            return Err(OpenError::Lock(lock));
         }
-        let plan = plan(&config)?;
-        Ok((SharedRegion::memfd(&plan)?, choice))
+        let (form, choice) = self.settle()?;
+        let config = self.config(form, Algorithm::Word)?;
+        let region = SharedRegion::memfd(&plan(&config)?)?;
+        // Before anybody else can join.
+        Memory::open(region.clone())?.place(&seats::cpus(self.machine, &config));
+        Ok((region, choice))
     }
 
-    /// The form that was named, or the one that is faster: by a race if its participants can be threads of this process, else by
-    /// the machine's model.
-    fn settle(&self, has_race: bool) -> Result<(Form, Option<Choice>), OpenError> {
+    /// The form that was named, or the one that is faster: by a race, among threads of this process also where participants will
+    /// be processes.
+    fn settle(&self) -> Result<(Form, Option<Choice>), OpenError> {
         if self.form != Form::Auto {
             return Ok((self.form, None));
         }
@@ -202,11 +207,7 @@ impl<'a> Builder<'a> {
         }
         let config = self.config(Form::Messages, self.lock.unwrap_or(Algorithm::Auto))?;
         let prediction = Prediction::of(&seats::placement(self.machine, &config)?);
-        let outcome = if has_race {
-            Some(race(&Config { log_entries: 0, ..config }, &seats::cpus(self.machine, &config))?)
-        } else {
-            None
-        };
+        let outcome = race(&Config { log_entries: 0, ..config }, &seats::cpus(self.machine, &config))?;
         let choice = Choice::new(prediction, outcome);
         Ok((choice.form, Some(choice)))
     }

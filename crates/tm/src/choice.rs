@@ -29,11 +29,8 @@ pub struct Choice {
 }
 
 impl Choice {
-    /// A race decides where there was one, else the model.
-    pub(crate) fn new(prediction: Prediction, race: Option<Outcome>) -> Self {
-        let Some(race) = race else {
-            return Self { form: prediction.form, why: format!("by the model: {}", prediction.why) };
-        };
+    /// A race decides, and the model is told.
+    pub(crate) fn new(prediction: Prediction, race: Outcome) -> Self {
         let Outcome { messages, shared } = race;
         let why = format!(
             "by a race of transfers: {:.0} commits in a millisecond by messages, {:.0} in shared memory; the model prefers {}: {}",
@@ -70,9 +67,7 @@ mod tests {
         let rates = Rates { apart: 1.0, together: 1.0 };
         let prediction =
             Prediction { form: Form::Messages, messages: rates, shared: rates, why: "of 2 participants".to_owned() };
-        let model = Choice::new(prediction.clone(), None);
-        assert_eq!(model.to_string(), "messages, by the model: of 2 participants");
-        let raced = Choice::new(prediction, Some(Outcome { messages: 1e6, shared: 5e6 }));
+        let raced = Choice::new(prediction, Outcome { messages: 1e6, shared: 5e6 });
         let expected = "shared, by a race of transfers: 1000 commits in a millisecond by messages, 5000 in shared memory; \
                         the model prefers messages: of 2 participants";
         assert_eq!(raced.to_string(), expected);

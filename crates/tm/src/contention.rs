@@ -16,6 +16,8 @@ const FIRST_BACK_OFF_NS: u64 = 500;
 /// Attempts that are counted by the pace of the one before, where nobody is in the way. The two looks at a clock take a fifth of
 /// a short transaction.
 const UNTIMED: u32 = 15;
+/// Parts of a tick in which the time for a lock is kept: ticks may be as long as a short transaction.
+const PARTS: u32 = 256;
 /// Retries after which the bound of random waits does not double.
 const LAST_DOUBLING: u32 = 10;
 
@@ -27,11 +29,13 @@ pub struct Contention {
     commits: u64,
     /// The summed time of the attempts that committed.
     effective: u64,
+    /// The parts of a tick that are not in it yet.
+    rest: u64,
     /// When the first attempt of this transaction began.
     first_start: u64,
     /// When this attempt began.
     start: u64,
-    /// The time for each lock of the last attempt that nobody was in the way of.
+    /// The time for each lock of the last attempt that nobody was in the way of, in parts of a tick.
     pace: u64,
     /// Attempts that need no clock, from now on.
     untimed: u32,
@@ -43,7 +47,7 @@ impl Contention {
     #[must_use]
     pub fn new(manager: Manager, client: ClientId) -> Self {
         let random = fastrand::Rng::with_seed(client.0.into());
-        Self { manager, commits: 0, effective: 0, first_start: 0, start: 0, pace: 0, untimed: 0, random }
+        Self { manager, commits: 0, effective: 0, rest: 0, first_start: 0, start: 0, pace: 0, untimed: 0, random }
     }
 
     /// An attempt begins, the first one of its transaction or a later one.
@@ -97,7 +101,7 @@ impl Contention {
         self.effective += time;
         self.untimed = 0;
         if !met {
-            self.pace = time / locks.max(1) as u64;
+            self.pace = time * u64::from(PARTS) / locks.max(1) as u64;
             self.untimed = UNTIMED;
         }
     }
@@ -106,7 +110,9 @@ impl Contention {
     #[inline]
     pub fn committed_untimed(&mut self, locks: usize, met: bool) {
         self.commits += 1;
-        self.effective += self.pace * locks.max(1) as u64;
+        let parts = self.rest + self.pace * locks.max(1) as u64;
+        self.effective += parts / u64::from(PARTS);
+        self.rest = parts % u64::from(PARTS);
         self.untimed = if met { 0 } else { self.untimed.saturating_sub(1) };
     }
 
@@ -191,6 +197,15 @@ mod tests {
         greedy.start(true, 100);
         greedy.committed(160, 2, false);
         assert!(greedy.wants_time(true), "its key is a time");
+    }
+
+    #[test]
+    fn fair_cm_counts_attempts_that_are_shorter_than_a_tick_for_each_lock() {
+        let mut contention = Contention::new(Manager::FairCm, ClientId(1));
+        contention.start(true, 100);
+        contention.committed(101, 2, false);
+        (0..15).for_each(|_| contention.committed_untimed(1, false));
+        assert_eq!(contention.effective(), 1 + 15 / 2);
     }
 
     #[test]

@@ -41,7 +41,7 @@ fn median(mut rates: Vec<f64>) -> f64 {
 }
 
 fn turn(config: Config, cpus: &[Option<CpuId>]) -> Result<f64, OpenError> {
-    let tm = Tm::among_threads(config, cpus.to_vec())?;
+    let tm = Tm::among_threads(config, cpus)?;
     let accounts: Result<Vec<_>, _> = (0..ACCOUNTS).map(|_| tm.new_var(0u64)).collect();
     let accounts = accounts.expect("there are as many variables");
     let rates = tm.run_threads(|participant| transfer_for(participant, &accounts))?;

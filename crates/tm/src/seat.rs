@@ -3,7 +3,7 @@
 
 use corecast_base::sync::{AtomicU64, Ordering};
 
-/// The name in place of a participant that died and cannot have a successor.
+/// The name in place of a participant that died or, as a server, ended, and cannot have a successor.
 pub const GONE: u64 = u64::MAX;
 
 /// The place of one participant.

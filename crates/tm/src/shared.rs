@@ -125,6 +125,12 @@ impl SharedClient {
         (self.stride == 1).then(|| Slot::of(&self.memory.locks[lock as usize], self.me))
     }
 
+    /// Whether a free lock is taken without the lock of its bucket.
+    #[inline]
+    pub(crate) fn takes_free_locks(&self) -> bool {
+        self.stride == 1
+    }
+
     /// Takes a lock of a variable that nobody is in the way of.
     #[inline]
     pub(crate) fn try_take(&self, lock: u32, is_write: bool) -> bool {

@@ -35,8 +35,6 @@ struct Inner {
     memory: Arc<Memory>,
     links: Links,
     bucket_locks: Arc<BucketLocks>,
-    /// The CPU of each participant, for [`Tm::run_threads`].
-    cpus: Vec<Option<CpuId>>,
     choice: Option<Choice>,
     /// Keeps the name for as long as the instance is held here.
     _hosted: Option<HostedRegion>,
@@ -54,14 +52,15 @@ pub enum Role {
 }
 
 impl Tm {
-    pub(crate) fn among_threads(config: Config, cpus: Vec<Option<CpuId>>) -> Result<Self, OpenError> {
+    pub(crate) fn among_threads(config: Config, cpus: &[Option<CpuId>]) -> Result<Self, OpenError> {
         let region = SharedRegion::heap(&plan(&config)?)?;
         let memory = Arc::new(Memory::open(region)?);
+        memory.place(cpus);
         let links = Links::threads(&config);
         let bucket_locks =
             if config.is_shared { BucketLocks::threads(&config) } else { BucketLocks::Threads(Vec::new()) };
         let bucket_locks = Arc::new(bucket_locks);
-        Ok(Self::new(Inner { memory, links, bucket_locks, cpus, choice: None, _hosted: None }))
+        Ok(Self::new(Inner { memory, links, bucket_locks, choice: None, _hosted: None }))
     }
 
     /// Remembers why its form was chosen.
@@ -75,8 +74,7 @@ impl Tm {
         let memory = Arc::new(Memory::open(region.clone())?);
         region.expect_plan(&plan(&memory.config)?)?;
         let bucket_locks = Arc::new(BucketLocks::region(&memory));
-        let cpus = vec![None; memory.config.participants];
-        Ok(Self::new(Inner { memory, links: Links::Region(region), bucket_locks, cpus, choice: None, _hosted: hosted }))
+        Ok(Self::new(Inner { memory, links: Links::Region(region), bucket_locks, choice: None, _hosted: hosted }))
     }
 
     fn new(inner: Inner) -> Self {
@@ -114,6 +112,12 @@ impl Tm {
     /// [`io::Error`] of an instance among threads.
     pub fn share(&self) -> io::Result<OwnedFd> {
         self.inner.memory.region.share()
+    }
+
+    /// The memory, for tests that spoil it.
+    #[cfg(test)]
+    pub(crate) fn memory(&self) -> &Memory {
+        &self.inner.memory
     }
 
     fn config(&self) -> &Config {
@@ -156,11 +160,13 @@ impl Tm {
         self.inner.choice.as_ref()
     }
 
-    /// The CPU on which [`run_threads`](Self::run_threads) starts a participant; `None` where the scheduler chooses, as with more
-    /// participants than CPUs.
+    /// The CPU on which the machine's model has a participant: each cluster has its share of the servers. The same in all
+    /// processes, as the one that made the instance knew the machine; [`run_threads`](Self::run_threads) starts the participant
+    /// there, if its process may use that CPU, and a process that takes one participant can bind itself. `None` where the
+    /// scheduler chooses, as with more participants than CPUs.
     #[must_use]
     pub fn cpu(&self, id: usize) -> Option<CpuId> {
-        self.inner.cpus.get(id).copied().flatten()
+        self.inner.memory.cpu(id)
     }
 
     /// The participant with this number, once in the life of the instance, and in the shared form again after it has left.
@@ -318,10 +324,11 @@ impl Tm {
     }
 }
 
-/// Binds this thread, where that is possible.
+/// Binds this thread, where that is possible. A CPU that this process may not use is no reason not to run: another process has
+/// placed the participants, or the mask has changed since.
 fn pin(cpu: Option<CpuId>) {
-    if let Some(cpu) = cpu {
-        // A CPU that this process may not use any more is no reason not to run.
+    let usable = cpu.filter(|&cpu| corecast_machine::pin::process_affinity().is_ok_and(|mine| mine.contains(cpu)));
+    if let Some(cpu) = usable {
         if let Ok(pinned) = corecast_machine::pin::pin(cpu) {
             pinned.forever();
         }

@@ -133,13 +133,28 @@ impl Hunt {
     /// Runs transactions until enough pairs were read by those that committed; returns the additions.
     fn run(self, participant: &mut Participant, pairs: &[Pair]) -> u64 {
         let mut random = fastrand::Rng::with_seed(seed() << 16 | u64::from(participant.id().0));
-        let (mut done, mut added, most_rounds_log2) = (0, 0, most_rounds_log2());
-        while done < self.reads {
+        let (mut done, mut added, most_rounds_log2) = (Done(0), 0, most_rounds_log2());
+        while done.0 < self.reads {
             let plan = Plan::draw(&mut random, pairs, most_rounds_log2);
             participant.run(|tx| plan.run(tx, self.is_elastic)).expect("nobody dies");
-            (done, added) = (done + plan.reads(), added + plan.added());
+            done.0 += plan.reads();
+            added += plan.added();
         }
         added
+    }
+}
+
+/// The pairs that a participant has read: told if it finds a difference.
+struct Done(u64);
+
+impl Drop for Done {
+    fn drop(&mut self) {
+        if thread::panicking() {
+            eprintln!(
+                "a difference: after {} pairs that this participant had read in transactions that committed",
+                self.0
+            );
+        }
     }
 }
 

@@ -146,7 +146,7 @@ fn the_form_that_is_chosen_comes_with_its_reason() {
     assert!(choice.why.starts_with("by a race of transfers: "), "{choice}");
     check(Tm::builder(&machine).participants(3).form(Form::Auto));
     let among_processes = Tm::builder(&machine).participants(3).form(Form::Auto).create().expect("memory");
-    assert!(among_processes.choice().expect("it was chosen").why.starts_with("by the model: "));
+    assert!(among_processes.choice().expect("it was chosen").why.starts_with("by a race of transfers: "));
     let at_servers = Tm::builder(&machine).form(Form::Auto).values(Values::AtServers).build().expect("memory");
     assert_eq!(at_servers.form(), Form::Messages);
     let alone = Tm::builder(&machine).participants(1).form(Form::Auto).build().expect("memory");
@@ -160,6 +160,14 @@ fn participants_have_cpus_where_there_are_as_many() {
     assert!((0..2).all(|id| tm.cpu(id).is_some()) && tm.cpu(2).is_none());
     let many = Tm::builder(&machine).participants(5).build().expect("memory");
     assert!((0..5).all(|id| many.cpu(id).is_none()));
+    // Each process finds the same ones.
+    for form in [Form::Messages, Form::Shared] {
+        let among_processes = Tm::builder(&machine).participants(2).form(form).create().expect("memory");
+        let attached = Tm::attach_fd(among_processes.share().expect("/proc is there")).expect("the same instance");
+        let threads = Tm::builder(&machine).participants(2).form(form).build().expect("memory");
+        let cpus = [&among_processes, &attached, &threads].map(|tm| [0, 1, 2].map(|id| tm.cpu(id)));
+        assert!(cpus[0][0].is_some() && cpus[0] == cpus[1] && cpus[0] == cpus[2], "{cpus:?}");
+    }
 }
 
 /// The thread that makes the instance is bound, and the machine has CPUs which this process may not use.

@@ -7,12 +7,15 @@ use std::sync::Mutex;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use corecast_base::sync::{AtomicBool, Ordering};
 use corecast_tm::{Abort, Builder, Form, Manager, Participant, Role, TVar, Tm, Tx};
 use rustix::time::{ClockId, clock_gettime};
 use two_cpus::machine;
 
 const ACCOUNTS: usize = 16;
 const FIRST: i64 = 100;
+/// Long enough for anything that happens at all.
+const PATIENCE: Duration = Duration::from_secs(60);
 
 fn transfer(tx: &mut Tx<'_>, from: TVar<i64>, to: TVar<i64>, amount: i64) -> Result<(), Abort> {
     let rest = tx.read_for_update(from)?;
@@ -84,6 +87,51 @@ fn the_total_of_a_bank_stays() {
     for form in [Form::Messages, Form::Shared] {
         for manager in Manager::ALL {
             check(Tm::builder(&machine).participants(5).form(form).manager(manager));
+        }
+    }
+}
+
+#[test]
+fn the_total_of_a_bank_stays_with_every_share_of_servers() {
+    let machine = machine();
+    for every in 2..=6 {
+        let builder = || Tm::builder(&machine).participants(6).servers_every(every).form(Form::Messages);
+        assert_eq!(builder().build().expect("memory").servers(), 6_usize.div_ceil(every));
+        check(builder());
+    }
+}
+
+/// The last participant reads all accounts again and again, while the others write: whoever loses a tie loses here, and a reader
+/// of all is in the way of every writer.
+#[test]
+fn nobody_starves_under_managers_that_promise_it() {
+    const SUMS: u64 = 10;
+    let machine = machine();
+    for form in [Form::Messages, Form::Shared] {
+        for manager in [Manager::Wholly, Manager::OffsetGreedy, Manager::FairCm] {
+            let builder = Tm::builder(&machine).participants(4).servers_every(4).form(form).manager(manager);
+            let tm = builder.variables(ACCOUNTS).build().expect("memory");
+            let accounts: Vec<_> = (0..ACCOUNTS).map(|_| tm.new_var(FIRST).expect("room")).collect();
+            let (begun, is_done) = (Instant::now(), AtomicBool::new(false));
+            let in_time = tm.run_threads(|mut participant| {
+                if participant.id().0 == 3 {
+                    for _ in 0..SUMS {
+                        let total = participant.run(|tx| sum(tx, &accounts)).expect("nobody dies");
+                        assert_eq!(total, FIRST * ACCOUNTS as i64);
+                    }
+                    // ORDERING: Relaxed, the flag publishes nothing but itself
+                    is_done.store(true, Ordering::Relaxed);
+                    return true;
+                }
+                // ORDERING: Relaxed, as above
+                while !is_done.load(Ordering::Relaxed) && begun.elapsed() < PATIENCE {
+                    work(&mut participant, &accounts, 16);
+                }
+                // ORDERING: Relaxed, as above
+                is_done.load(Ordering::Relaxed)
+            });
+            let in_time = in_time.expect("threads");
+            assert!(in_time.iter().all(|in_time| *in_time), "{form} {manager}: the reader came last");
         }
     }
 }

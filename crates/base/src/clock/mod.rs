@@ -1,11 +1,14 @@
 //! A clock cheap enough to read while polling: the cycle counter where it is trustworthy, else the system's clock.
 //!
 //! Ticks are comparable between CPUs only as far as the counter is synchronised; [`Clock::is_counter`] tells which
-//! clock is used, and the measurement checks what it needs. Calibrated once per process against the system's monotonic
+//! clock is used, and the measurement checks what it needs. Processes of one machine have the same ticks: both clocks count from
+//! the machine's start. Calibrated once per process against the system's monotonic
 //! clock, which takes 5 ms at the first use.
 
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
+
+use rustix::time::{ClockId, clock_gettime};
 
 #[cfg_attr(loom, path = "counter_still.rs")]
 #[cfg_attr(all(not(loom), target_arch = "x86_64"), path = "counter_x86_64.rs")]
@@ -25,7 +28,6 @@ static CLOCK: OnceLock<Clock> = OnceLock::new();
 #[derive(Clone, Copy, Debug)]
 pub struct Clock {
     counter: bool,
-    origin: Instant,
     ns_per_tick: f64,
 }
 
@@ -41,12 +43,12 @@ impl Clock {
         let counter = counter::is_invariant();
         let (first, origin) = both_clocks();
         if !counter {
-            return Self { counter, origin, ns_per_tick: 1.0 };
+            return Self { counter, ns_per_tick: 1.0 };
         }
         while origin.elapsed() < CALIBRATION {}
         let (last, end) = both_clocks();
         let elapsed = end.duration_since(origin);
-        Self { counter, origin, ns_per_tick: elapsed.as_nanos() as f64 / last.wrapping_sub(first).max(1) as f64 }
+        Self { counter, ns_per_tick: elapsed.as_nanos() as f64 / last.wrapping_sub(first).max(1) as f64 }
     }
 
     /// True if ticks are the core's cycle counter, false if they are nanoseconds of the system's clock.
@@ -59,7 +61,7 @@ impl Clock {
     #[inline(always)]
     #[must_use]
     pub fn ticks(&self) -> u64 {
-        if self.counter { counter::read() } else { self.system_ticks() }
+        if self.counter { counter::read() } else { system_ticks() }
     }
 
     /// The time now, in ticks, for timing a few instructions: read after every load before it has arrived, and before
@@ -68,12 +70,7 @@ impl Clock {
     #[inline(always)]
     #[must_use]
     pub fn ticks_in_order(&self) -> u64 {
-        if self.counter { counter::read_in_order() } else { self.system_ticks() }
-    }
-
-    #[cold]
-    fn system_ticks(&self) -> u64 {
-        u64::try_from(self.origin.elapsed().as_nanos()).unwrap_or(u64::MAX)
+        if self.counter { counter::read_in_order() } else { system_ticks() }
     }
 
     /// Nanoseconds that `ticks` last.
@@ -97,6 +94,14 @@ impl Clock {
         let ticks = ns / self.ns_per_tick;
         if ticks >= u64::MAX as f64 / 2.0 { u64::MAX / 2 } else { ticks as u64 }
     }
+}
+
+/// Nanoseconds since the machine's start, the same in all processes: an [`Instant`] can only be compared with one of this
+/// process.
+#[cold]
+fn system_ticks() -> u64 {
+    let now = clock_gettime(ClockId::Monotonic);
+    now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
 }
 
 /// The counter and the system's clock at the same time.
@@ -124,6 +129,15 @@ mod tests {
         let part = clock.duration(clock.ticks().wrapping_sub(first));
         let whole = whole.elapsed();
         assert!(part <= whole + whole / 2000, "{part:?} of {whole:?}");
+    }
+
+    #[test]
+    fn without_a_counter_ticks_count_from_the_machines_start() {
+        let clock = Clock { counter: false, ns_per_tick: 1.0 };
+        let ns = || clock_gettime(ClockId::Monotonic).tv_sec as u64 * 1_000_000_000;
+        let (before, ticks, in_order) = (ns(), clock.ticks(), clock.ticks_in_order());
+        assert!((before..ns() + 1_000_000_000).contains(&ticks), "{ticks} after {before}");
+        assert!(ticks <= in_order);
     }
 
     #[test]

@@ -239,15 +239,23 @@ impl Shared {
 
     /// The machine to run on, and the options that all kinds share. From here on Ctrl-C is caught.
     fn prepare(&self, output: &Output) -> Result<(Model, Options), Failure> {
+        self.prepare_with(output, Interrupt::watch)
+    }
+
+    /// The same for a run that tells what it has when it is stopped.
+    fn prepare_for_best(&self, output: &Output) -> Result<(Model, Options), Failure> {
+        self.prepare_with(output, Interrupt::watch_for_best)
+    }
+
+    fn prepare_with(
+        &self,
+        output: &Output,
+        watch: fn() -> Result<Interrupt, Failure>,
+    ) -> Result<(Model, Options), Failure> {
         let model = self.machine.model(output)?;
         let cpus = Some(model.machine.cpu_set());
-        let options = Options {
-            cpus,
-            wait: self.wait,
-            cancel: Interrupt::watch()?.cancel(),
-            commit: commit(),
-            ..Options::default()
-        };
+        let options =
+            Options { cpus, wait: self.wait, cancel: watch()?.cancel(), commit: commit(), ..Options::default() };
         Ok((model, options))
     }
 }

@@ -53,6 +53,9 @@ pub(crate) struct Arguments {
     /// The numbers of clients of the bank that only sum all accounts [default: 0, 1].
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = readers())]
     readers: Vec<usize>,
+    /// Transactions of the bank's other clients, in 100, that sum all accounts [default: 0].
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(0..=100))]
+    scans: Vec<u32>,
     /// The file whose letters are counted, its first 64 MiB [default: that of this program].
     #[arg(long, value_name = "FILE")]
     file: Option<PathBuf>,
@@ -77,7 +80,7 @@ impl Arguments {
     pub(super) fn run(&self, output: &Output) -> Result<(), Failure> {
         self.html.check()?;
         self.check()?;
-        let (model, options) = self.shared.prepare(output)?;
+        let (model, options) = self.shared.prepare_for_best(output)?;
         let Self { quick, seed, preset, .. } = *self;
         let place = Place::Processes { program: own_program::path()?, arguments: MEMBER.map(str::to_owned).to_vec() };
         let options = TmOptions {
@@ -89,12 +92,14 @@ impl Arguments {
             managers: self.managers.clone(),
             checks_percent: self.checks.clone(),
             readers: self.readers.clone(),
+            scans_percent: self.scans.clone(),
             file: self.file.clone(),
             block: self.block.map(Duration::from_millis),
         };
         let report = tm(&model.machine, &options, &mut Meter::start(output))?;
         self.html.tell(output, (&report, report.seed), describe, render_tm)?;
-        own_failures(&report).check()
+        own_failures(&report).check()?;
+        if report.cut { Err(Failure::Interrupted) } else { Ok(()) }
     }
 
     /// Those that make no sense together, or with the files that there are.
@@ -107,6 +112,13 @@ impl Arguments {
         }
         if let Some(readers) = self.readers.iter().find(|readers| **readers >= most) {
             let why = format!("--readers {readers}: of {most} participants none would transfer, expected fewer");
+            return Err(Failure::input(why));
+        }
+        let most = |percents: &[u32]| percents.iter().copied().max().unwrap_or(0);
+        let (checks, scans) = (most(&self.checks), most(&self.scans));
+        if checks + scans > 100 {
+            let why =
+                format!("--checks {checks} and --scans {scans}: of 100 transactions, expected 100 together at most");
             return Err(Failure::input(why));
         }
         let Some(file) = &self.file else { return Ok(()) };
@@ -146,9 +158,10 @@ fn readers() -> impl TypedValueParser<Value = usize> {
 fn describe(report: &TmReport) -> String {
     let cells: Vec<String> = report.cells.iter().map(describe_cell).collect();
     format!(
-        "{} blocks of {} ms; millions of transactions in a second, of all clients\n\n{}\n{}\n{}{}{}",
+        "{} blocks of {} ms; millions of transactions in a second, of all clients{}\n\n{}\n{}\n{}{}{}",
         report.rounds,
         report.block_ms,
+        if report.cut { "; the run was cut, and the situations that are missing were not raced" } else { "" },
         cells.join("\n"),
         published_text::describe(&report.published),
         over_one_lock(report).map_or_else(String::new, |words| format!("{words}\n\n")),
@@ -179,6 +192,7 @@ mod tests {
             workload: "bank",
             checks_percent: Some(50),
             readers: Some(1),
+            scans_percent: Some(5),
             participants: 3,
             oversubscribed: true,
             rows: vec![TmRow::default()],
@@ -198,6 +212,7 @@ mod tests {
             text_bytes: 4096,
             block_ms: 15,
             rounds: 3,
+            cut: true,
             cells: vec![bank],
             published: vec![figure],
             over_one_lock: Some(0.25),
@@ -206,5 +221,6 @@ mod tests {
         assert_fields_documented(&report, "bench tm");
         let words = describe(&report);
         assert!(words.contains("bank, 50 % check") && words.contains("of one auto lock: 0.25, not judged"), "{words}");
+        assert!(words.contains("the run was cut"), "{words}");
     }
 }

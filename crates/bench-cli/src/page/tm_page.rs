@@ -80,6 +80,7 @@ mod tests {
             text_bytes: 0,
             block_ms: 15,
             rounds: 3,
+            cut: false,
             cells: vec![cell(1), cell(2)],
             published: Vec::new(),
             over_one_lock: None,

@@ -3,7 +3,7 @@
 use crate::fields::assert_fields;
 use crate::program::Program;
 
-const ROW: [&str; 15] = [
+const ROW: [&str; 16] = [
     "contender",
     "ours",
     "clients",
@@ -12,6 +12,7 @@ const ROW: [&str; 15] = [
     "mtps",
     "min_mtps",
     "max_mtps",
+    "rounds_mtps",
     "regret",
     "transaction_ns",
     "aborts",
@@ -20,10 +21,11 @@ const ROW: [&str; 15] = [
     "jain_of_time",
     "skipped",
 ];
-const CELL: [&str; 9] = [
+const CELL: [&str; 10] = [
     "workload",
     "checks_percent",
     "readers",
+    "scans_percent",
     "initial",
     "load",
     "updates_percent",
@@ -31,7 +33,7 @@ const CELL: [&str; 9] = [
     "oversubscribed",
     "rows",
 ];
-const REPORT: [&str; 15] = [
+const REPORT: [&str; 16] = [
     "machine",
     "commit",
     "seed",
@@ -43,6 +45,7 @@ const REPORT: [&str; 15] = [
     "text_bytes",
     "block_ms",
     "rounds",
+    "cut",
     "cells",
     "published",
     "gates",

@@ -207,6 +207,12 @@ c_functions! {
         tm.0.is_server(id as usize).into()
     }
 
+    /// The CPU on which the machine's model has a participant, for the thread or process that takes it to bind itself: the same
+    /// in every process. -1 where the scheduler chooses, as with more participants than CPUs.
+    safe fn corecast_tm_cpu(tm: &TmInstance, id: u32) -> (cpu: c_int) {
+        tm.0.cpu(id as usize).and_then(|cpu| c_int::try_from(cpu.get()).ok()).unwrap_or(-1)
+    }
+
     /// A word with this value, outside transactions: its number, by which every process of the instance knows it. CORECAST_FULL
     /// if all words are in use.
     safe fn corecast_tm_new_word(tm: &TmInstance, value: u64) -> (word: u32) {

@@ -80,6 +80,16 @@ fn load(tm: &TmInstance, word: u32) -> u64 {
 }
 
 #[test]
+fn participants_have_cpus_where_there_are_as_many() {
+    let cpu = |tm: &TmInstance, id| output(|cpu| corecast_tm_cpu(Some(tm), id, cpu));
+    let (few, many) = (create(&config(1, TmForm::Shared)), create(&config(256, TmForm::Shared)));
+    assert!(cpu(few, 0) >= 0 && cpu(few, 1) == -1, "there is one participant");
+    assert_eq!(cpu(many, 0), -1, "there are more participants than CPUs");
+    corecast_tm_close(owned(few));
+    corecast_tm_close(owned(many));
+}
+
+#[test]
 fn a_body_commits_or_gives_up() {
     let tm = create(&config(1, TmForm::Shared));
     let [from, to] = [10, 0].map(|value| output(|word| corecast_tm_new_word(Some(tm), value, word)));

@@ -9,7 +9,7 @@ use corecast::replica::linearizability::{
     Model, Operation, Register, RegisterAnswer, RegisterOp, Return, USUAL_LIMIT, Verdict, check, split_by_key,
 };
 use corecast::tm::structures::{HashTable, Queue, Search, SkipListMap, SortedList};
-use corecast::tm::{Abort, Form, Manager, Participant, Tm, Tx};
+use corecast::tm::{Abort, Form, Manager, Participant, Tm, Tx, Values, Writes};
 
 const KEYS: u64 = 4;
 const ROUNDS: u64 = 200;
@@ -19,12 +19,38 @@ fn now_ns() -> u64 {
     clock.ns(clock.ticks()) as u64
 }
 
+/// The ways to hold locks and values, and when writes are claimed.
+#[derive(Debug, Clone, Copy)]
+struct Kind {
+    form: Form,
+    values: Values,
+    writes: Writes,
+    /// Whether the memory is one for processes: writes are logged, and the locks of buckets survive their holders.
+    is_for_processes: bool,
+}
+
+const MESSAGES: Kind =
+    Kind { form: Form::Messages, values: Values::InMemory, writes: Writes::Lazy, is_for_processes: false };
+const SHARED: Kind = Kind { form: Form::Shared, ..MESSAGES };
+const KINDS: [Kind; 8] = [
+    MESSAGES,
+    SHARED,
+    Kind { writes: Writes::Eager, ..MESSAGES },
+    Kind { writes: Writes::Eager, ..SHARED },
+    Kind { values: Values::AtServers, ..MESSAGES },
+    Kind { values: Values::AtServers, writes: Writes::Eager, ..MESSAGES },
+    Kind { is_for_processes: true, ..MESSAGES },
+    Kind { is_for_processes: true, ..SHARED },
+];
+
 /// Three applications, and a server in the form of messages.
-fn tm(form: Form, manager: Manager) -> Tm {
+fn tm(kind: Kind, manager: Manager) -> Tm {
+    let Kind { form, values, writes, is_for_processes } = kind;
     let cpus = [0, 1].map(|id| Cpu::flat(CpuId::new(id))).to_vec();
     let machine = Machine::from_topology(&Topology { cpus, ..Topology::default() });
     let builder = Tm::builder(&machine).participants(4).servers_every(4).form(form).manager(manager);
-    builder.build().expect("memory")
+    let builder = builder.values(values).writes(writes);
+    if is_for_processes { builder.create() } else { builder.build() }.expect("memory")
 }
 
 /// Runs one operation as a transaction, and notes when and how it was answered.
@@ -79,17 +105,17 @@ fn map_history(
 
 #[test]
 fn lists_are_linearizable() {
-    for form in [Form::Messages, Form::Shared] {
+    for kind in KINDS {
         for search in Search::ALL {
             for manager in [Manager::FairCm, Manager::None] {
-                let tm = tm(form, manager);
+                let tm = tm(kind, manager);
                 let list = SortedList::new(&tm, search).expect("room");
                 let apply = |tx: &mut Tx<'_>, key, op: &RegisterOp| match *op {
                     RegisterOp::CompareAndSet { new, .. } => list.insert(tx, key, new).map(RegisterAnswer::Was),
                     RegisterOp::Delete => Ok(RegisterAnswer::Was(list.remove(tx, key)?.is_some())),
                     _ => list.get(tx, key).map(RegisterAnswer::Value),
                 };
-                map_history(&tm, apply, &format!("{form} {} {manager}", search.name()));
+                map_history(&tm, apply, &format!("{kind:?} {} {manager}", search.name()));
             }
         }
     }
@@ -97,22 +123,24 @@ fn lists_are_linearizable() {
 
 #[test]
 fn tables_are_linearizable() {
-    for form in [Form::Messages, Form::Shared] {
-        let tm = tm(form, Manager::Wholly);
-        let table = HashTable::new(&tm, 2, Search::Plain).expect("room");
-        let apply = |tx: &mut Tx<'_>, key, op: &RegisterOp| match *op {
-            RegisterOp::CompareAndSet { new, .. } => table.insert(tx, key, new).map(RegisterAnswer::Was),
-            RegisterOp::Delete => Ok(RegisterAnswer::Was(table.remove(tx, key)?.is_some())),
-            _ => table.get(tx, key).map(RegisterAnswer::Value),
-        };
-        map_history(&tm, apply, form.name());
+    for kind in KINDS {
+        for search in Search::ALL {
+            let tm = tm(kind, Manager::Wholly);
+            let table = HashTable::new(&tm, 2, search).expect("room");
+            let apply = |tx: &mut Tx<'_>, key, op: &RegisterOp| match *op {
+                RegisterOp::CompareAndSet { new, .. } => table.insert(tx, key, new).map(RegisterAnswer::Was),
+                RegisterOp::Delete => Ok(RegisterAnswer::Was(table.remove(tx, key)?.is_some())),
+                _ => table.get(tx, key).map(RegisterAnswer::Value),
+            };
+            map_history(&tm, apply, &format!("{kind:?} {}", search.name()));
+        }
     }
 }
 
 #[test]
 fn maps_are_linearizable() {
-    for form in [Form::Messages, Form::Shared] {
-        let tm = tm(form, Manager::OffsetGreedy);
+    for kind in KINDS {
+        let tm = tm(kind, Manager::OffsetGreedy);
         let map = SkipListMap::new(&tm).expect("room");
         let apply = |tx: &mut Tx<'_>, key, op: &RegisterOp| match *op {
             RegisterOp::CompareAndSet { new, .. } => {
@@ -125,7 +153,7 @@ fn maps_are_linearizable() {
             RegisterOp::Delete => Ok(RegisterAnswer::Was(map.remove(tx, key)?.is_some())),
             _ => map.get(tx, key).map(RegisterAnswer::Value),
         };
-        map_history(&tm, apply, form.name());
+        map_history(&tm, apply, &format!("{kind:?}"));
     }
 }
 
@@ -166,8 +194,8 @@ impl Model for Fifo {
 
 #[test]
 fn queues_are_linearizable() {
-    for form in [Form::Messages, Form::Shared] {
-        let tm = tm(form, Manager::FairCm);
+    for kind in KINDS {
+        let tm = tm(kind, Manager::FairCm);
         let queue = Queue::new(&tm).expect("room");
         let histories = tm.run_threads(|mut participant| {
             let me = u64::from(participant.id().0);
@@ -180,6 +208,6 @@ fn queues_are_linearizable() {
             ops.map(|op| noted(&mut participant, op, run)).collect::<Vec<_>>()
         });
         let history: Vec<_> = histories.expect("threads").into_iter().flatten().collect();
-        is_linearizable(&Fifo, &history, form.name());
+        is_linearizable(&Fifo, &history, &format!("{kind:?}"));
     }
 }

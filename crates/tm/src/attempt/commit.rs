@@ -74,7 +74,7 @@ impl Attempt {
 
     /// Asks for write locks until the answer is final.
     fn claim_group(&mut self, group: &[u32]) -> Result<(), Failed> {
-        self.has_asked = true;
+        self.has_met |= self.access.asks_for_held_only();
         let mut spinner = Spinner::new();
         loop {
             let by = self.request();
@@ -175,16 +175,41 @@ mod tests {
         wait: Wait::Adaptive,
     };
 
-    /// The second server never answers.
-    #[test]
-    fn a_commit_is_finished_where_a_server_ends_amid_it() {
+    /// Participants 0 and 2 serve, and 1 is the client.
+    fn instance() -> (Arc<Memory>, [Server; 2], Attempt) {
         let region = SharedRegion::heap(&plan(&CONFIG).expect("a plan")).expect("memory");
         let memory = Arc::new(Memory::open(region).expect("an instance"));
         let links = Links::threads(&CONFIG);
-        let server = |number| Server::new(Arc::clone(&memory), &links, number).expect("it is free");
-        let (first, _silent) = (server(0), server(1));
+        let servers = [0, 1].map(|number| Server::new(Arc::clone(&memory), &links, number).expect("it is free"));
         let client = MessageClient::new(Arc::clone(&memory), &links, 0).expect("it is free");
-        let mut attempt = Attempt::new(Arc::clone(&memory), ClientId(1), Access::Messages(client));
+        let attempt = Attempt::new(Arc::clone(&memory), ClientId(1), Access::Messages(client));
+        (memory, servers, attempt)
+    }
+
+    /// A client asks for every lock, and times one of 16 attempts all the same.
+    #[test]
+    fn a_server_that_is_asked_is_nobody_in_the_way() {
+        let (memory, servers, mut attempt) = instance();
+        let mut transfer = || {
+            let is_timed = attempt.contention.wants_time(true);
+            attempt.begin(true).expect("nobody died");
+            let done = attempt.claim(0, 1).and_then(|()| attempt.write(0, 0, 7, 1)).and_then(|()| attempt.commit());
+            attempt.finish();
+            (is_timed, done.is_ok())
+        };
+        let found = thread::scope(|scope| {
+            servers.into_iter().for_each(|server| drop(scope.spawn(|| server.serve())));
+            let found = [(); 3].map(|()| transfer());
+            memory.stop();
+            found
+        });
+        assert_eq!(found, [(true, true), (false, true), (false, true)]);
+    }
+
+    /// The second server never answers.
+    #[test]
+    fn a_commit_is_finished_where_a_server_ends_amid_it() {
+        let (memory, [first, _silent], mut attempt) = instance();
         let vars = [0, 1].map(|server| (0..16).find(|&var| CONFIG.server_of(var, 2) == server).expect("a share"));
         attempt.begin(true).expect("nobody died");
         for var in vars {

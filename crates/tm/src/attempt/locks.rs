@@ -30,7 +30,7 @@ impl Attempt {
 
     /// Asks for a lock until the answer is final.
     fn ask(&mut self, lock: u32, words: usize, is_write: bool) -> Result<(), Failed> {
-        self.has_asked = true;
+        self.has_met |= self.access.asks_for_held_only();
         let mut came = Came::default();
         let mut spinner = Spinner::new();
         loop {
@@ -59,7 +59,10 @@ impl Attempt {
     pub(super) fn is_granted(&mut self, reply: Result<Reply, RunError>, spinner: &mut Spinner) -> Result<bool, Failed> {
         match reply {
             Ok(Reply::Granted) => Ok(true),
-            Ok(Reply::Retry) => self.pause(spinner).map(|()| false),
+            Ok(Reply::Retry) => {
+                self.has_met = true;
+                self.pause(spinner).map(|()| false)
+            }
             Ok(Reply::Refused(why)) => Err(self.fail(Failure::Conflict(why))),
             Err(error) => Err(self.fail(Failure::Fatal(error))),
         }

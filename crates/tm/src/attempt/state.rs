@@ -97,8 +97,8 @@ pub(crate) struct Attempt {
     pub(super) is_unclaimed: bool,
     /// Whether it has given its locks back, before its status said that it had ended.
     pub(super) has_left: bool,
-    /// Whether somebody was in the way, or a server was asked.
-    pub(super) has_asked: bool,
+    /// Whether somebody was in the way. A server that aborts others and grants a lock does not tell.
+    pub(super) has_met: bool,
     /// Whether the contention manager wants the time of the running attempt.
     is_timed: bool,
     /// Whether all attempts are timed, whatever the manager wants.
@@ -141,7 +141,7 @@ impl Attempt {
             written: 0,
             is_unclaimed: false,
             has_left: false,
-            has_asked: false,
+            has_met: false,
             is_timed: false,
             is_every_timed: false,
             begun: 0,
@@ -252,11 +252,11 @@ impl Attempt {
             self.timed += now.saturating_sub(self.begun);
         }
         if self.is_timed || !self.needs_clock {
-            self.contention.committed(now, locks, self.has_asked);
+            self.contention.committed(now, locks, self.has_met);
         } else {
-            self.contention.committed_untimed(locks, self.has_asked);
+            self.contention.committed_untimed(locks, self.has_met);
         }
-        self.has_asked = false;
+        self.has_met = false;
     }
 
     /// Ends an attempt that failed, or whose closure panicked.
@@ -270,7 +270,7 @@ impl Attempt {
         }
         self.status().give_up(self.epoch);
         self.release_all();
-        self.has_asked = false;
+        self.has_met = false;
         self.spare.undo();
     }
 

@@ -282,3 +282,14 @@ impl Server {
         room.commit();
     }
 }
+
+impl Drop for Server {
+    /// It ends, and is not dead: a process that leaves without this, as it was killed, poisons the instance. Its locks are gone,
+    /// so that nobody can take its place.
+    fn drop(&mut self) {
+        // In a forked child it is the parent's.
+        if self.memory.region.check_fork().is_ok() {
+            self.memory.retire(self.id.index());
+        }
+    }
+}

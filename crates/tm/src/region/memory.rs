@@ -2,7 +2,7 @@
 
 use corecast_base::region::{Forked, RegionPlan, RegionPlanError, SharedRegion};
 use corecast_base::sync::{AtomicU64, Ordering};
-use corecast_base::{CacheLine, Place, PlaceSlice};
+use corecast_base::{CacheLine, CpuId, Place, PlaceSlice};
 use corecast_lock::shared::OwnedWord;
 
 use crate::config::Config;
@@ -22,6 +22,8 @@ const KIND: u32 = 7;
 const STATUS: usize = 0;
 const KEY: usize = 1;
 const SEAT: usize = 2;
+/// One more than the number of its CPU, or 0. Written by the process that makes the instance, before others join.
+const CPU: usize = 3;
 
 /// The memory of one instance, as one of its processes holds it.
 #[derive(Debug)]
@@ -108,6 +110,21 @@ impl Memory {
             // ORDERING: Relaxed, acquired with the status
             Claim { epoch, key: self.key(client).load(Ordering::Relaxed) }
         })
+    }
+
+    /// Writes down on which CPU each participant is to run, for the process that makes the instance.
+    pub(crate) fn place(&self, cpus: &[Option<CpuId>]) {
+        for (line, cpu) in self.lines.iter().zip(cpus) {
+            // ORDERING: Relaxed, others join later, by way of a descriptor
+            line[CPU].store(cpu.map_or(0, |cpu| u64::from(cpu.get()) + 1), Ordering::Relaxed);
+        }
+    }
+
+    /// The CPU on which a participant is to run. A stranger may have written one that there is not.
+    pub(crate) fn cpu(&self, id: usize) -> Option<CpuId> {
+        // ORDERING: Relaxed, written before this process joined
+        let word = self.lines.get(id)?[CPU].load(Ordering::Relaxed);
+        word.checked_sub(1).and_then(|cpu| u32::try_from(cpu).ok()).map(CpuId::new)
     }
 
     /// The place of a participant, which a process takes.

@@ -39,6 +39,11 @@ impl Memory {
         self.seat(id).leave(0);
     }
 
+    /// The participant is given up by its owner, and nobody can take its place.
+    pub(crate) fn retire(&self, id: usize) {
+        self.seat(id).leave(GONE);
+    }
+
     /// The log of a participant, in an instance among processes.
     #[inline]
     pub(crate) fn log(&self, client: ClientId) -> Log<'_> {

@@ -243,6 +243,9 @@ impl SortedList {
     /// Locks what `walk` has found, unless that is not the place any more.
     fn lock_place(&self, tx: &mut Tx<'_>, before: Link, key: u64) -> Result<Option<Place>, Abort> {
         let before = Node::read(tx, before)?;
+        // Its words need not belong together if it was taken out since: an attempt that makes a node of it stores the first ones
+        // without a lock, and says so by a link that leads nowhere.
+        tx.validate()?;
         let is_head = before.link == self.head;
         let is_here = is_head || before.words[2] == self.head.to_word() && before.words[KEY] < key;
         if !is_here || before.words[NEXT] == GONE {
@@ -257,5 +260,46 @@ impl SortedList {
             return Ok(None);
         }
         Ok(Some(Place { before, at: Some(node).filter(|node| node.words[KEY] == key) }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use corecast_machine::{Cpu, Machine, Topology};
+
+    use super::*;
+    use crate::Form;
+    use crate::participant::Participant;
+
+    /// Runs `work` with a list of 1 and 5, as the only participant.
+    fn with_list<R: Send>(work: impl Fn(&Tm, &SortedList, &mut Participant) -> R + Sync) -> R {
+        let cpus = vec![Cpu::flat(corecast_base::CpuId::new(0))];
+        let machine = Machine::from_topology(&Topology { cpus, ..Topology::default() });
+        let tm = Tm::builder(&machine).participants(1).form(Form::Shared).variables(64).build().expect("memory");
+        let list = SortedList::new(&tm, Search::ReadValidation).expect("room");
+        let mut results = tm.run_threads(|mut participant| {
+            let inserted = participant.run(|tx| Ok((list.insert(tx, 1, 10)?, list.insert(tx, 5, 50)?)));
+            assert_eq!(inserted, Ok((true, true)));
+            work(&tm, &list, &mut participant)
+        });
+        results.as_mut().expect("a thread").remove(0)
+    }
+
+    /// The node was freed, and is being made a node of this list again: some of its words are those of another structure.
+    #[test]
+    fn a_place_that_has_changed_since_the_search_is_not_taken() {
+        with_list(|tm, list, participant| {
+            let mut attempts = 0;
+            let found = participant.run(|tx| {
+                attempts += 1;
+                let before = list.walk(tx, 9)?;
+                if attempts == 1 {
+                    assert_eq!(before.index(), list.find_locking(tx, 9, usize::MAX)?.before.link.index());
+                    tm.memory().store(before.index() + KEY as u32, 4);
+                }
+                Ok(list.lock_place(tx, before, 9)?.is_some())
+            });
+            assert_eq!((found, attempts), (Ok(true), 2));
+        });
     }
 }

@@ -4,28 +4,24 @@
 //! `CORECAST_TM_WITHIN_MS` a round that takes longer is a failure: `ci/tm-long.sh` asks for a second.
 #![allow(clippy::print_stderr, reason = "the longest rounds")]
 
-use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use corecast_tm::{ClientId, Form, Participant, RunError, TVar, Tm, Values};
+use corecast_testing::actor::Actor;
+use corecast_tm::{ClientId, Form, OpenError, Participant, RunError, TVar, Tm, Values};
 use rustix::process::Signal;
 
 use super::{
-    ACCOUNTS, FIRST, FORMS, OTHER, PATIENCE, application, builder, machine, open_accounts, play_round, roles, server,
+    ACCOUNTS, FIRST, FORMS, OTHER, application, beside_servers, builder, machine, open_accounts, play_round, roles,
     total,
 };
 
 /// Runs `work` as participant 1 while the servers, if there are any, serve in this process.
-fn beside_servers<R: Send>(tm: &Tm, servers: &[usize], work: impl FnOnce(Participant) -> R + Send) -> R {
-    thread::scope(|scope| {
-        let servers: Vec<_> = servers.iter().map(|&id| server(tm, id)).collect();
-        let serving: Vec<_> = servers.into_iter().map(|server| scope.spawn(|| server.serve())).collect();
+fn as_first<R>(tm: &Tm, servers: &[usize], work: impl FnOnce(Participant) -> R) -> R {
+    beside_servers(tm, servers, || {
         let result = work(application(tm, 1));
+        // Some participants never came, and servers would wait for them.
         tm.stop();
-        for server in serving {
-            server.join().expect("no panic").expect("no forked child");
-        }
         result
     })
 }
@@ -95,7 +91,7 @@ fn die(form: Form, label: &str) {
 
 fn die_in(tm: &Tm, label: &str) {
     let accounts = open_accounts(tm);
-    beside_servers(tm, servers(tm.form()), |mut participant| {
+    as_first(tm, servers(tm.form()), |mut participant| {
         let mut other = roles::start(&format!("transfer until {label}"), tm);
         other.hear();
         let mut rounds = Rounds::new(format!("{}, {label}", tm.form()), &mut participant, &accounts);
@@ -165,7 +161,7 @@ fn a_change_by_a_killed_participant_happens_once_or_not_at_all() {
         let tm = builder(&machine, form).create().expect("memory");
         open_accounts(&tm);
         let count = tm.new_var(0u64).expect("room");
-        beside_servers(&tm, servers(form), |mut participant| {
+        as_first(&tm, servers(form), |mut participant| {
             let mut other = roles::start(&format!("count until {label}"), &tm);
             other.hear();
             roles::await_death(&other);
@@ -201,7 +197,7 @@ fn a_participant_killed_at_any_time_stops_nobody() {
         let machine = machine();
         let tm = builder(&machine, form).create().expect("memory");
         let accounts = open_accounts(&tm);
-        beside_servers(&tm, servers(form), |mut participant| {
+        as_first(&tm, servers(form), |mut participant| {
             let mut other = roles::start("transfer", &tm);
             other.hear();
             let mut rounds = Rounds::new(format!("{form}, at any time"), &mut participant, &accounts);
@@ -265,7 +261,7 @@ fn values_that_nobody_can_complete_poison_the_instance() {
         let machine = machine();
         let tm = builder(&machine, form).log_entries(1).create().expect("memory");
         let accounts = open_accounts(&tm);
-        let error = beside_servers(&tm, servers(form), |mut participant| {
+        let error = as_first(&tm, servers(form), |mut participant| {
             let mut other = roles::start("transfer until storing:9", &tm);
             other.hear();
             roles::await_death(&other);
@@ -292,7 +288,7 @@ fn a_server_killed_amid_a_request_poisons_the_instance() {
         let machine = machine();
         let tm = builder(&machine, Form::Messages).values(values).create().expect("memory");
         let accounts = open_accounts(&tm);
-        let error = beside_servers(&tm, &[0], |mut participant| {
+        let error = as_first(&tm, &[0], |mut participant| {
             let mut other = roles::start(&format!("serve until {label}"), &tm);
             other.hear();
             let mut rounds = 0..;
@@ -310,7 +306,7 @@ fn a_killed_server_poisons_the_instance() {
     let machine = machine();
     let tm = builder(&machine, Form::Messages).create().expect("memory");
     let accounts = open_accounts(&tm);
-    let error = beside_servers(&tm, &[0], |mut participant| {
+    let error = as_first(&tm, &[0], |mut participant| {
         let mut other = roles::start("serve", &tm);
         other.hear();
         for round in 0..50 {
@@ -331,16 +327,29 @@ fn an_application_killed_while_it_joins_keeps_nobody() {
         let tm = builder(&machine, Form::Messages).create().expect("memory");
         let accounts = open_accounts(&tm);
         roles::await_death(&roles::start(&format!("transfer until {label}"), &tm));
-        let (ended, ends) = mpsc::channel();
-        for id in [0, 2] {
-            let (server, ended) = (server(&tm, id), ended.clone());
-            thread::spawn(move || ended.send(server.serve()));
-        }
-        Rounds::new(label, &mut application(&tm, 1), &accounts).go_on();
-        for _ in 0..2 {
-            ends.recv_timeout(PATIENCE).expect("nobody is left").expect("no forked child");
-        }
+        beside_servers(&tm, &[0, 2], || Rounds::new(label, &mut application(&tm, 1), &accounts).go_on());
     }
+}
+
+/// Servers that are processes find the death of the last application at different times, and look at each other meanwhile.
+#[test]
+fn servers_that_end_by_themselves_poison_nothing() {
+    let machine = machine();
+    let tm = builder(&machine, Form::Messages).create().expect("memory");
+    let accounts = open_accounts(&tm);
+    let mut servers = ["serve as 0", "serve"].map(|role| roles::start(role, &tm));
+    servers.iter_mut().for_each(|server| assert_eq!(server.hear(), "serving"));
+    drop(application(&tm, 1));
+    let mut other = roles::start("transfer until storing:9", &tm);
+    other.hear();
+    roles::await_death(&other);
+    servers.into_iter().for_each(Actor::dismiss);
+    for id in [0, 2] {
+        let refused = tm.participant(id).expect_err("its locks have ended with it");
+        assert!(matches!(refused, OpenError::Taken(found) if found == id), "{refused}");
+    }
+    let sum: i64 = accounts.iter().map(|account| tm.load(*account).expect("nothing is lost")).sum();
+    assert_eq!((sum, tm.poisoned()), (FIRST * i64::from(ACCOUNTS), None));
 }
 
 #[test]
@@ -350,7 +359,7 @@ fn a_server_killed_while_it_joins_poisons_the_instance() {
         let tm = builder(&machine, Form::Messages).create().expect("memory");
         let accounts = open_accounts(&tm);
         roles::await_death(&roles::start(&format!("serve until {label}"), &tm));
-        let error = beside_servers(&tm, &[0], |mut participant| {
+        let error = as_first(&tm, &[0], |mut participant| {
             Rounds::new(format!("a server, {label}"), &mut participant, &accounts).find_error()
         });
         assert_eq!(error, RunError::Poisoned { by: ClientId(2) }, "{label}");
@@ -364,7 +373,7 @@ fn values_are_loaded_outside_transactions_without_half_of_a_commit() {
         let machine = machine();
         let tm = builder(&machine, form).create().expect("memory");
         let accounts = open_accounts(&tm);
-        beside_servers(&tm, servers(form), |participant| {
+        as_first(&tm, servers(form), |participant| {
             let mut other = roles::start("transfer until storing:9", &tm);
             other.hear();
             roles::await_death(&other);
@@ -384,7 +393,7 @@ fn elastic_reads_see_no_half_of_a_commit() {
             let machine = machine();
             let tm = builder(&machine, form).values(values).create().expect("memory");
             let accounts = open_accounts(&tm);
-            beside_servers(&tm, servers(form), |mut participant| {
+            as_first(&tm, servers(form), |mut participant| {
                 let mut other = roles::start(&format!("transfer until {label}"), &tm);
                 other.hear();
                 roles::await_death(&other);

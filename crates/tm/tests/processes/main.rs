@@ -10,6 +10,8 @@ mod roles;
 #[cfg(target_arch = "x86_64")]
 mod steps;
 
+use std::sync::mpsc;
+use std::thread;
 use std::time::Duration;
 
 use corecast_base::CpuId;
@@ -57,6 +59,21 @@ fn server(tm: &Tm, id: usize) -> Server {
         Role::Server(server) => server,
         other => panic!("{id} is a server: {other:?}"),
     }
+}
+
+/// Runs `work` while these servers serve in this process, and returns once they have ended by themselves: `work` has to leave, or
+/// to stop the instance.
+fn beside_servers<R>(tm: &Tm, ids: &[usize], work: impl FnOnce() -> R) -> R {
+    let (ended, ends) = mpsc::channel();
+    for &id in ids {
+        let (server, ended) = (server(tm, id), ended.clone());
+        thread::spawn(move || ended.send(server.serve()));
+    }
+    let result = work();
+    for _ in ids {
+        ends.recv_timeout(PATIENCE).expect("all have left").expect("no forked child");
+    }
+    result
 }
 
 fn transfer(tx: &mut Tx<'_>, from: TVar<i64>, to: TVar<i64>) -> Result<(), Abort> {

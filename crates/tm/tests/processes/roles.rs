@@ -59,12 +59,8 @@ fn play() {
             say("joined");
             while participant.fetch_add(count, 1).is_ok() {}
         }
-        "serve" => {
-            let tm = tm();
-            let server = server(&tm, 2);
-            say("serving");
-            let _counts = server.serve().expect("it is no forked child");
-        }
+        "serve" => serve(&tm(), 2),
+        "serve as 0" => serve(&tm(), 0),
         "run without threads" => {
             let machine = machine();
             let tm = builder(&machine, Form::Shared).build().expect("memory");
@@ -83,6 +79,12 @@ fn play() {
         }
         other => panic!("no such role: {other}"),
     }
+}
+
+fn serve(tm: &Tm, id: usize) {
+    let server = server(tm, id);
+    say("serving");
+    let _counts = server.serve().expect("it is no forked child");
 }
 
 fn transfer_for_ever(tm: &Tm, id: usize) {

@@ -1,10 +1,11 @@
-//! Participants that are killed after their machine instructions, one by one: in a commit, while they join, while they settle the
-//! death of another one, and while they serve.
+//! Participants that are killed after their machine instructions, one by one: in a commit, also in one that takes locks away
+//! from another one, while they join, while they settle the death of another one, and while they serve.
 //!
 //! A forked child makes one call under `ptrace`, is killed amid it, and the others look at what they get. In shared memory the
-//! tests try each step that changes the memory of the instance, and some between; by messages every fifth of these, and all with
-//! `CORECAST_MODEL_LONG`. Steps between change the child's own memory, which is gone, or a channel, whose tests try each of its
-//! steps. Of a call that is longer than [`LONGEST`] only the beginning is tried, and the test prints that.
+//! tests try each step that changes the memory of the instance, and some between; of a conflict every second of these, by
+//! messages every fifth, and all with `CORECAST_MODEL_LONG`. Steps between change the child's own memory, which is gone, or a
+//! channel, whose tests try each of its steps. Of a call that is longer than [`LONGEST`] only the beginning is tried, and the
+//! test prints that.
 
 #![allow(clippy::print_stderr, reason = "the numbers of steps")]
 
@@ -19,11 +20,11 @@ use corecast_base::wait::Wait;
 use corecast_machine::Machine;
 use corecast_testing::skipped;
 use corecast_testing::stepped::{Child, WHOLE, stop_here};
-use corecast_tm::{Builder, ClientId, Form, Participant, RunError, TVar, Tm, Values};
+use corecast_tm::{Builder, ClientId, Form, Manager, Participant, RunError, TVar, Tm, Values};
 
 use super::{
-    ACCOUNTS, FIRST, OTHER, PATIENCE, application, builder, find_accounts, machine, open_accounts, play_round, server,
-    total,
+    ACCOUNTS, FIRST, OTHER, application, beside_servers, builder, find_accounts, machine, open_accounts, play_round,
+    server, total,
 };
 
 /// The instructions of a call that are looked at one by one.
@@ -76,15 +77,17 @@ impl Watch {
 /// The distance of the changes of memory that are tried, and the number of other steps. A call by messages takes ten times as
 /// many steps as one in shared memory; `ci/tm-long.sh` has all changes tried.
 fn shares(form: Form) -> (usize, u64) {
-    if std::env::var_os("CORECAST_MODEL_LONG").is_some() {
-        return (1, 24);
-    }
-    if form == Form::Shared { (1, 4) } else { (5, 2) }
+    let usual = if form == Form::Shared { (1, 4) } else { (5, 2) };
+    or_all(usual)
+}
+
+fn or_all(usual: (usize, u64)) -> (usize, u64) {
+    if std::env::var_os("CORECAST_MODEL_LONG").is_some() { (1, 24) } else { usual }
 }
 
 /// The numbers of steps after which to kill: 0, those that change the memory of the instance, others at regular distances, and
 /// the whole call.
-fn steps_that_matter(tm: &Tm, child: &Child) -> Vec<u64> {
+fn steps_that_matter(tm: &Tm, child: &Child, (every, others): (usize, u64)) -> Vec<u64> {
     let (mut watch, mut changes, mut count) = (Watch::new(tm), Vec::new(), 0);
     while count < LONGEST && child.step() {
         count += 1;
@@ -94,7 +97,6 @@ fn steps_that_matter(tm: &Tm, child: &Child) -> Vec<u64> {
     }
     let more = if count == LONGEST { ", and more that are not tried" } else { "" };
     eprintln!("{count} instructions, {} change the memory{more}", changes.len());
-    let (every, others) = shares(tm.form());
     let regular = (0..count).step_by((count / others).max(1) as usize);
     let mut steps: Vec<u64> = regular.chain(changes.into_iter().step_by(every)).chain([WHOLE]).collect();
     steps.sort_unstable();
@@ -122,18 +124,48 @@ fn has_happened(participant: &mut Participant, accounts: &[TVar<i64>]) -> Result
     Ok(happened)
 }
 
-/// Runs `work` while servers serve, if there are any, and returns once they have ended by themselves: `work` has to leave.
-fn beside_servers<R>(tm: &Tm, ids: &[usize], work: impl FnOnce() -> R) -> R {
-    let (ended, ends) = mpsc::channel();
-    for &id in ids {
-        let (server, ended) = (server(tm, id), ended.clone());
-        thread::spawn(move || ended.send(server.serve()));
-    }
-    let result = work();
-    for _ in ids {
-        ends.recv_timeout(PATIENCE).expect("all have left").expect("no forked child");
-    }
-    result
+/// Calls `step` with a child that stands before its commit, while the participant has the locks of all accounts: the child has to
+/// take them away. The child is killed after that.
+fn opposed<R>(
+    participant: &mut Participant,
+    accounts: &[TVar<i64>],
+    child: Child,
+    step: impl FnOnce(&Child) -> R,
+) -> R {
+    let (mut first, mut result) = (Some((child, step)), None);
+    let read = participant.run(|tx| {
+        // Once it was aborted it only ends.
+        let Some((child, step)) = first.take() else { return Ok(()) };
+        accounts.iter().try_for_each(|account| tx.read_for_update(*account).map(drop))?;
+        result = Some(step(&child));
+        Ok(())
+    });
+    read.expect("its locks are those of a live process");
+    result.expect("nobody else wants an account")
+}
+
+/// Kills a participant at the steps of a commit for which it takes locks away from another one, which has more commits.
+fn conflicts(participants: usize) -> Option<Vec<Result<bool, RunError>>> {
+    let machine = machine();
+    let make = || {
+        let tm = small(&machine, Form::Shared).participants(participants).manager(Manager::Wholly).create();
+        let tm = tm.expect("memory");
+        let (accounts, mut participant) = (open_accounts(&tm), application(&tm, 1));
+        for _ in 0..4 {
+            participant.run(|tx| tx.read(accounts[0])).expect("nobody dies");
+        }
+        let child = child(&tm, transfer)?;
+        Some((tm, accounts, participant, child))
+    };
+    let (tm, accounts, mut participant, child) = make()?;
+    let steps = opposed(&mut participant, &accounts, child, |child| steps_that_matter(&tm, child, or_all((2, 2))));
+    assert_eq!(participant.counts().aborts(), 1, "the child has won");
+    let after = |&steps: &u64| {
+        let (_tm, accounts, mut participant, child) = make().expect("there was one before");
+        opposed(&mut participant, &accounts, child, |child| child.take_steps(steps));
+        has_happened(&mut participant, &accounts)
+    };
+    Some(steps.iter().map(after).collect())
 }
 
 /// Kills a participant at the steps of its commit; what the others found after each.
@@ -148,7 +180,7 @@ fn commits(form: Form, choose: impl for<'a> Fn(Builder<'a>) -> Builder<'a>) -> O
     let (tm, _) = make();
     let steps = beside_servers(&tm, &servers(&tm), || {
         let _another = application(&tm, 1);
-        Some(steps_that_matter(&tm, &child(&tm, transfer)?))
+        Some(steps_that_matter(&tm, &child(&tm, transfer)?, shares(form)))
     })?;
     let after = |&steps: &u64| {
         let (tm, accounts) = make();
@@ -174,6 +206,18 @@ fn a_commit_in_shared_memory_happens_at_one_step() {
     };
     let found: Vec<bool> = found.into_iter().map(|found| found.expect("nothing is lost")).collect();
     assert!(found.is_sorted() && !found[0] && found[found.len() - 1], "{found:?}");
+}
+
+/// Conflicts are decided with the lock of a bucket, of one word for each variable's locks and of several.
+#[test]
+fn a_commit_that_takes_locks_away_happens_at_one_step() {
+    for participants in [4, 70] {
+        let Some(found) = conflicts(participants) else {
+            return not_traced("a kill at every step of a conflict");
+        };
+        let found: Vec<bool> = found.into_iter().map(|found| found.expect("nothing is lost")).collect();
+        assert!(found.is_sorted() && !found[0] && found[found.len() - 1], "of {participants}: {found:?}");
+    }
 }
 
 #[test]
@@ -215,7 +259,7 @@ fn one_that_is_killed_while_it_joins_keeps_nobody() {
     let Some(joining) = child(&tm, joins) else {
         return not_traced("a kill at every step of a participant that joins");
     };
-    for steps in steps_that_matter(&tm, &joining) {
+    for steps in steps_that_matter(&tm, &joining, shares(tm.form())) {
         let tm = make();
         let accounts = open_accounts(&tm);
         beside_servers(&tm, &[0, 2], || {
@@ -258,7 +302,7 @@ fn one_that_is_killed_while_it_settles_a_death_keeps_nobody() {
         Some((tm, accounts))
     };
     let Some((tm, _)) = make() else { return not_traced("a kill at every step of one that settles a death") };
-    let steps = steps_that_matter(&tm, &child(&tm, settles).expect("there was one before"));
+    let steps = steps_that_matter(&tm, &child(&tm, settles).expect("there was one before"), shares(tm.form()));
     for steps in steps {
         let (tm, accounts) = make().expect("there was one before");
         let child = child(&tm, settles).expect("there was one before");

@@ -7,7 +7,7 @@ use std::thread;
 use corecast_tm::structures::{Bank, HashTable, Queue, Search, SkipListMap, SortedList};
 use corecast_tm::{Abort, Form, Manager, Participant, Role, Tm, Tx};
 
-use super::{FORMS, builder, machine};
+use super::{FORMS, builder, kinds, machine};
 
 /// Calls `work` in three applications, or four of the shared form, with a random number generator each.
 fn with_all<R: Send>(tm: &Tm, work: impl Fn(&mut Participant, &mut fastrand::Rng) -> R + Sync) -> Vec<R> {
@@ -44,12 +44,12 @@ fn churn(
 
 /// The keys that must be there, from what all have done.
 #[track_caller]
-fn left(balances: Vec<Balance>) -> Vec<u64> {
+fn left(balances: Vec<Balance>, name: &str) -> Vec<u64> {
     let mut sum = Balance::new();
     for (key, count) in balances.into_iter().flatten() {
         *sum.entry(key).or_default() += count;
     }
-    assert!(sum.values().all(|count| (0..=1).contains(count)), "twice there, or twice taken: {sum:?}");
+    assert!(sum.values().all(|count| (0..=1).contains(count)), "{name}: twice there, or twice taken: {sum:?}");
     sum.into_iter().filter(|(_, count)| *count == 1).map(|(key, _)| key).collect()
 }
 
@@ -114,7 +114,8 @@ fn lists_keep_what_was_added_and_not_taken() {
                 churn(participant, random, insert, |tx, key| Ok(list.remove(tx, key)?.is_some()))
             });
             let found = keys_in(&tm, &list);
-            assert_eq!(found, left(balances), "{form} {search:?}");
+            let name = format!("{form} {search:?}");
+            assert_eq!(found, left(balances, &name), "{name}");
         }
     }
 }
@@ -132,32 +133,37 @@ fn keys_in(tm: &Tm, list: &SortedList) -> Vec<u64> {
     found
 }
 
+/// A table of this search and a map, whose keys are the same.
+fn tables_and_maps(tm: &Tm, search: Search) -> Vec<Balance> {
+    let (table, map) = (HashTable::new(tm, 8, search).expect("room"), SkipListMap::new(tm).expect("room"));
+    with_all(tm, |participant, random| {
+        let insert = |tx: &mut Tx<'_>, key| {
+            let is_new = table.insert(tx, key, key)?;
+            assert_eq!(is_new, map.get(tx, key)?.is_none(), "in one of both only");
+            map.insert(tx, key, key)?;
+            Ok(is_new)
+        };
+        let remove = |tx: &mut Tx<'_>, key| {
+            let was = table.remove(tx, key)?;
+            assert_eq!(map.remove(tx, key)?, was, "in one of both only");
+            Ok(was.is_some())
+        };
+        let balance = churn(participant, random, insert, remove);
+        let both = participant.run(|tx| Ok((table.entries(tx)?, map.range(tx, 0, KEYS as usize)?)));
+        let (mine, ordered) = both.expect("nobody dies");
+        assert_eq!(keys(mine), keys(ordered));
+        balance
+    })
+}
+
 #[test]
 fn tables_and_maps_keep_what_was_added_and_not_taken() {
-    for form in FORMS {
-        let machine = machine();
-        let tm = builder(&machine, form).build().expect("memory");
-        let (table, map) = (HashTable::new(&tm, 8, Search::Plain).expect("room"), SkipListMap::new(&tm).expect("room"));
-        // Each key is in both or in neither.
-        let results = with_all(&tm, |participant, random| {
-            let insert = |tx: &mut Tx<'_>, key| {
-                let is_new = table.insert(tx, key, key)?;
-                assert_eq!(is_new, map.get(tx, key)?.is_none(), "in one of both only");
-                map.insert(tx, key, key)?;
-                Ok(is_new)
-            };
-            let remove = |tx: &mut Tx<'_>, key| {
-                let was = table.remove(tx, key)?;
-                assert_eq!(map.remove(tx, key)?, was, "in one of both only");
-                Ok(was.is_some())
-            };
-            let balance = churn(participant, random, insert, remove);
-            let both = participant.run(|tx| Ok((table.entries(tx)?, map.range(tx, 0, KEYS as usize)?)));
-            let (mine, ordered) = both.expect("nobody dies");
-            assert_eq!(keys(mine), keys(ordered));
-            balance
-        });
-        left(results);
+    let machine = machine();
+    for search in Search::ALL {
+        for (name, builder) in kinds(&machine) {
+            let tm = builder.build().expect("memory");
+            left(tables_and_maps(&tm, search), &format!("{name}, {}", search.name()));
+        }
     }
 }
 
