@@ -6,6 +6,7 @@
 //! at a time, which is what MPI calls serialized.
 
 use std::fmt;
+use std::process;
 use std::sync::Arc;
 use std::thread::{self, ThreadId};
 use std::time::{Duration, Instant};
@@ -54,6 +55,8 @@ pub(crate) struct MpiEngine {
     epoch: u32,
     /// The only thread that may call, if the library was initialised for one.
     only_thread: Option<ThreadId>,
+    /// The process of this end. One that is forked from it has a copy, and must not use the connections of its parent.
+    process: u32,
 }
 
 impl MpiEngine {
@@ -72,6 +75,7 @@ impl MpiEngine {
             has_lost: false,
             epoch: 0,
             only_thread,
+            process: process::id(),
             facts,
             session,
         })
@@ -302,7 +306,7 @@ impl Engine for MpiEngine {
     }
 
     fn close(mut self: Box<Self>, is_clean: bool) {
-        if !self.may_call() {
+        if !self.may_call() || self.process != process::id() {
             // Its buffers and its receive stay with the library, which the program ends, or nobody.
             return;
         }
