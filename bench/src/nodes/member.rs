@@ -64,8 +64,7 @@ fn nested(work: &Work) -> Result<(), Failure> {
 }
 
 fn ranks(work: &Work) -> Result<(), Failure> {
-    let machine = machine::detect().map_err(Failure::refused)?;
-    let rank = Rank::from_env(|members| Group::builder(&machine).members(members).pin(false));
+    let rank = Rank::from_env(machine::detect, |machine, members| Group::builder(machine).members(members).pin(false));
     let mut me = rank.map_err(Failure::refused)?.join().map_err(Failure::refused)?;
     body(&mut me, work)
 }
