@@ -16,9 +16,10 @@ use std::io::{self, Write};
 use std::ptr;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::sync::{Arc, Mutex, Once, PoisonError};
-use std::{process, thread};
 use std::time::{Duration, Instant};
+use std::{process, thread};
 
+use corecast_base::crash_point;
 use corecast_base::sync::{AtomicBool, Ordering};
 
 use crate::abi::Handle;
@@ -81,6 +82,7 @@ impl Session {
             let level = library.thread_level()?;
             return Ok(Some(Arc::new(Self { library, keeper: Mutex::new(None), level, is_guest: true })));
         }
+        crash_point::here("far-opening");
         let Some((level, keeper)) = Keeper::start(&library, deadline)? else { return Ok(None) };
         let needed = library.constants.thread_serialized;
         if level < needed {
