@@ -99,9 +99,8 @@ pub use messages::{
 };
 pub use mpi::{MpiReport, MpiRow, mpi};
 pub use nodes::{
-    MAX_NODE_MEMBERS, MAX_NODES, NodesCheckRow, NodesDeathRow, NodesLine, NodesOp, NodesOptions, NodesPrograms,
-    NodesReport, NodesRow, NodesShape, NodesSkipped, NodesWork, Victim as NodesVictim, nodes, nodes_member,
-    run_on_nodes,
+    HostMembers, MAX_NODES, NodesCheckRow, NodesDeathRow, NodesLine, NodesOp, NodesOptions, NodesPrograms, NodesReport,
+    NodesRow, NodesShape, NodesSkipped, NodesWork, Victim as NodesVictim, nodes, nodes_member, run_on_nodes,
 };
 pub use pair::ump;
 pub use published::PublishedFigure;

@@ -14,6 +14,8 @@ use corecast::rendezvous::SocketDir;
 use rustix::process::{Pid, Signal, kill_process};
 use tempfile::TempDir;
 
+use super::work::HostMembers;
+
 /// The most hosts.
 pub(super) const MAX_HOSTS: usize = 64;
 
@@ -116,9 +118,10 @@ impl Bed {
         (1..=self.hosts).map(name).collect()
     }
 
-    /// The hosts with this number of processes each, as launchers take them.
-    pub(super) fn list(&self, hosts: usize, processes: usize) -> String {
-        (1..=hosts).map(|host| format!("{}:{processes}", name(host))).collect::<Vec<_>>().join(",")
+    /// The hosts with these numbers of processes, as launchers take them.
+    pub(super) fn list(&self, hosts: usize, processes: &HostMembers) -> String {
+        let host = |host: usize| format!("{}:{}", name(host), processes.at(host - 1));
+        (1..=hosts).map(host).collect::<Vec<_>>().join(",")
     }
 
     /// Kills all processes of a host, its daemons included.
@@ -178,8 +181,15 @@ fn kill_all(namespace: &str) {
     }
 }
 
+/// The number of the host that this process runs on, from 0; that of the first one, where it runs on none.
+pub(super) fn own_host() -> usize {
+    let own = fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+    let number = own.trim().strip_prefix('h').and_then(|number| number.parse::<usize>().ok());
+    number.unwrap_or(1).saturating_sub(1)
+}
+
 /// The name of a host; that of the bridge is 0.
-fn name(host: usize) -> String {
+pub(super) fn name(host: usize) -> String {
     if host == 0 { "switch".to_owned() } else { format!("h{host}") }
 }
 

@@ -96,7 +96,12 @@ fn has_every_cell(checks: &[NodesCheckRow]) -> bool {
     libraries.dedup();
     let has = |library: &str, members: usize, shape: NodesShape| {
         let is_it = |row: &&NodesCheckRow| {
-            row.library == library && row.members == members && row.shape == shape && row.hosts >= HOSTS && is_long(row)
+            row.library == library
+                && row.members == members
+                && row.shape == shape
+                && row.hosts >= HOSTS
+                && row.uneven.is_none()
+                && is_long(row)
         };
         checks.iter().any(|row| is_it(&row))
     };
@@ -235,6 +240,7 @@ mod tests {
             library: library.to_owned(),
             hosts: 2,
             members,
+            uneven: None,
             shape,
             operations,
             wrong: wrong.map(str::to_owned),

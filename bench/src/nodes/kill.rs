@@ -18,7 +18,7 @@ use super::bed::Bed;
 use super::death::now_ns;
 use super::launch::{Ended, Launch, NodesPrograms};
 use super::library::Library;
-use super::work::{After, NodesShape, Task, Told, Work};
+use super::work::{After, HostMembers, NodesShape, Task, Told, Work};
 use crate::stats::{Samples, median};
 
 /// A launch that takes longer hangs. It takes a second, and more on a busy machine.
@@ -124,7 +124,7 @@ pub(super) fn kill_many(
         done(outcomes.len());
         let is_survivable = campaign.is_survivable(library);
         let deaths = campaign.deaths_of_launch(is_survivable).min(campaign.runs - outcomes.len());
-        let task = (NodesShape::Nested, campaign.members, Task::Die { deaths });
+        let task = (NodesShape::Nested, HostMembers::even(campaign.members), Task::Die { deaths });
         let launch = Launch::start(bed, library, programs, campaign.hosts, task)?;
         let victims = Victims { bed, campaign, is_survivable, deaths };
         outcomes.extend(victims.kill(launch, options, random)?);

@@ -13,9 +13,9 @@ use corecast_race::options::Options;
 use rustix::process::{Pid, Signal, kill_process_group};
 use tempfile::TempDir;
 
-use super::bed::Bed;
+use super::bed::{self, Bed};
 use super::library::{Layout, Library};
-use super::work::{NodesShape, Task, Work, put};
+use super::work::{HostMembers, NodesShape, Task, Work, put};
 
 const LOOK: Duration = Duration::from_millis(2);
 /// The lines at the end of a launcher's output that are told when it fails.
@@ -58,16 +58,17 @@ impl<'a> Launch<'a> {
         library: &Library,
         programs: &NodesPrograms,
         hosts: usize,
-        (shape, members, task): (NodesShape, usize, Task),
+        (shape, members, task): (NodesShape, HostMembers, Task),
     ) -> Result<Self, Failure> {
         let folder = tempfile::Builder::new().prefix("corecast-launch-").tempdir();
         let folder = folder.map_err(Failure::while_doing("make a temporary folder"))?;
         let is_tolerant = matches!(task, Task::Die { .. });
+        let processes = shape.processes(&members);
         let work = Work { shape, members, task, folder: folder.path().to_owned() };
         put(&work.path(), &work)?;
         let is_dealt = shape == NodesShape::DealtRanks;
-        let layout = Layout { hosts, processes: shape.processes(members), is_dealt, is_tolerant };
-        let mut command = library.command(bed, layout, &programs.of(&work));
+        let layout = Layout { hosts, processes, is_dealt, is_tolerant };
+        let mut command = library.command(bed, layout, &programs.of(&work, hosts));
         let log = File::create(folder.path().join("log")).map_err(Failure::while_doing("make a log"))?;
         let errors = log.try_clone().map_err(Failure::while_doing("make a log"))?;
         command.stdin(Stdio::null()).stdout(log).stderr(errors).process_group(0);
@@ -120,15 +121,17 @@ impl<'a> Launch<'a> {
 
 impl NodesPrograms {
     /// The words of one MPI process.
-    fn of(&self, work: &Work) -> Vec<String> {
+    fn of(&self, work: &Work, hosts: usize) -> Vec<String> {
         let text = |path: &PathBuf| path.display().to_string();
         let mut words = Vec::new();
         if work.shape == NodesShape::Nested {
+            // All hosts run the same words, and a shell there knows which number of members is the host's.
+            let number = |host: usize| format!("{}) n={};;", bed::name(host + 1), work.members.at(host));
+            let numbers: String = (0..hosts).map(number).collect();
+            let line =
+                format!("case $(hostname) in {numbers} esac; exec \"$0\" run --no-pin --room 256Mi -n $n -- \"$@\"");
             // Each death takes memory of the group, and half of the room that is left.
-            let nested =
-                ["run", "--no-pin", "--room", "256Mi", "-n", &work.members.to_string(), "--"].map(str::to_owned);
-            words.push(text(&self.corecast));
-            words.extend(nested);
+            words.extend(["sh".to_owned(), "-c".to_owned(), line, text(&self.corecast)]);
         }
         words.push(text(&self.member));
         words.extend(self.words.iter().cloned());

@@ -6,6 +6,7 @@ use std::process::{Command, Stdio};
 use corecast::mpi::SURVIVAL_FLAGS;
 
 use super::bed::Bed;
+use super::work::HostMembers;
 
 /// The families of launchers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,11 +82,11 @@ fn at(home: &Path) -> Result<Library, String> {
 }
 
 /// A launch of one program on some hosts.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Layout {
     pub(super) hosts: usize,
-    /// MPI processes on each.
-    pub(super) processes: usize,
+    /// MPI processes on them.
+    pub(super) processes: HostMembers,
     /// True if ranks that follow each other are on different hosts.
     pub(super) is_dealt: bool,
     /// True if deaths are to be survived, where the library is able to.
@@ -109,7 +110,7 @@ impl Library {
     /// The launcher, with all that comes before the program.
     pub(super) fn words(&self, bed: &Bed, layout: Layout) -> Vec<String> {
         let Layout { hosts, processes, is_dealt, is_tolerant } = layout;
-        let (agent, list) = (bed.agent().display().to_string(), bed.list(hosts, processes));
+        let (agent, list) = (bed.agent().display().to_string(), bed.list(hosts, &processes));
         let dealt = match self.kind {
             _ if !is_dealt => "",
             Kind::OpenMpi4 | Kind::OpenMpi5 => "--map-by node",
@@ -128,7 +129,8 @@ impl Library {
             Kind::Hydra => format!("-launcher ssh -launcher-exec {agent} -hosts {list}"),
         };
         let launcher = self.launcher.display();
-        let words = format!("{launcher} {options} {dealt} -n {}", hosts * processes);
+        let words =
+            format!("{launcher} {options} {dealt} -n {}", (0..hosts).map(|host| processes.at(host)).sum::<usize>());
         words.split_whitespace().map(str::to_owned).collect()
     }
 

@@ -10,6 +10,7 @@ use corecast_race::failure::Failure;
 
 use super::bed::Bed;
 use super::library::{self, Layout};
+use super::work::HostMembers;
 
 /// The variable with the names of the hosts, between commas.
 const HOSTS: &str = "CORECAST_HOSTS";
@@ -50,7 +51,8 @@ pub fn run_on_nodes(settings: &NodesLine, cancel: &Cancel) -> Result<ExitStatus,
     let bed = Bed::make(settings.hosts).map_err(Failure::refused)?;
     let mut command = bed.at_switch(&settings.line);
     if let Some(library) = library {
-        let layout = Layout { hosts: settings.hosts, processes: 1, is_dealt: false, is_tolerant: library.survives() };
+        let processes = HostMembers::even(1);
+        let layout = Layout { hosts: settings.hosts, processes, is_dealt: false, is_tolerant: library.survives() };
         command.env(LAUNCHER, library.words(&bed, layout).join(" "));
         library.set_variables(&mut command);
     }

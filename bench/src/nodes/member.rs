@@ -11,6 +11,7 @@ use corecast::mpi::{Cluster, Rank};
 use corecast::processes::Invitation;
 use corecast_race::failure::Failure;
 
+use super::bed::own_host;
 use super::conformance::check;
 use super::death::die;
 use super::flat::Flat;
@@ -49,7 +50,8 @@ fn threads(work: &Work) -> Result<(), Failure> {
     let cluster = Cluster::from_env().map_err(Failure::refused)?;
     let machine = machine::detect().map_err(Failure::refused)?;
     // All hosts share this machine, so a member has no CPU of its own.
-    let group = Group::builder(&machine).members(work.members).pin(false).over(cluster).build();
+    let members = work.members.at(own_host());
+    let group = Group::builder(&machine).members(members).pin(false).over(cluster).build();
     let group = group.map_err(Failure::refused)?;
     let outcomes = group.run(|me| body(me, work)).map_err(Failure::refused)?;
     outcomes.into_iter().collect()
@@ -64,8 +66,7 @@ fn nested(work: &Work) -> Result<(), Failure> {
 }
 
 fn ranks(work: &Work) -> Result<(), Failure> {
-    let machine = machine::detect().map_err(Failure::refused)?;
-    let rank = Rank::from_env(|members| Group::builder(&machine).members(members).pin(false));
+    let rank = Rank::from_env(machine::detect, |machine, members| Group::builder(machine).members(members).pin(false));
     let mut me = rank.map_err(Failure::refused)?.join().map_err(Failure::refused)?;
     body(&mut me, work)
 }

@@ -41,10 +41,10 @@ pub use self::launch::NodesPrograms;
 pub use self::line::{NodesLine, run_on_nodes};
 pub use self::member::nodes_member;
 pub use self::report::{NodesCheckRow, NodesReport, NodesRow, NodesSkipped};
-pub use self::work::{NodesOp, NodesShape};
+pub use self::work::{HostMembers, NodesOp, NodesShape};
 
 /// The most members on a host.
-pub const MAX_NODE_MEMBERS: usize = 256;
+const MAX_NODE_MEMBERS: usize = 256;
 /// The most hosts.
 pub const MAX_NODES: usize = MAX_HOSTS;
 
@@ -53,8 +53,8 @@ pub const MAX_NODES: usize = MAX_HOSTS;
 pub struct NodesOptions {
     /// The number of hosts.
     pub hosts: usize,
-    /// The numbers of members on each host.
-    pub members: Vec<usize>,
+    /// The numbers of members on each host, for a cell each.
+    pub members: Vec<HostMembers>,
     /// Folders of further libraries, each with `bin/mpiexec` and `lib`.
     pub homes: Vec<PathBuf>,
     /// The libraries to take, by name; all if there are none.
@@ -111,9 +111,16 @@ pub fn nodes(
     options: &Options,
     progress: &mut dyn Progress,
 ) -> Result<NodesReport, BenchError> {
-    let participants = settings.hosts * settings.members.iter().max().copied().unwrap_or(1);
+    let participants = settings.hosts * settings.members.iter().map(HostMembers::most).max().unwrap_or(1);
     if participants > MAX_MEMBERS {
         return Err(BenchError::Participants { participants, most: MAX_MEMBERS });
+    }
+    let can_be_uneven = matches!(settings.work, NodesWork::Check(_));
+    let fits = |members: &HostMembers| members.fits(settings.hosts) && (can_be_uneven || members.is_even());
+    if let Some(members) = settings.members.iter().find(|members| !fits(members)) {
+        let words =
+            format!("{members} members are for as many hosts as there are numbers, and for checked operations only");
+        return Err(BenchError::Failed(Failure::refused(words)));
     }
     let (mut libraries, missing) = library::find(&settings.homes);
     check_names(&settings.libraries, &libraries, &missing)?;
@@ -155,16 +162,16 @@ impl Run<'_> {
     fn all(&mut self, libraries: &[Library], progress: &mut dyn Progress) -> Result<(), BenchError> {
         let members = self.settings.members.clone();
         for (place, library) in libraries.iter().enumerate() {
-            for (at, &members) in members.iter().enumerate() {
+            for (at, members) in members.iter().enumerate() {
                 let cells = (libraries.len() * self.settings.members.len()) as f64;
                 let share = (place * self.settings.members.len() + at) as f64 / cells;
                 let what = format!("{}, {} hosts with {members} members", library.name, self.settings.hosts);
                 let mut step =
                     |part: f64, words: &str| progress.step(share + part / cells, &format!("{what}: {words}"));
                 match self.settings.work {
-                    NodesWork::Race => self.race(library, members, &mut step)?,
+                    NodesWork::Race => self.race(library, members.most(), &mut step)?,
                     NodesWork::Check(rounds) => self.check(library, members, rounds, &mut step)?,
-                    NodesWork::Kill(victim) => self.kill(library, members, victim, &mut step)?,
+                    NodesWork::Kill(victim) => self.kill(library, members.most(), victim, &mut step)?,
                 }
             }
         }
@@ -175,12 +182,12 @@ impl Run<'_> {
     fn outcome(
         &mut self,
         library: &Library,
-        members: usize,
+        members: &HostMembers,
         shape: NodesShape,
         task: Task,
         limit: Duration,
     ) -> Result<Result<Vec<f64>, Trouble>, BenchError> {
-        let work = (shape, members, task);
+        let work = (shape, members.clone(), task);
         let launch = Launch::start(&self.bed, library, &self.settings.programs, self.settings.hosts, work)?;
         let (work, _folder, ended) = launch.finish(limit, self.options)?;
         let outcome: Option<Vec<f64>> = work.told("outcome");
@@ -198,11 +205,12 @@ impl Run<'_> {
     fn check(
         &mut self,
         library: &Library,
-        members: usize,
+        members: &HostMembers,
         rounds: u64,
         step: &mut dyn FnMut(f64, &str),
     ) -> Result<(), BenchError> {
-        let shapes = NodesShape::checked(members);
+        // Launchers deal ranks in turns only to hosts with as many.
+        let shapes = if members.is_even() { NodesShape::checked(members.most()) } else { NodesShape::checked(1) };
         for (place, &shape) in shapes.iter().enumerate() {
             step(place as f64 / shapes.len() as f64, "random operations");
             let task = Task::Check { rounds, seed: self.random.u64(..1 << 53) };
@@ -212,7 +220,8 @@ impl Run<'_> {
             self.report.checks.push(NodesCheckRow {
                 library: library.name.clone(),
                 hosts: self.settings.hosts,
-                members,
+                members: members.most(),
+                uneven: (!members.is_even()).then(|| members.to_string()),
                 shape,
                 operations: rounds,
                 wrong: trouble.filter(|_| !is_late).map(|trouble| trouble.words),

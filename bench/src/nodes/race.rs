@@ -5,7 +5,7 @@ use std::time::Duration;
 use corecast_race::error::BenchError;
 
 use super::library::Library;
-use super::work::{Case, NodesOp, NodesShape, Task};
+use super::work::{Case, HostMembers, NodesOp, NodesShape, Task};
 use super::{NodesRow, NodesSkipped, Run, Trouble};
 use crate::stats::{Samples, median};
 
@@ -114,6 +114,6 @@ impl Run<'_> {
     ) -> Result<Result<Vec<f64>, Trouble>, BenchError> {
         let budget_ms = if self.options.quick { 60 } else { 200 };
         let task = Task::Time { cases: cases.to_vec(), budget_ms };
-        self.outcome(library, members, shape, task, LIMIT)
+        self.outcome(library, &HostMembers::even(members), shape, task, LIMIT)
     }
 }

@@ -103,8 +103,10 @@ pub struct NodesCheckRow {
     pub library: String,
     /// Hosts.
     pub hosts: usize,
-    /// Members on each host.
+    /// Members on each host; on the one with the most, where hosts have different numbers.
     pub members: usize,
+    /// The numbers of members, host by host, as in `1+3`; `null` where all hosts have the same.
+    pub uneven: Option<String>,
     /// How members are processes and threads.
     pub shape: NodesShape,
     /// Operations.

@@ -1,11 +1,64 @@
 //! The work of the processes of a launch, in a file that all of them read, and the files in which they tell the outcome.
 
+use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::str::FromStr;
 
 use corecast_race::failure::Failure;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+
+use super::MAX_NODE_MEMBERS;
+
+/// The numbers of members of the hosts: one that all hosts have, or one for each, as in `1+3`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HostMembers(Vec<usize>);
+
+impl HostMembers {
+    /// This number on each host.
+    #[must_use]
+    pub fn even(members: usize) -> Self {
+        Self(vec![members])
+    }
+
+    /// The number on a host, from 0.
+    pub(super) fn at(&self, host: usize) -> usize {
+        self.0[host % self.0.len()]
+    }
+
+    /// The greatest number on a host.
+    pub(super) fn most(&self) -> usize {
+        self.0.iter().copied().max().unwrap_or(1)
+    }
+
+    /// True if each of this many hosts has a number.
+    pub(super) fn fits(&self, hosts: usize) -> bool {
+        self.is_even() || self.0.len() == hosts
+    }
+
+    pub(super) fn is_even(&self) -> bool {
+        self.0.len() == 1
+    }
+}
+
+impl FromStr for HostMembers {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let number = |part: &str| part.parse().ok().filter(|count| (1..=MAX_NODE_MEMBERS).contains(count));
+        let numbers: Option<Vec<usize>> = text.split('+').map(number).collect();
+        let expected =
+            || format!("expected numbers of members from 1 to {MAX_NODE_MEMBERS}, such as 4, or 1+3 for two hosts");
+        numbers.map(Self).ok_or_else(expected)
+    }
+}
+
+impl fmt::Display for HostMembers {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0.iter().map(usize::to_string).collect::<Vec<_>>().join("+"))
+    }
+}
 
 /// How members become processes and threads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -30,11 +83,11 @@ impl NodesShape {
         if members == 1 { &shapes[..3] } else { shapes }
     }
 
-    /// MPI processes on each host.
-    pub(super) fn processes(self, members: usize) -> usize {
+    /// MPI processes on the hosts.
+    pub(super) fn processes(self, members: &HostMembers) -> HostMembers {
         match self {
-            Self::Threads | Self::Nested => 1,
-            Self::Ranks | Self::DealtRanks | Self::Plain => members,
+            Self::Threads | Self::Nested => HostMembers::even(1),
+            Self::Ranks | Self::DealtRanks | Self::Plain => members.clone(),
         }
     }
 }
@@ -86,8 +139,8 @@ pub(super) enum Task {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Work {
     pub(super) shape: NodesShape,
-    /// Members on each host.
-    pub(super) members: usize,
+    /// Members on the hosts.
+    pub(super) members: HostMembers,
     pub(super) task: Task,
     /// The folder of outcomes.
     pub(super) folder: PathBuf,
@@ -151,4 +204,24 @@ pub(super) fn put(path: &Path, value: &impl Serialize) -> Result<(), Failure> {
     let fresh = path.with_extension("new");
     fs::write(&fresh, text).map_err(Failure::while_doing("write an outcome"))?;
     fs::rename(&fresh, path).map_err(Failure::while_doing("write an outcome"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_of_members_are_for_all_hosts_or_for_each() {
+        let even: HostMembers = "4".parse().expect("a number");
+        assert_eq!(
+            (even.at(0), even.at(7), even.most(), even.fits(8), even.to_string()),
+            (4, 4, 4, true, "4".to_owned())
+        );
+        let uneven: HostMembers = "1+3".parse().expect("two numbers");
+        assert_eq!((uneven.at(0), uneven.at(1), uneven.most(), uneven.to_string()), (1, 3, 3, "1+3".to_owned()));
+        assert!(uneven.fits(2) && !uneven.fits(3) && !uneven.is_even());
+        for wrong in ["", "0", "1+", "+1", "1+0", "1000", "two"] {
+            assert!(wrong.parse::<HostMembers>().is_err(), "{wrong}");
+        }
+    }
 }

@@ -7,6 +7,7 @@
 //! - [`cgroup`]: the limits of the container;
 //! - [`Place`]: a value in memory that several threads or processes share; [`Arena`]: memory that all of them lay out in
 //!   the same way;
+//! - [`OnceWords`]: some words of shared memory that one writer writes once;
 //! - [`Plain`]: values that any bytes make;
 //! - [`crash_point`]: places at which tests let a process die;
 //! - [`prefetch_for_write`]: a hint that a line will be written;
@@ -49,6 +50,7 @@ pub mod crash_point;
 mod huge_pages;
 #[cfg(not(loom))]
 mod liveness;
+mod once_words;
 pub mod place;
 mod plain;
 mod prefetch;
@@ -67,6 +69,7 @@ pub use cache_line::{CacheLine, LINE_BYTES};
 pub use clock::Clock;
 pub use cpu::{CpuId, CpuSet, CpuSetError, MAX_CPU_ID};
 pub use huge_pages::prefer_huge_pages;
+pub use once_words::OnceWords;
 pub use place::{Place, PlaceSlice, Shareable};
 pub use plain::{Plain, bytes_of, bytes_of_mut, zeroed};
 pub use prefetch::prefetch_for_write;

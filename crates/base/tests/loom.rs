@@ -4,9 +4,9 @@
 
 use std::time::Duration;
 
-use corecast_base::sync::{Arc, AtomicU32, EventCount, Fences, Ordering};
+use corecast_base::sync::{Arc, AtomicU32, AtomicU64, EventCount, Fences, Ordering};
 use corecast_base::wait::{CpuSharing, Parker, Parkers, Wait, Waiter, WakeCell, WakeWord};
-use corecast_base::{CacheLine, Place as Memory, PlaceSlice};
+use corecast_base::{CacheLine, OnceWords, Place as Memory, PlaceSlice};
 use loom::thread;
 
 struct Place {
@@ -152,5 +152,24 @@ fn a_thread_that_waits_on_two_words_misses_neither() {
             }
         }
         publishers.into_iter().for_each(|publisher| publisher.join().expect("a publisher ends"));
+    });
+}
+
+/// Words that are there are whole, and what the writer did before is seen.
+#[test]
+fn words_that_are_written_once_are_read_whole() {
+    loom::model(|| {
+        let memory = Arc::new((0..OnceWords::<2>::LEN).map(|_| AtomicU64::new(0)).collect::<Vec<_>>());
+        let before = Arc::new(AtomicU32::new(0));
+        let (theirs, theirs_before) = (Arc::clone(&memory), Arc::clone(&before));
+        let writer = thread::spawn(move || {
+            theirs_before.store(1, Ordering::Relaxed);
+            OnceWords::<2>::within(&theirs).write([7, 8]);
+        });
+        if let Some(words) = OnceWords::<2>::within(&memory).read() {
+            assert_eq!((words, before.load(Ordering::Relaxed)), ([7, 8], 1));
+        }
+        writer.join().expect("the writer ends");
+        assert_eq!(OnceWords::<2>::within(&memory).read(), Some([7, 8]));
     });
 }

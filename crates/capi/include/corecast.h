@@ -619,7 +619,8 @@ typedef struct {
   uint32_t members;
   // A corecast_wait: how members wait that do not lead their node.
   uint32_t wait;
-  // The most time in nanoseconds to wait for the other nodes, and members of this one. 0: 60 s.
+  // The most time in nanoseconds to wait for the other nodes, and members of this one. 0: as long as the environment says
+  // (CORECAST_MPI_TIMEOUT), else 60 s.
   uint64_t timeout_ns;
 } corecast_cluster_config;
 
@@ -1492,7 +1493,8 @@ corecast_status corecast_member_shrink(corecast_member *member,
                                        corecast_shrunk *shrunk);
 
 // The same, waiting for at most `timeout_ns` nanoseconds. After CORECAST_TIMEOUT, whose message names the members that
-// have neither called nor left, the others go on waiting for this member, which may call it again, or leave.
+// have neither called nor left, the others go on waiting for this member, which may call it again, or leave. In a group over
+// several machines late members of other nodes are CORECAST_SYSTEM, and the process has to end: the others wait for that.
 corecast_status corecast_member_shrink_timeout_ns(corecast_member *member,
                                                   uint64_t timeout_ns,
                                                   uint32_t *gone,

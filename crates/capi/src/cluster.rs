@@ -29,7 +29,8 @@ pub struct ClusterConfig {
     pub members: u32,
     /// A corecast_wait: how members wait that do not lead their node.
     pub wait: u32,
-    /// The most time in nanoseconds to wait for the other nodes, and members of this one. 0: 60 s.
+    /// The most time in nanoseconds to wait for the other nodes, and members of this one. 0: as long as the environment says
+    /// (CORECAST_MPI_TIMEOUT), else 60 s.
     pub timeout_ns: u64,
 }
 
@@ -43,9 +44,6 @@ struct Wanted {
     /// `None` for the usual one, which the environment may set for MPI.
     timeout: Option<Duration>,
 }
-
-/// The usual time to wait for other nodes and members.
-const TIMEOUT: Duration = Duration::from_secs(60);
 
 impl ClusterConfig {
     fn check(self) -> Result<Wanted, Failure> {
@@ -68,20 +66,19 @@ enum Part {
     /// The members are threads.
     Threads(FarGroup),
     /// It is a member, and has joined, or will.
-    Process(Option<(Invitation, Mpi, Duration)>),
+    Process(Option<(Invitation, Mpi)>),
 }
 
 impl Cluster {
     fn open(wanted: &Wanted) -> Result<Self, Failure> {
         let mpi = wanted.timeout.map_or_else(Mpi::from_env, Mpi::from_env_timeout)?;
-        let timeout = wanted.timeout.unwrap_or(TIMEOUT);
         let part = match Invitation::from_env()? {
-            Some(invitation) => Part::Process(Some((invitation, mpi, timeout))),
+            Some(invitation) => Part::Process(Some((invitation, mpi))),
             None => {
                 let machine = detect()?;
                 let builder = Group::builder(&machine).wait(wanted.wait);
                 let builder = if wanted.members > 0 { builder.members(wanted.members) } else { builder };
-                Part::Threads(builder.over(mpi).timeout(timeout).build()?)
+                Part::Threads(builder.over(mpi).build()?)
             }
         };
         Ok(Self { part: Mutex::new(part) })
@@ -93,8 +90,8 @@ impl Cluster {
             Part::Threads(group) => Ok(Member::far(group.join(rank as usize)?)),
             Part::Process(process) => {
                 let joined = || Failure::new(Status::Taken, "this process has joined");
-                let (invitation, mpi, timeout) = process.take().ok_or_else(joined)?;
-                Ok(Member::far(invitation.over(mpi).timeout(timeout).join()?))
+                let (invitation, mpi) = process.take().ok_or_else(joined)?;
+                Ok(Member::far(invitation.over(mpi).join()?))
             }
         }
     }

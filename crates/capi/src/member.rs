@@ -12,7 +12,7 @@ use crate::argument::elements_mut;
 use crate::cluster_place::ClusterPlace;
 use crate::error::Failure;
 use crate::home::Home;
-use crate::number::{ForNumbers, for_numbers};
+use crate::number::{ForNumbers, KnownOperation, for_numbers};
 use crate::status::Status;
 
 /// One participant of a group. One thread at a time uses it.
@@ -137,6 +137,8 @@ struct Reduction<'a> {
     member: &'a mut Member,
     numbers: *mut c_void,
     root: Option<usize>,
+    /// A corecast_op.
+    op: u32,
 }
 
 impl ForNumbers for Reduction<'_> {
@@ -148,8 +150,10 @@ impl ForNumbers for Reduction<'_> {
         match (&self.member.far, self.root) {
             (None, Some(root)) => self.member.operate(|place| place.reduce_slice(root, numbers, combine)),
             (None, None) => self.member.operate(|place| place.allreduce_slice(numbers, combine)),
-            (Some(_), root) => self.member.operate_far(|place| match root {
-                Some(root) => place.reduce_slice(root, numbers, combine),
+            (Some(_), Some(root)) => self.member.operate_far(|place| place.reduce_slice(root, numbers, combine)),
+            (Some(_), None) => self.member.operate_far(|place| match KnownOperation::of(self.op, combine) {
+                // The library between the machines can do it as well.
+                Some(known) => place.allreduce_slice_with(numbers, known),
                 None => place.allreduce_slice(numbers, combine),
             }),
         }
@@ -210,11 +214,11 @@ c_functions! {
         number: u32,
         op: u32
     ) {
-        for_numbers(number, op, count, Reduction { member, numbers, root: Some(root as usize) })?
+        for_numbers(number, op, count, Reduction { member, numbers, root: Some(root as usize), op })?
     }
 
     /// The same with the results in all members' `numbers`, the same bits in each.
     unsafe fn corecast_member_allreduce(member: &mut Member, numbers: *mut c_void, count: usize, number: u32, op: u32) {
-        for_numbers(number, op, count, Reduction { member, numbers, root: None })?
+        for_numbers(number, op, count, Reduction { member, numbers, root: None, op })?
     }
 }

@@ -1,6 +1,7 @@
 //! The numbers that members combine, and the operations.
 
 use corecast::collective::Plain;
+use corecast::collective::nodes::{PredefinedOp, ValueKind};
 use corecast::collective::op::{And, Max, MaxLoc, Min, MinLoc, Op as Operation, Or, Prod, Sum, Xor};
 
 use crate::argument::choice;
@@ -48,6 +49,36 @@ pub enum Op {
     MinLoc = 7,
     /// The same with the greatest number, and the least place.
     MaxLoc = 8,
+}
+
+/// An operation on integers, as the libraries between machines know it. Any order of it gives the same bits.
+pub(crate) struct KnownOperation<T> {
+    op: PredefinedOp,
+    combine: fn(T, T) -> T,
+}
+
+impl<T: 'static> KnownOperation<T> {
+    /// The one that `combine` does, as an argument of a call names it; `None` if it is not on integers.
+    pub(crate) fn of(op: u32, combine: fn(T, T) -> T) -> Option<Self> {
+        use PredefinedOp::{And, Max, Min, Or, Prod, Sum, Xor};
+        // In the order of `Op`.
+        let op = [Sum, Prod, Min, Max, And, Or, Xor].get(op as usize).copied()?;
+        ValueKind::of::<T>().is_some_and(ValueKind::is_exact).then_some(Self { op, combine })
+    }
+}
+
+impl<T> Operation<T> for KnownOperation<T> {
+    const COMMUTATIVE: bool = true;
+    const IDEMPOTENT: bool = false;
+    const EXACT: bool = true;
+
+    fn combine(&self, left: T, right: T) -> T {
+        (self.combine)(left, right)
+    }
+
+    fn predefined(&self) -> Option<PredefinedOp> {
+        Some(self.op)
+    }
 }
 
 /// An action on numbers whose type is known at run time.
@@ -118,3 +149,22 @@ macro_rules! numbers {
 
 numbers!("integers": i32 i64 u32 u64, [of(Sum), of(Prod), of(Min), of(Max), of(And), of(Or), of(Xor)]);
 numbers!("floating-point numbers": f32 f64, [of(Sum), of(Prod), of(Min), of(Max)]);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn libraries_between_machines_know_operations_on_integers_by_their_names() {
+        let ops = [Op::Sum, Op::Prod, Op::Min, Op::Max, Op::And, Op::Or, Op::Xor, Op::MinLoc, Op::MaxLoc];
+        for op in ops {
+            let combine = u64::combination(op as u32).unwrap_or(|left, _| left);
+            let known = KnownOperation::of(op as u32, combine);
+            let name = known.map(|known| format!("{:?}", known.predefined().expect("it has a name")));
+            let is_of_pairs = matches!(op, Op::MinLoc | Op::MaxLoc);
+            assert_eq!(name, (!is_of_pairs).then(|| format!("{op:?}")));
+        }
+        assert!(KnownOperation::<f64>::of(Op::Sum as u32, |left, _| left).is_none(), "the order changes the bits");
+        assert!(KnownOperation::<[u64; 2]>::of(Op::Min as u32, |left, _| left).is_none());
+    }
+}

@@ -72,7 +72,8 @@ c_functions! {
     }
 
     /// The same, waiting for at most `timeout_ns` nanoseconds. After CORECAST_TIMEOUT, whose message names the members that
-    /// have neither called nor left, the others go on waiting for this member, which may call it again, or leave.
+    /// have neither called nor left, the others go on waiting for this member, which may call it again, or leave. In a group over
+    /// several machines late members of other nodes are CORECAST_SYSTEM, and the process has to end: the others wait for that.
     unsafe fn corecast_member_shrink_timeout_ns(
         member: &mut Member,
         timeout_ns: Duration,

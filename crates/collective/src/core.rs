@@ -165,6 +165,12 @@ impl Core {
         self.table.report(rank, loss)
     }
 
+    /// Notes that the current operation has failed: whatever may still come must not complete it.
+    #[cold]
+    pub(crate) fn end_operation(&mut self) {
+        self.has_failed = true;
+    }
+
     /// Marks this member as having come to its part. It counts as an operation of the group for which no member waits.
     pub(crate) fn come(&mut self) {
         self.enter(Call::of(CallKind::Split));

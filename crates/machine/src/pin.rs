@@ -125,6 +125,20 @@ pub fn pin(cpu: CpuId) -> Result<Pinned, PinError> {
     Ok(Pinned { before, _stays_here: PhantomData })
 }
 
+/// Lets the calling thread run on these CPUs, for good, and on no others; those that are beyond what its container or job allows
+/// are left out. [`affinity`] tells which are left.
+///
+/// # Errors
+///
+/// A [`PinError`] if none of them is allowed; the affinity of the thread is then unchanged.
+pub fn spread(cpus: &CpuSet) -> Result<(), PinError> {
+    let first = cpus.iter().next().unwrap_or(CpuId::new(0));
+    let mut wanted = Mask::new();
+    let known = cpus.iter().map(|cpu| cpu.get() as usize).filter(|&cpu| cpu < Mask::MAX_CPU);
+    known.for_each(|cpu| wanted.set(cpu));
+    thread::sched_setaffinity(None, &wanted).map_err(|errno| refusal(first, errno))
+}
+
 fn mask() -> Result<Mask, PinError> {
     mask_of(None)
 }
@@ -175,6 +189,22 @@ mod tests {
             std::thread::spawn(affinity).join().expect("no panic")
         });
         assert_eq!(child.join().expect("no panic").expect("own mask").as_slice(), [cpu]);
+    }
+
+    #[test]
+    fn a_thread_on_one_cpu_may_be_spread_again() {
+        let allowed = affinity().expect("own mask");
+        let spread_again = std::thread::spawn({
+            let allowed = allowed.clone();
+            move || {
+                pin(allowed.as_slice()[0]).expect("an allowed CPU").forever();
+                spread(&allowed).expect("allowed CPUs");
+                affinity().expect("own mask")
+            }
+        });
+        assert_eq!(spread_again.join().expect("no panic"), allowed);
+        assert!(spread(&CpuSet::default()).is_err(), "a thread runs somewhere");
+        assert_eq!(affinity().expect("own mask"), allowed);
     }
 
     #[test]

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use corecast_base::rendezvous::SocketDir;
 use corecast_base::small_file;
-use corecast_collective::nodes::{Engine, Facts, Survival};
+use corecast_collective::nodes::{Connection, Engine, Facts, Survival};
 use corecast_collective::processes::RANK_VARIABLE;
 
 use crate::engine::{Communicators, MpiEngine};
@@ -24,6 +24,8 @@ pub struct Cluster {
     engine: Option<MpiEngine>,
     launcher: Option<Launcher>,
     library: Option<LibraryInfo>,
+    /// The limit of opening it, which members that do not lead wait for as well.
+    limit: Duration,
 }
 
 impl Cluster {
@@ -33,7 +35,8 @@ impl Cluster {
     /// A member of `corecast run` other than member 0 opens nothing: its node's leader is member 0.
     ///
     /// # Errors
-    /// An [`OpenError`] that names the trouble; it is returned within `CORECAST_MPI_TIMEOUT` seconds, 60 by default.
+    /// An [`OpenError`] that names the trouble; it is returned within `CORECAST_MPI_TIMEOUT` seconds, 60 by default. A group over
+    /// the cluster waits as long for members and nodes, unless it is given another limit.
     pub fn from_env() -> Result<Self, OpenError> {
         Self::open(Limit::from_env()?)
     }
@@ -48,7 +51,7 @@ impl Cluster {
 
     fn open(limit: Limit) -> Result<Self, OpenError> {
         if is_follower() {
-            return Ok(Self { engine: None, launcher: None, library: None });
+            return Ok(Self { engine: None, launcher: None, library: None, limit: limit.duration() });
         }
         let launcher = Launcher::from_env();
         // Every rank is a node, wherever it runs.
@@ -58,7 +61,7 @@ impl Cluster {
         let comms = set_up.communicators(&every_rank, 1)?.expect("every rank is a leader");
         let hosts = set_up.facts.iter().map(|facts| facts.host.clone()).collect();
         let engine = engine_of(set_up.session, &library, set_up.rank, hosts, comms)?;
-        Ok(Self { engine: Some(engine), launcher, library: Some(library) })
+        Ok(Self { engine: Some(engine), launcher, library: Some(library), limit: limit.duration() })
     }
 
     /// The nodes; `None` at members that are no leaders.
@@ -93,9 +96,11 @@ impl Cluster {
     }
 }
 
-impl From<Cluster> for Option<Box<dyn Engine>> {
+impl From<Cluster> for Connection {
+    /// With the limit of opening the cluster.
     fn from(cluster: Cluster) -> Self {
-        cluster.into_engine()
+        let limit = cluster.limit;
+        Self::from(cluster.into_engine()).timeout(limit)
     }
 }
 

@@ -6,10 +6,12 @@
 //! at a time, which is what MPI calls serialized.
 
 use std::fmt;
+use std::process;
 use std::sync::Arc;
 use std::thread::{self, ThreadId};
 use std::time::{Duration, Instant};
 
+use corecast_base::crash_point;
 use corecast_collective::nodes::{Engine, Facts, Fault, FaultKind, FaultWord, NodeSet, Slot, Step, Survival, Ticket};
 
 use crate::abi::Handle;
@@ -27,6 +29,10 @@ const LAST_WORDS: Duration = Duration::from_millis(500);
 
 /// The longest time for which a word is awaited that explains a revoked communicator.
 const REASON: Duration = Duration::from_secs(1);
+/// The times, beside one for each node, that nodes are left behind anew: each time one more may have died, and the library may
+/// have found that out only then.
+const FURTHER_ATTEMPTS: usize = 3;
+
 /// The communicators of the leaders.
 #[derive(Debug)]
 pub(crate) struct Communicators {
@@ -54,6 +60,8 @@ pub(crate) struct MpiEngine {
     epoch: u32,
     /// The only thread that may call, if the library was initialised for one.
     only_thread: Option<ThreadId>,
+    /// The process of this end. One that is forked from it has a copy, and must not use the connections of its parent.
+    process: u32,
 }
 
 impl MpiEngine {
@@ -72,6 +80,7 @@ impl MpiEngine {
             has_lost: false,
             epoch: 0,
             only_thread,
+            process: process::id(),
             facts,
             session,
         })
@@ -169,29 +178,76 @@ impl MpiEngine {
     }
 
     /// Goes on without the nodes that are lost, and returns the others in the old numbers.
+    ///
+    /// A process that dies when the library has made the new communicator is a member of it, and what is made of it then fails at
+    /// some nodes and is done at others. So all agree on whether all have made it, and leave one more process behind if not.
     fn shrink(&mut self, deadline: Option<Instant>) -> Result<NodeSet, MpiError> {
         let session = Arc::clone(&self.session);
         let library = &session.library;
         // Nodes that have not heard of the fault may wait in an operation.
         self.operations.iter().for_each(|&comm| library.revoke(comm));
-        let spare = self.spare;
+        let mut attempts_left = self.facts.nodes() + FURTHER_ATTEMPTS;
+        loop {
+            let (comm, kept) = self.shrunk(deadline)?;
+            crash_point::here("far-shrunk");
+            let made = self.connections(comm, &kept, deadline);
+            if let Err(error) = &made {
+                // Nodes that still wait for this one are told by the library that it has given up.
+                library.revoke(comm);
+                if error.is_late {
+                    return Err(error.clone());
+                }
+            }
+            let are_made = library.agree(comm, made.is_ok(), &mut || is_past(deadline))?;
+            attempts_left -= 1;
+            match made {
+                Ok(made) if are_made => return Ok(self.adopt(made, &kept)),
+                Ok((_, mut control)) if attempts_left > 0 => control.close(library),
+                Ok(_) => return Err(MpiError::late("MPI_Comm_idup")),
+                // `MPI_Comm_idup` of Open MPI 5.0.11 tells of a process that has died as of an internal error (class 17).
+                Err(error) if attempts_left == 0 => return Err(error),
+                Err(_) => {}
+            }
+        }
+    }
+
+    /// A communicator of the nodes that live, and their old numbers.
+    fn shrunk(&self, deadline: Option<Instant>) -> Result<(Handle, Vec<usize>), MpiError> {
+        let (library, spare) = (&self.session.library, self.spare);
         let made = match deadline.filter(|_| self.only_thread.is_none()) {
             Some(deadline) => library.call_apart(deadline, move |library| library.shrink(spare))?,
             None => Some(library.shrink(spare)),
         };
-        let (comm, kept) = made.ok_or_else(|| MpiError::left_behind("MPIX_Comm_shrink"))??;
-        let comms = Communicators::of(library, comm, self.operations.len(), &mut || is_past(deadline));
-        // Nodes that still wait for this one are told by the library that it has given up.
-        let comms = comms.inspect_err(|_| library.revoke(comm))?;
-        let node = kept.iter().position(|&node| node == self.facts.node).expect("this node lives");
-        self.control = Control::open(library, comms.control, node, kept.len(), self.epoch + 1)?;
-        (self.operations, self.spare) = (comms.operations, comms.spare);
+        made.ok_or_else(|| MpiError::left_behind("MPIX_Comm_shrink"))?
+    }
+
+    /// The communicators of these nodes, and this one's end of control.
+    fn connections(
+        &self,
+        comm: Handle,
+        kept: &[usize],
+        deadline: Option<Instant>,
+    ) -> Result<(Communicators, Control), MpiError> {
+        let library = &self.session.library;
+        let comms = Communicators::of(library, comm, self.operations.len(), &mut || is_past(deadline))?;
+        let control = Control::open(library, comms.control, self.place_among(kept), kept.len(), self.epoch + 1)?;
+        Ok((comms, control))
+    }
+
+    fn place_among(&self, kept: &[usize]) -> usize {
+        kept.iter().position(|&node| node == self.facts.node).expect("this node lives")
+    }
+
+    /// Goes on with these connections of the nodes with these old numbers.
+    fn adopt(&mut self, (comms, control): (Communicators, Control), kept: &[usize]) -> NodeSet {
+        let node = self.place_among(kept);
+        (self.operations, self.spare, self.control) = (comms.operations, comms.spare, control);
         self.has_lost |= kept.len() < self.facts.nodes();
         let mut living = NodeSet::none(self.facts.nodes());
         kept.iter().for_each(|&node| living.insert(node));
         self.facts.node = node;
         self.facts.hosts = kept.iter().map(|&node| self.facts.hosts[node].clone()).collect();
-        Ok(living)
+        living
     }
 
     /// Lets words that were told leave.
@@ -302,7 +358,7 @@ impl Engine for MpiEngine {
     }
 
     fn close(mut self: Box<Self>, is_clean: bool) {
-        if !self.may_call() {
+        if !self.may_call() || self.process != process::id() {
             // Its buffers and its receive stay with the library, which the program ends, or nobody.
             return;
         }

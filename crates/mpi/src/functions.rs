@@ -84,6 +84,7 @@ optional {
     t_cvar_read c"MPI_T_cvar_read" (*mut c_void, *mut c_void);
     comm_revoke c"MPIX_Comm_revoke" (Handle);
     comm_shrink c"MPIX_Comm_shrink" (Handle, *mut Handle);
+    comm_iagree c"MPIX_Comm_iagree" (Handle, *mut c_int, *mut Handle);
     comm_failure_ack c"MPIX_Comm_failure_ack" (Handle);
     comm_failure_get_acked c"MPIX_Comm_failure_get_acked" (Handle, *mut Handle);
 }

@@ -54,13 +54,14 @@ impl Launcher {
         })
     }
 
-    /// The names of the libraries that this launcher starts, as the loader knows them.
+    /// The names of the libraries that this launcher starts, as the loader knows them. A module that loads Intel's, Cray's or a
+    /// newer MPICH puts its `libmpi.so.12` first; `libmpich.so.12` is Debian's name, and stays where that package is installed.
     #[must_use]
     pub fn libraries(self) -> &'static [&'static str] {
         match self.family {
             Family::OpenMpi => &["libmpi.so.40"],
-            Family::Pmi => &["libmpich.so.12", "libmpi.so.12"],
-            Family::Slurm => &["libmpi.so.40", "libmpich.so.12", "libmpi.so.12"],
+            Family::Pmi => &["libmpi.so.12", "libmpich.so.12"],
+            Family::Slurm => &["libmpi.so.40", "libmpi.so.12", "libmpich.so.12"],
         }
     }
 }
@@ -90,6 +91,15 @@ mod tests {
             let found = variables.iter().find(|(variable, _)| *variable == name);
             found.map(|(_, value)| OsString::from(value))
         })
+    }
+
+    #[test]
+    fn the_library_of_a_module_is_taken_before_that_of_the_system() {
+        for family in [Family::Pmi, Family::Slurm] {
+            let names = Launcher { family, rank: 0, size: 1 }.libraries();
+            let place = |name: &str| names.iter().position(|known| *known == name);
+            assert!(place("libmpi.so.12") < place("libmpich.so.12"), "{family}: {names:?}");
+        }
     }
 
     #[test]

@@ -41,6 +41,7 @@ pub mod launcher;
 mod library;
 mod library_info;
 pub mod load;
+mod near_ranks;
 mod node_facts;
 mod rank;
 mod session;

@@ -254,7 +254,11 @@ impl Library {
         self.finish_unless(request, &mut || Instant::now() > deadline)
     }
 
-    fn finish_unless(&self, mut request: Request, is_over: &mut dyn FnMut() -> bool) -> Result<bool, MpiError> {
+    pub(crate) fn finish_unless(
+        &self,
+        mut request: Request,
+        is_over: &mut dyn FnMut() -> bool,
+    ) -> Result<bool, MpiError> {
         let begin = Instant::now();
         while self.test(&mut request)?.is_none() {
             if is_over() {

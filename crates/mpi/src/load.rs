@@ -20,7 +20,7 @@ pub const VARIABLE: &str = "CORECAST_MPI";
 /// The library of the MPI 5 standard.
 const STANDARD: &str = "libmpi_abi.so.1";
 /// The libraries that are tried where no launcher has told its family.
-const ALL: [&str; 3] = ["libmpi.so.40", "libmpich.so.12", "libmpi.so.12"];
+const ALL: [&str; 3] = ["libmpi.so.40", "libmpi.so.12", "libmpich.so.12"];
 
 /// Every MPI library has it.
 const SIGN: &CStr = c"MPI_Init_thread";

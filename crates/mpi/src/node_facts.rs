@@ -3,17 +3,23 @@
 use std::collections::hash_map::RandomState;
 use std::hash::{BuildHasher, Hasher};
 
-use corecast_base::small_file;
+use corecast_base::{CpuId, CpuSet, small_file};
+use corecast_machine::pin;
 
 use crate::error::OpenError;
 
 /// Marks the facts, and shows the byte order.
 const MAGIC: u64 = u64::from_be_bytes(*b"corecast");
 /// The version of the messages between leaders. It changes when a message does.
-const PROTOCOL: u32 = 1;
+const PROTOCOL: u32 = 2;
 const VERSION_BYTES: usize = 16;
 const HOST_BYTES: usize = 64;
 const LIBRARY_BYTES: usize = 64;
+/// A bit for each CPU, as many as a mask of the system has.
+const CPU_BYTES: usize = 128;
+
+/// The place of the CPUs in a message, behind numbers and texts.
+const CPUS_AT: usize = 32 + VERSION_BYTES + HOST_BYTES + LIBRARY_BYTES;
 
 /// The facts of one process.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,16 +31,20 @@ pub(crate) struct NodeFacts {
     pub(crate) home: u64,
     /// A random number. That of rank 0 is in the names of what this program makes.
     pub(crate) token: u64,
+    /// The CPUs on which this process may run.
+    pub(crate) cpus: CpuSet,
 }
 
 impl NodeFacts {
     /// The length of facts as a message.
-    pub(crate) const BYTES: usize = 32 + VERSION_BYTES + HOST_BYTES + LIBRARY_BYTES;
+    pub(crate) const BYTES: usize = CPUS_AT + CPU_BYTES;
 
     /// Those of this process.
     pub(crate) fn own(library: &str, home: u64) -> Self {
         let version = env!("CARGO_PKG_VERSION").to_owned();
-        Self { host: host_name(), version, library: library.to_owned(), home, token: random() }
+        // A system that does not tell binds nobody.
+        let cpus = pin::affinity().unwrap_or_default();
+        Self { host: host_name(), version, library: library.to_owned(), home, token: random(), cpus }
     }
 
     /// The facts as a message, numbers in this machine's byte order.
@@ -51,6 +61,9 @@ impl NodeFacts {
             let len = text.len().min(most);
             bytes[at..at + len].copy_from_slice(&text.as_bytes()[..len]);
             at += most;
+        }
+        for cpu in self.cpus.iter().map(|cpu| cpu.get() as usize).filter(|&cpu| cpu < 8 * CPU_BYTES) {
+            bytes[CPUS_AT + cpu / 8] |= 1 << (cpu % 8);
         }
         bytes
     }
@@ -78,7 +91,9 @@ impl NodeFacts {
             version = format!("{version} with protocol {protocol}");
         }
         let library = text(32 + VERSION_BYTES + HOST_BYTES, LIBRARY_BYTES);
-        Ok(Self { host, version, library, home: number(16), token: number(24) })
+        let is_set = |&cpu: &usize| bytes[CPUS_AT + cpu / 8] >> (cpu % 8) & 1 == 1;
+        let cpus = (0..8 * CPU_BYTES).filter(is_set).map(|cpu| CpuId::new(cpu as u32)).collect();
+        Ok(Self { host, version, library, home: number(16), token: number(24), cpus })
     }
 
     /// The facts of all processes from their messages, one after the other, if nothing differs that must be equal.
@@ -149,7 +164,8 @@ mod tests {
 
     #[test]
     fn facts_come_back() {
-        let long = facts(&"h".repeat(HOST_BYTES));
+        let cpus = [0, 7, 8, 1023].map(CpuId::new).into_iter().collect();
+        let long = NodeFacts { cpus, ..facts(&"h".repeat(HOST_BYTES)) };
         let of = [facts("h1"), long, facts("h3")];
         assert_eq!(all(&of), Ok(of.to_vec()));
     }

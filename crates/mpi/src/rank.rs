@@ -21,16 +21,19 @@ use std::sync::Arc;
 use std::thread::{self, ThreadId};
 use std::time::Duration;
 
+use corecast_base::CpuSet;
 use corecast_base::rendezvous::SocketDir;
 use corecast_collective::Builder;
-use corecast_collective::nodes::{Engine, Member, SetupError};
+use corecast_collective::nodes::{Connection, Engine, Member, SetupError};
 use corecast_collective::processes::Invitation;
+use corecast_machine::Machine;
 
 use crate::cluster::{engine_of, home};
 use crate::error::OpenError;
 use crate::launcher::Launcher;
 use crate::library::Library;
 use crate::library_info::LibraryInfo;
+use crate::near_ranks;
 use crate::set_up::{Limit, SetUp};
 
 /// The time between two turns of the library in a wait: some hundred polls, so that a turn costs a few percent of it.
@@ -41,7 +44,8 @@ const NAP: Duration = Duration::from_millis(1);
 /// This rank's way into a group over all ranks.
 pub struct Rank {
     invitation: Invitation,
-    engine: Option<Box<dyn Engine>>,
+    connection: Connection,
+    is_leader: bool,
     library: Arc<Library>,
     /// The only thread that may call the library, if there is one.
     only_thread: Option<ThreadId>,
@@ -53,26 +57,50 @@ pub struct Rank {
 
 impl Rank {
     /// Finds, loads and checks the library, as [`Cluster::from_env`](crate::Cluster::from_env) does, and meets the ranks of this
-    /// node. `builder` is given their number and makes the group within the node; all of them have to make the same.
+    /// node. `detect` makes the model of the machine, such as `corecast::machine::detect`, and `builder` is given it with the
+    /// number of these ranks and makes the group within the node; all of them have to make the same.
+    ///
+    /// Where the launcher has bound the ranks of a node to different CPUs, `detect` and `builder` run on a thread that may run on
+    /// all of these, and members are planned for the CPUs of their ranks: the rank that makes the group would otherwise make it
+    /// for the CPUs of its own, which all would share. Each member then stays as it is bound, unless the builder pins.
     ///
     /// # Errors
     /// An [`OpenError`]; [`OpenError::Mixed`] names a rank that cannot open the memory of its node.
-    pub fn from_env<'m>(builder: impl FnOnce(usize) -> Builder<'m>) -> Result<Self, OpenError> {
+    pub fn from_env<E: fmt::Display>(
+        detect: impl FnOnce() -> Result<Machine, E> + Send,
+        builder: impl for<'m> FnOnce(&'m Machine, usize) -> Builder<'m> + Send,
+    ) -> Result<Self, OpenError> {
         let dir = SocketDir::of_user();
         // Ranks compare the folder in which they meet, so each makes it first.
         let is_made = dir.make();
-        let set_up = SetUp::of(Launcher::from_env(), Limit::from_env()?, home(&dir))?;
+        let limit = Limit::from_env()?;
+        let set_up = SetUp::of(Launcher::from_env(), limit, home(&dir))?;
         let homes: Vec<u64> = set_up.facts.iter().map(|facts| facts.home).collect();
         let nodes = nodes_of(&homes);
         let is_here = |ranks: &Vec<usize>| ranks.contains(&set_up.rank);
         let node = nodes.iter().position(is_here).expect("every rank has a node");
         let place = nodes[node].iter().position(|&rank| rank == set_up.rank).expect("it is there");
         let name = format!("mpi-{:016x}-{node}", set_up.facts[0].token);
-        let founder = builder(nodes[node].len());
-        let met = is_made
-            .map_err(|error| error.to_string())
-            .and_then(|()| Invitation::by_name(&dir, &name, &founder).map_err(|error| error.to_string()));
+        let masks: Vec<&CpuSet> = nodes[node].iter().map(|&rank| &set_up.facts[rank].cpus).collect();
+        let met = is_made.map_err(|error| error.to_string()).and_then(|()| {
+            near_ranks::on_their_cpus(&masks, |bound| {
+                let machine = detect().map_err(|error| error.to_string())?;
+                let founder = near_ranks::bound_to(builder(&machine, masks.len()), &machine, bound);
+                Invitation::by_name(&dir, &name, &founder).map_err(|error| error.to_string())
+            })
+        });
         let invitation = invited(&set_up, met)?.rank(place);
+        Self::lead_or_follow(set_up, limit, invitation, nodes, node)
+    }
+
+    /// The way of a rank that has met the others of its node.
+    fn lead_or_follow(
+        set_up: SetUp,
+        limit: Limit,
+        invitation: Invitation,
+        nodes: Vec<Vec<usize>>,
+        node: usize,
+    ) -> Result<Self, OpenError> {
         let leaders: Vec<usize> = nodes.iter().map(|ranks| ranks[0]).collect();
         let comms = set_up.communicators(&leaders, 1)?;
         let info = LibraryInfo::of(&set_up.session.library);
@@ -85,7 +113,8 @@ impl Rank {
             Some(comms) => Some(Box::new(engine_of(set_up.session, &info, node, hosts, comms)?) as Box<dyn Engine>),
             None => None,
         };
-        Ok(Self { invitation, engine, library, only_thread, world_rank, node, nodes })
+        let (is_leader, connection) = (engine.is_some(), Connection::from(engine).timeout(limit.duration()));
+        Ok(Self { invitation, connection, is_leader, library, only_thread, world_rank, node, nodes })
     }
 
     /// This process's rank in `MPI_COMM_WORLD`, which the group need not keep: in it, the ranks of a node follow each other.
@@ -105,8 +134,8 @@ impl Rank {
     /// # Errors
     /// As for [`Invitation::join`](corecast_collective::nodes::Invitation::join).
     pub fn join(self) -> Result<Member, SetupError> {
-        let Self { invitation, engine, library, only_thread, .. } = self;
-        let mut member = invitation.over(engine).join()?;
+        let Self { invitation, connection, library, only_thread, .. } = self;
+        let mut member = invitation.over(connection).join()?;
         let mut last = Duration::ZERO;
         member.near().call_while_waiting(move |waited| {
             if waited < last {
@@ -124,10 +153,10 @@ impl Rank {
 
 impl fmt::Debug for Rank {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { invitation, engine, world_rank, node, nodes, .. } = self;
+        let Self { invitation, is_leader, world_rank, node, nodes, .. } = self;
         f.debug_struct("Rank")
             .field("invitation", invitation)
-            .field("is_leader", &engine.is_some())
+            .field("is_leader", is_leader)
             .field("world_rank", world_rank)
             .field("node", node)
             .field("nodes", &nodes.len())

@@ -16,9 +16,10 @@ use std::io::{self, Write};
 use std::ptr;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::sync::{Arc, Mutex, Once, PoisonError};
-use std::thread;
 use std::time::{Duration, Instant};
+use std::{process, thread};
 
+use corecast_base::crash_point;
 use corecast_base::sync::{AtomicBool, Ordering};
 
 use crate::abi::Handle;
@@ -59,6 +60,9 @@ pub(crate) struct End {
 
 /// The thread that has initialised the library and waits to finalize it.
 struct Keeper {
+    library: Arc<Library>,
+    /// The process of that thread. Processes that are forked from it have no such thread.
+    process: u32,
     end: Sender<End>,
     /// Heard once all processes have come to the end.
     met: Receiver<()>,
@@ -78,6 +82,7 @@ impl Session {
             let level = library.thread_level()?;
             return Ok(Some(Arc::new(Self { library, keeper: Mutex::new(None), level, is_guest: true })));
         }
+        crash_point::here("far-opening");
         let Some((level, keeper)) = Keeper::start(&library, deadline)? else { return Ok(None) };
         let needed = library.constants.thread_serialized;
         if level < needed {
@@ -108,12 +113,6 @@ impl Session {
             // ORDERING: Relaxed, the end of the process, which reads it, is behind this in its own order
             HAS_FAILED.store(true, Ordering::Relaxed);
         }
-        self.finish(keeper, end);
-    }
-
-    fn finish(&self, keeper: Option<Keeper>, end: End) {
-        // No thread may call the library while another one is in a call that was left behind.
-        let keeper = keeper.filter(|_| !self.library.has_left_call());
         keeper.into_iter().for_each(|keeper| keeper.end(end));
     }
 
@@ -171,7 +170,9 @@ impl Keeper {
     /// Waits for the other processes to end, after a clean end as long as it takes unless the environment sets a limit, and
     /// finalizes the library.
     fn end(self, end: End) {
-        if self.end.send(end).is_err() {
+        // No thread may call the library while another one is in a call that was left behind.
+        let may_call = self.process == process::id() && !self.library.has_left_call();
+        if !may_call || self.end.send(end).is_err() {
             return;
         }
         let (limit, finalize) = match end {
@@ -209,7 +210,7 @@ impl Keeper {
         let (met_sender, met) = mpsc::channel();
         let (ended_sender, ended) = mpsc::channel();
         let (end, end_receiver) = mpsc::channel();
-        let library = Arc::clone(library);
+        let (library, kept) = (Arc::clone(library), Arc::clone(library));
         let work = move || {
             let initialized = library.initialize();
             let is_initialized = initialized.is_ok();
@@ -229,7 +230,10 @@ impl Keeper {
             reason: error.to_string(),
         })?;
         match begun.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
-            Ok(level) => Ok(Some((level?, Self { end, met, ended, limit }))),
+            Ok(level) => {
+                let keeper = Self { library: kept, process: process::id(), end, met, ended, limit };
+                Ok(Some((level?, keeper)))
+            }
             Err(RecvTimeoutError::Timeout) => Ok(None),
             Err(RecvTimeoutError::Disconnected) => {
                 Err(OpenError::System { action: "initialise MPI", reason: "its thread has ended".to_owned() })
@@ -247,6 +251,6 @@ impl fmt::Debug for Session {
 impl Drop for Session {
     fn drop(&mut self) {
         let keeper = self.take_keeper();
-        self.finish(keeper, End { is_clean: false, has_lost: false, comm: None });
+        keeper.into_iter().for_each(|keeper| keeper.end(End { is_clean: false, has_lost: false, comm: None }));
     }
 }

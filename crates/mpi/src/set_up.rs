@@ -50,6 +50,11 @@ impl Limit {
         Self { limit, deadline: Instant::now() + limit }
     }
 
+    /// Its length.
+    pub(crate) fn duration(self) -> Duration {
+        self.limit
+    }
+
     fn over(self, stage: Stage, missing: String, abi: Option<Abi>) -> OpenError {
         let hint = match abi {
             Some(Abi::OpenMpi) => {

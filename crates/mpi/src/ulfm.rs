@@ -109,6 +109,27 @@ impl Library {
         }
     }
 
+    /// True if this value is true at all processes of a communicator that live: all get the same answer, whoever dies meanwhile.
+    /// All have to call it, also if it is revoked.
+    pub(crate) fn agree(&self, comm: Handle, own: bool, is_over: &mut dyn FnMut() -> bool) -> Result<bool, MpiError> {
+        const CALL: &str = "MPIX_Comm_iagree";
+        let Some(agree) = self.functions.comm_iagree else { return Ok(own) };
+        // Leaked if somebody is late: the library may still use it.
+        let flag: *mut c_int = Box::leak(Box::new(c_int::from(own)));
+        let begun = self.begin(CALL, |request| {
+            // SAFETY: a communicator of this library, and a flag and a place for the request, which stay until it is done.
+            unsafe { agree(comm, flag, request) }
+        })?;
+        let done = self.finish_unless(begun, is_over);
+        // An error tells of processes that have died, of which the callers learn from their next operation.
+        if done.as_ref().is_ok_and(|is_done| !is_done) {
+            return Err(MpiError::left_behind(CALL));
+        }
+        done.map(drop).or_else(|error| if error.is_failure { Ok(()) } else { Err(error) })?;
+        // SAFETY: leaked above, and no request uses it any more.
+        Ok(*unsafe { Box::from_raw(flag) } != 0)
+    }
+
     /// A communicator of those processes of another one that live, and their ranks there. All of them have to call it.
     pub(crate) fn shrink(&self, comm: Handle) -> Result<(Handle, Vec<usize>), MpiError> {
         let shrink = self.functions.comm_shrink.expect("only libraries that survive deaths are asked");

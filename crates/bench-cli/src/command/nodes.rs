@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::ValueEnum;
 use corecast_bench::{
-    MAX_NODE_MEMBERS, MAX_NODES, NodesCheckRow, NodesDeathRow, NodesLine, NodesOptions, NodesPrograms, NodesReport,
+    HostMembers, MAX_NODES, NodesCheckRow, NodesDeathRow, NodesLine, NodesOptions, NodesPrograms, NodesReport,
     NodesRow, NodesShape, NodesSkipped, NodesVictim, NodesWork, nodes, nodes_member, run_on_nodes,
 };
 
@@ -32,9 +32,9 @@ pub(crate) struct Arguments {
     /// The number of hosts, made of network namespaces [default: 2].
     #[arg(long, value_name = "N", default_value_t = 2, hide_default_value = true, value_parser = number(MAX_NODES as u64))]
     hosts: usize,
-    /// The numbers of members on each host [default: 1,2,4, or 2 with --kill].
-    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = number(MAX_NODE_MEMBERS as u64))]
-    members: Vec<usize>,
+    /// The numbers of members on each host; 1+3, host by host, with --check [default: 1,2,4, or 2 with --kill].
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    members: Vec<HostMembers>,
     /// Take a library from this folder, which has bin/mpiexec and lib, too; may be given several times.
     #[arg(long, value_name = "FOLDER")]
     mpi_home: Vec<PathBuf>,
@@ -152,10 +152,11 @@ impl Arguments {
         }
     }
 
-    fn members(&self) -> Vec<usize> {
+    fn members(&self) -> Vec<HostMembers> {
+        let even = |numbers: &[usize]| numbers.iter().copied().map(HostMembers::even).collect();
         match (self.members.as_slice(), self.kill) {
-            ([], Some(_)) => vec![2],
-            ([], None) => vec![1, 2, 4],
+            ([], Some(_)) => even(&[2]),
+            ([], None) => even(&[1, 2, 4]),
             (members, _) => members.to_vec(),
         }
     }
@@ -194,6 +195,8 @@ const CHECKS: &[Column<NodesCheckRow>] = &[
     Column::words("library", "library", |row| row.library.as_str().into()),
     Column::figure("hosts", "hosts", "", |row| count(row.hosts), Digits(0)),
     Column::figure("members", "x members", "", |row| count(row.members), Digits(0)),
+    Column::words("uneven", "uneven", |row: &NodesCheckRow| row.uneven.as_deref().unwrap_or_default().into())
+        .optional(),
     Column::words("shape", "shape", |row| format!("{:?}", row.shape).to_lowercase().into()),
     Column::figure("operations", "operations", "", |row| count(row.operations as usize), Digits(0)),
     Column::words("wrong", "wrong", |row| {
@@ -268,6 +271,7 @@ mod tests {
             library: "mpich".to_owned(),
             hosts: 2,
             members: 4,
+            uneven: Some("1+4".to_owned()),
             shape: NodesShape::Nested,
             operations: 10,
             wrong: Some("something".to_owned()),

@@ -86,8 +86,8 @@ pub(super) fn run(arguments: &Arguments, output: &Output) -> Result<(), Failure>
         .map_err(|error| Failure::environment(format!("cannot give the group's memory to its members: {error}")))?;
     let ended = start_and_wait(arguments, &founding, &Inheritance { fd, variables }, signals, output);
     drop(meeting);
-    let Ends { first, is_leader_killed } = ended?;
-    if is_leader_killed && Launcher::from_env().is_some() {
+    let Ends { first, has_leader_failed } = ended?;
+    if has_leader_failed && Launcher::from_env().is_some() {
         end_as_killed();
     }
     first
@@ -97,12 +97,13 @@ pub(super) fn run(arguments: &Arguments, output: &Output) -> Result<(), Failure>
 struct Ends {
     /// The first failure.
     first: Result<(), Failure>,
-    /// True if a signal has killed member 0.
-    is_leader_killed: bool,
+    /// True if a signal has killed member 0, or it has ended with an exit code other than 0.
+    has_leader_failed: bool,
 }
 
 /// Ends this process by a signal. To an MPI's launcher it is member 0, and launchers take an exit code for the program's own:
-/// Hydra then lets the other nodes wait for ever, and Open MPI ends a job that was to survive.
+/// Hydra then lets the other nodes wait for ever, and Open MPI ends a job that was to survive. The code that a member has ended
+/// with was told when it did.
 fn end_as_killed() {
     // Nothing else can be done about a refusal than to return the exit code.
     let _ = kill_process(getpid(), Signal::KILL);
@@ -226,12 +227,12 @@ fn start_and_wait(
         signals.let_through(|is_interrupted| start_all(arguments, founding.members(), inherited, is_interrupted))?;
     let members = started?;
     signals.forward(members.list(), *output)?;
-    let (mut first, mut is_leader_killed) = (Ok(()), false);
+    let (mut first, mut has_leader_failed) = (Ok(()), false);
     for (rank, status) in members.ends().map_err(not_awaited)? {
         // If it had not joined yet, it will not: the others need not wait for it. Where one has damaged the memory, members
         // that come are told that.
         let _ = founding.give_up(rank);
-        is_leader_killed |= rank == 0 && status.as_ref().is_ok_and(|status| status.signal().is_some());
+        has_leader_failed |= rank == 0 && status.as_ref().is_ok_and(|status| !status.success());
         let untold = |error| Some(Failure::environment(format!("how rank {rank} ended is not known: {error}")));
         if let Some(failure) = status.map_or_else(untold, |status| failure_of(rank, status)) {
             // At once, as the others may go on for long.
@@ -239,7 +240,7 @@ fn start_and_wait(
             first = first.and(Err(failure));
         }
     }
-    Ok(Ends { first, is_leader_killed })
+    Ok(Ends { first, has_leader_failed })
 }
 
 fn not_awaited(error: io::Error) -> Failure {

@@ -38,18 +38,23 @@ fn only_member_0_is_a_process_of_the_launcher() {
 }
 
 #[test]
-fn a_launcher_sees_that_a_signal_has_killed_member_0() {
-    let kill = |rank: &str| format!("[ $CORECAST_RANK = {rank} ] && kill -KILL $$; exit 0");
+fn a_launcher_sees_by_a_signal_that_member_0_has_failed() {
+    // A launcher takes an exit code for one of a program that has ended well with MPI, and lets the other nodes wait.
     let program = Program::new();
-    for launcher in LAUNCHERS {
-        let ended = run_as_rank(&program, launcher, &kill("0")).output().expect("it starts");
-        assert_eq!(ended.status.signal(), Some(Signal::KILL.as_raw()), "{ended:?}");
-        let ended = run_as_rank(&program, launcher, &kill("1")).output().expect("it starts");
-        assert_eq!(ended.status.code(), Some(137), "{ended:?}");
+    for (fail, code) in [("kill -KILL $$", 137), ("exit 3", 3)] {
+        let line = |rank: &str| format!("[ $CORECAST_RANK = {rank} ] && {fail}; exit 0");
+        for launcher in LAUNCHERS {
+            let ended = run_as_rank(&program, launcher, &line("0")).output().expect("it starts");
+            assert_eq!(ended.status.signal(), Some(Signal::KILL.as_raw()), "{fail}: {ended:?}");
+            let told = String::from_utf8_lossy(&ended.stderr).into_owned();
+            assert!(told.contains("rank 0 "), "{fail}: {told}");
+            let ended = run_as_rank(&program, launcher, &line("1")).output().expect("it starts");
+            assert_eq!(ended.status.code(), Some(code), "{fail}: {ended:?}");
+        }
+        let line = line("0");
+        let ended = program.command(&["run", "-n", "2", "--no-pin", "--", "sh", "-c", &line]).output();
+        assert_eq!(ended.expect("it starts").status.code(), Some(code), "{fail}, without a launcher");
     }
-    let line = kill("0");
-    let ended = program.command(&["run", "-n", "2", "--no-pin", "--", "sh", "-c", &line]).output();
-    assert_eq!(ended.expect("it starts").status.code(), Some(137), "without a launcher");
 }
 
 #[test]

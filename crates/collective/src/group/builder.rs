@@ -22,6 +22,7 @@ pub struct Builder<'a> {
     pub(crate) machine: &'a Machine,
     cpus: Option<CpuSet>,
     members: Option<usize>,
+    bound: Option<Vec<CpuId>>,
     pub(crate) wait: Wait,
     trees: Trees,
     service: Option<PathBuf>,
@@ -51,6 +52,7 @@ impl<'a> Builder<'a> {
             machine,
             cpus: None,
             members: None,
+            bound: None,
             wait,
             trees,
             service: None,
@@ -75,6 +77,15 @@ impl<'a> Builder<'a> {
     #[must_use]
     pub fn members(mut self, members: usize) -> Self {
         self.members = Some(members);
+        self
+    }
+
+    /// A member for each of these CPUs, by rank, where a launcher has bound the members already: each may run on its CPU, or on
+    /// several of which this is one. Takes the place of [`cpus`](Self::cpus) and [`members`](Self::members). Nobody is bound
+    /// anew unless [`pin`](Self::pin) asks for it.
+    #[must_use]
+    pub fn bound_to(mut self, cpus: Vec<CpuId>) -> Self {
+        self.bound = Some(cpus);
         self
     }
 
@@ -136,7 +147,7 @@ impl<'a> Builder<'a> {
     }
 
     /// Whether [`Group::run`], or joining a group of processes, binds each member to its CPU; by default it does if no two
-    /// members share one.
+    /// members share one, and none was [bound](Self::bound_to) before.
     #[must_use]
     pub fn pin(mut self, pinned: bool) -> Self {
         self.pinned = Some(pinned);
@@ -229,7 +240,7 @@ impl<'a> Builder<'a> {
             }
         }
         let shares_cpus = cpus.iter().copied().collect::<CpuSet>().len() < cpus.len();
-        let is_pinned = self.pinned.unwrap_or(!shares_cpus);
+        let is_pinned = self.pinned.unwrap_or(!shares_cpus && self.bound.is_none());
         let wake_cost = self.machine.extended.wake_ns.map(|ns| Duration::from_nanos(ns as u64));
         let mut inputs = PlanInputs::of_all(problem, self.settings(), wake_cost, is_pinned, false);
         let waiters = inputs.look_around();
@@ -249,17 +260,25 @@ impl<'a> Builder<'a> {
     /// The number of members.
     #[cfg(not(loom))]
     pub(crate) fn size(&self) -> usize {
+        if let Some(bound) = &self.bound {
+            return bound.len();
+        }
         self.members.unwrap_or_else(|| self.cpus.as_ref().map_or_else(|| self.machine.cpus.len(), CpuSet::len))
     }
 
     /// The members and the costs of messages between them.
     fn problem(&self) -> Result<Problem, BuildError> {
-        let cpus = self.cpus.clone().unwrap_or_else(|| self.machine.cpu_set());
-        let members = self.members.unwrap_or(cpus.len());
-        if members > MAX_MEMBERS || self.members == Some(0) {
+        let cpus = match (&self.bound, &self.cpus) {
+            (Some(bound), _) => bound.clone(),
+            (None, Some(cpus)) => cpus.as_slice().to_vec(),
+            (None, None) => self.machine.cpu_set().as_slice().to_vec(),
+        };
+        let members = self.members.filter(|_| self.bound.is_none()).unwrap_or(cpus.len());
+        let is_empty = self.bound.as_ref().map_or(self.members == Some(0), Vec::is_empty);
+        if members > MAX_MEMBERS || is_empty {
             return Err(BuildError::Members { members });
         }
-        let dealt: Vec<CpuId> = cpus.as_slice().iter().copied().cycle().take(members).collect();
+        let dealt: Vec<CpuId> = cpus.into_iter().cycle().take(members).collect();
         Ok(Problem::of_members(self.machine, &dealt)?)
     }
 }
@@ -321,6 +340,20 @@ mod tests {
         while efforts(&plan()) != [Some(Effort::Normal); 3] {
             std::thread::yield_now();
         }
+    }
+
+    #[test]
+    fn members_that_a_launcher_has_bound_are_planned_for_where_they_are() {
+        let cpus = (0..4).map(|id| Cpu::flat(CpuId::new(id))).collect();
+        let machine = Machine::from_topology(&Topology { cpus, ..Topology::default() });
+        let places = [3, 0, 2].map(CpuId::new);
+        let builder = Group::builder(&machine).members(4).bound_to(places.to_vec()).plan_folder(None);
+        assert_eq!(builder.size(), 3);
+        let inputs = |builder: Builder<'_>| builder.draft().expect("a plan").planned.inputs;
+        let planned = inputs(builder.clone());
+        assert_eq!((planned.problem.cpus(), planned.is_pinned), (&places[..], false));
+        assert!(inputs(builder.clone().pin(true)).is_pinned);
+        assert!(matches!(builder.bound_to(Vec::new()).draft(), Err(BuildError::Members { members: 0 })));
     }
 
     #[test]

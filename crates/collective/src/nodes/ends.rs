@@ -161,6 +161,8 @@ impl Ends {
     pub(super) fn publish(&mut self, word: FaultWord) -> Error {
         let rank = self.near.rank();
         if let Err(stands) = self.near.ends().core.check_fault() {
+            // The steps between the nodes are gone, so an operation under way cannot go on either.
+            self.near.ends_mut().core.end_operation();
             return self.failed(stands);
         }
         self.news.publish(word);

@@ -8,6 +8,7 @@ use std::time::Duration;
 use corecast_base::sync::{Arc, Mutex};
 use corecast_machine::pin;
 
+use super::connection::Connection;
 use super::ends::Ends;
 use super::engine::Engine;
 use super::error::SetupError;
@@ -15,16 +16,17 @@ use super::leader::Leader;
 use super::member::{HELD_BRIEFLY, Home, Member, Seat};
 use super::news::News;
 use super::numbering::Numbering;
-use super::setup::{self, PATIENCE};
+use super::setup;
 use crate::error::{BuildError, Error as NearError, RunError};
 use crate::group::{Builder as NearBuilder, Group as NearGroup};
 
 impl<'a> NearBuilder<'a> {
-    /// Makes the group that is built one node's part of a group over several, which `engine` connects. Each node's process does
+    /// Makes the group that is built one node's part of a group over several, which an engine connects. Each node's process does
     /// the same with its own end of the engine, and has any number of members.
     #[must_use]
-    pub fn over(self, engine: impl Into<Option<Box<dyn Engine>>>) -> Builder<'a> {
-        Builder { near: self, engine: engine.into(), limit: PATIENCE }
+    pub fn over(self, connection: impl Into<Connection>) -> Builder<'a> {
+        let Connection { engine, limit } = connection.into();
+        Builder { near: self, engine, limit }
     }
 }
 
@@ -36,7 +38,7 @@ pub struct Builder<'a> {
 }
 
 impl Builder<'_> {
-    /// Waits this long for the other nodes; 60 s by default.
+    /// Waits this long for the other nodes; by default as long as the [`Connection`] says.
     #[must_use]
     pub fn timeout(mut self, limit: Duration) -> Self {
         self.limit = limit;
@@ -150,7 +152,7 @@ impl Drop for Group {
         let leader = self.seat.lock().map(|mut seat| seat.leader.take());
         if let Ok(Some(leader)) = leader {
             let is_clean = !leader.has_told;
-            leader.engine.close(is_clean);
+            leader.close(is_clean);
         }
     }
 }

@@ -5,6 +5,7 @@
 //! us, but only while nobody else needs the CPUs.
 
 use std::fmt;
+use std::process;
 use std::time::Duration;
 
 use corecast_base::Clock;
@@ -36,11 +37,27 @@ pub(super) struct Leader {
     pub(super) epoch: u32,
     /// True once the others know, or have told, why the group of this epoch has failed.
     pub(super) has_told: bool,
+    /// The process that leads. One that is forked from it has a copy, which speaks to nobody.
+    process: u32,
 }
 
 impl Leader {
     pub(super) fn new(engine: Box<dyn Engine>) -> Self {
-        Self { engine, epoch: 0, has_told: false }
+        Self { engine, epoch: 0, has_told: false, process: process::id() }
+    }
+
+    fn is_copy(&self) -> bool {
+        self.process != process::id()
+    }
+
+    /// Ends the node's part.
+    pub(super) fn close(self, is_clean: bool) {
+        if self.is_copy() {
+            // Dropping the engine might use the connections of the parent as well.
+            std::mem::forget(self);
+        } else {
+            self.engine.close(is_clean);
+        }
     }
 
     /// Fails if another node has told that the group has failed.
@@ -53,7 +70,7 @@ impl Leader {
 
     /// Tells all other nodes why the group has failed, unless one has told this one.
     pub(super) fn tell(&mut self, word: FaultWord) {
-        if !std::mem::replace(&mut self.has_told, true) {
+        if !self.is_copy() && !std::mem::replace(&mut self.has_told, true) {
             self.engine.tell(word);
         }
     }

@@ -327,7 +327,7 @@ impl Drop for Member {
                 let mut seat = seat.lock().expect(HELD_BRIEFLY);
                 *seat = Seat { leader: Some(leader), operation, completed, forms: Some(forms), far_plan };
             }
-            Home::Own => leader.engine.close(is_clean),
+            Home::Own => leader.close(is_clean),
         }
     }
 }

@@ -8,6 +8,7 @@
 //! each leader to the members of its node, as it does in the hierarchical collectives of MPI libraries.
 //!
 //! - [`Builder`], [`Group`]: a group whose members at each node are threads; [`Invitation`]: members that are processes;
+//!   [`Connection`]: what either is given to reach the other nodes;
 //! - [`Member`]: one participant, with the operations; [`Start`], [`Started`]: operations with a limit;
 //! - [`Shrunk`]: a group of those that are left after a member or a node was lost;
 //! - [`FarForm`]: the ways of values between nodes; [`FarRaces`]: the results of a race between them;
@@ -43,6 +44,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod connection;
 mod ends;
 mod engine;
 mod error;
@@ -72,6 +74,7 @@ mod stop;
 mod ways;
 
 pub use crate::op::PredefinedOp;
+pub use connection::Connection;
 pub use engine::{Engine, Facts, Slot, Step, Survival, Ticket, ValueKind};
 pub use error::{Error, Late, SetupError};
 pub use fault::{Fault, FaultKind, FaultWord};

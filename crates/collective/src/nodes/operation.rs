@@ -4,6 +4,8 @@
 //! between the nodes, and chunk i - 1 goes down: the leader starts a chunk's messages, turns to its node, and comes back to them.
 //! All members of a node take the same steps in the same order.
 
+use corecast_base::crash_point;
+
 use super::ends::Ends;
 use super::error::Error;
 use super::exchange::{Exchange, Header, Way};
@@ -137,9 +139,18 @@ impl<M: Message, F: FnMut(&mut [M::Item], &[M::Item])> Operation<M, F> {
     pub(super) fn go_on(&mut self, ends: &mut Ends) -> Result<(), Error> {
         while let Some(&step) = self.steps.get(self.done) {
             match step {
-                Step::Up(chunk) => self.go_up(ends, chunk)?,
-                Step::Start(chunk) => self.start(ends, chunk)?,
-                Step::Finish(chunk) => self.finish(ends, chunk)?,
+                Step::Up(chunk) => {
+                    self.go_up(ends, chunk)?;
+                    crash_point::here("far-combined");
+                }
+                Step::Start(chunk) => {
+                    self.start(ends, chunk)?;
+                    crash_point::here("far-started");
+                }
+                Step::Finish(chunk) => {
+                    self.finish(ends, chunk)?;
+                    crash_point::here("far-finished");
+                }
                 Step::Down(chunk, root) => self.go_down(ends, chunk, root)?,
             }
             self.done += 1;

@@ -17,9 +17,6 @@ const WORD_BYTES: usize = size_of::<u64>();
 /// The words that a node says of itself: the protocol, and its number of members.
 const WORDS: usize = 2;
 
-/// The time to wait for the others by default.
-pub(super) const PATIENCE: Duration = Duration::from_secs(60);
-
 /// Tells all other nodes how many members this one has, and hears theirs.
 pub(super) fn meet(engine: &mut dyn Engine, members: usize, limit: Duration) -> Result<Numbering, SetupError> {
     let facts = engine.facts().clone();

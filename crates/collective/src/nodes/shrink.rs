@@ -128,7 +128,7 @@ impl Member {
                 Err(error) => error,
             };
             if !is_lost_again(&new) {
-                new.leader.take().into_iter().for_each(|leader| leader.engine.close(false));
+                new.leader.take().into_iter().for_each(|leader| leader.close(false));
                 return Err(error);
             }
             attempt.lost = lost_node(&new);

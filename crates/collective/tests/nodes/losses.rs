@@ -1,15 +1,16 @@
 //! Members and nodes that are lost: all others learn of it, and go on in a smaller group. No run hangs.
 
 use std::panic::resume_unwind;
-use std::sync::Mutex;
+use std::sync::{Barrier, Mutex};
+use std::thread;
 use std::time::Duration;
 
 use corecast_base::sync::{AtomicU64, Ordering};
-use corecast_collective::Loss;
 use corecast_collective::nodes::local::Network;
-use corecast_collective::nodes::{Error, Member, Survival};
+use corecast_collective::nodes::{Engine, Error, Member, Survival};
+use corecast_collective::{Group, Loss};
 
-use crate::cluster::{all, run};
+use crate::cluster::{all, machine, run};
 
 /// Much longer than any operation takes.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -168,7 +169,7 @@ fn seeds() -> std::ops::Range<u64> {
 fn survivors_of_any_schedule_go_on() {
     let seeds = seeds();
     let next = AtomicU64::new(seeds.start);
-    std::thread::scope(|scope| {
+    thread::scope(|scope| {
         for _ in 0..2 {
             scope.spawn(|| {
                 loop {
@@ -217,13 +218,53 @@ fn shrinking_may_be_called_again_after_its_limit_when_the_next_group_is_lost_too
         while me.barrier().is_ok() {}
         let sum = loop {
             match me.shrink_timeout(Duration::ZERO) {
-                Err(Error::Timeout { .. }) => std::thread::yield_now(),
+                Err(Error::Timeout { .. }) => thread::yield_now(),
                 shrunk => break shrunk.and_then(|mut shrunk| shrunk.me.allreduce(1, |a, b| a + b)),
             }
         };
         seen.lock().expect("no member panics here").push(sum);
     });
     assert_eq!(seen.into_inner().expect("as before"), vec![Ok(3); 3]);
+}
+
+#[test]
+fn an_operation_that_has_failed_is_not_gone_on_with() {
+    // The leader of node 0 waits for node 1, whose leader leaves in the midst of the operation, as the other member of node 0
+    // does: the steps between the nodes are over, and the fault that stands is one within the node.
+    let (have_met, has_given, have_left) = (Barrier::new(2), Barrier::new(2), Barrier::new(3));
+    let leave = |mut me: Member, comes: bool| {
+        let mut started = me.start().barrier().expect("nothing has failed");
+        if comes {
+            assert_eq!(started.try_finish(), Ok(false), "node 1 has not come");
+            has_given.wait();
+        }
+        drop(started);
+        drop(me);
+        have_left.wait();
+    };
+    let machine = machine(2);
+    let group = |engine: Box<dyn Engine>, members: usize| {
+        let group = Group::builder(&machine).members(members).pin(false).plan_folder(None).race_folder(None);
+        let group = group.over(engine).build().expect("the nodes meet");
+        have_met.wait();
+        group
+    };
+    let mut engines = Network::of(2).engines().into_iter();
+    let mut engine = || engines.next().expect("one for each node");
+    let (first, second) = (engine(), engine());
+    thread::scope(|scope| {
+        scope.spawn(|| leave(group(second, 1).join(0).expect("a place"), false));
+        let group = group(first, 2);
+        let other = group.join(1).expect("a place");
+        scope.spawn(|| leave(other, true));
+        let mut me = group.join(0).expect("a place");
+        let mut started = me.start().barrier().expect("nothing has failed");
+        has_given.wait();
+        assert_eq!(started.try_finish(), Ok(false), "node 1 does not come");
+        have_left.wait();
+        let lost = Err(Error::MemberLost { rank: 1, node: 0, loss: Loss::Left });
+        assert_eq!([(); 2].map(|()| started.finish_timeout(PATIENCE)), [lost.clone(), lost]);
+    });
 }
 
 #[test]

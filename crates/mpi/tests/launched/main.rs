@@ -1,6 +1,7 @@
 //! The engine under every MPI that is installed. Tests launch this very program, whose function `play` then has a role.
 
 mod launch;
+mod ranks;
 mod roles;
 
 use std::process::Command;
@@ -14,6 +15,15 @@ fn play() {
     if let Some(role) = Role::of_this_process() {
         roles::play(&role);
     }
+}
+
+/// The MPIs that go on after the death of a process.
+fn survivors(what: &str) -> Vec<Mpi> {
+    let survivors: Vec<Mpi> = installed(what).into_iter().filter(|mpi| mpi.survives).collect();
+    if survivors.is_empty() {
+        corecast_testing::skipped(what, "no MPI that survives deaths is among the folders to test");
+    }
+    survivors
 }
 
 #[test]
@@ -76,16 +86,111 @@ fn a_node_that_gives_up_remaking_is_not_waited_for() {
 
 #[test]
 fn nodes_that_survive_deaths_end() {
-    let all = installed("survivors");
-    let survivors: Vec<&Mpi> = all.iter().filter(|mpi| mpi.survives).collect();
-    if survivors.is_empty() {
-        corecast_testing::skipped("survivors", "no MPI that survives deaths is among the folders to test");
-    }
-    for mpi in survivors {
-        let told = run_with(mpi, SURVIVAL_FLAGS, "deaths", 4, &[]);
+    for mpi in survivors("survivors") {
+        let told = run_with(&mpi, SURVIVAL_FLAGS, "deaths", 4, &[]);
         assert!(told.is_success.is_some() && told.count("closed") == 2, "{mpi}: {told:?}");
         let is_quiet = ["panicked", "MPI_Finalize was not finished"].iter().all(|words| !told.output.contains(words));
         assert!(is_quiet, "{mpi}: {told:?}");
+    }
+}
+
+#[test]
+fn nodes_that_lose_another_one_while_they_leave_one_behind_go_on() {
+    for mpi in survivors("deaths in remake") {
+        let told = run_with(&mpi, SURVIVAL_FLAGS, "deaths in remake", 4, &[]);
+        assert!(told.is_success.is_some() && told.count("closed") == 2, "{mpi}: {told:?}");
+        assert!(!told.output.contains("panicked"), "{mpi}: {told:?}");
+    }
+}
+
+#[test]
+fn a_rank_that_gives_up_shrinking_ends() {
+    for mpi in installed("ranks that give up") {
+        let options: &[&str] = if mpi.survives { &["", SURVIVAL_FLAGS] } else { &[""] };
+        for options in options {
+            let folder = tempfile::tempdir().expect("a folder");
+            let path = folder.path().to_str().expect("a name that is text");
+            let told = run_with(&mpi, options, "ranks late", 3, &[("CORECAST_TEST_FOLDER", path)]);
+            assert!(told.is_success.is_some() && told.count("ok") >= 1, "{mpi}: {told:?}");
+            assert!(!told.output.contains("panicked"), "{mpi}: {told:?}");
+        }
+    }
+}
+
+#[test]
+fn ranks_go_on_without_one_that_dies() {
+    for mpi in survivors("ranks that die") {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().to_str().expect("a name that is text");
+        let told = run_with(&mpi, SURVIVAL_FLAGS, "rank killed", 3, &[("CORECAST_TEST_FOLDER", path)]);
+        assert!(told.is_success.is_some() && told.count("went on") == 2, "{mpi}: {told:?}");
+        assert!(!told.output.contains("panicked"), "{mpi}: {told:?}");
+    }
+}
+
+#[test]
+fn a_leader_that_dies_at_any_place_hangs_nobody() {
+    // The places behind the reduction within a node, the start of messages between nodes, and their end, before the release.
+    let places = ["far-combined:5", "far-started:5", "far-finished:5", "far-opening:1"];
+    for mpi in installed("places of deaths") {
+        for place in places {
+            let folder = tempfile::tempdir().expect("a folder");
+            let path = folder.path().to_str().expect("a name that is text");
+            let variables = [("CORECAST_TEST_FOLDER", path), ("CORECAST_TEST_PLACE_OF_DEATH", place)];
+            let survives = mpi.survives && !place.starts_with("far-opening");
+            let options = if mpi.survives { SURVIVAL_FLAGS } else { "" };
+            let told =
+                run_with(&mpi, options, "killed at", 6, &[&variables[..], &[("CORECAST_MPI_TIMEOUT", "5")]].concat());
+            if survives {
+                assert!(told.is_success.is_some() && told.count("went on") == 4, "{mpi}, {place}: {told:?}");
+                assert!(!told.output.contains("panicked"), "{mpi}, {place}: {told:?}");
+            } else {
+                assert!(told.is_success == Some(false) && told.count("went on") == 0, "{mpi}, {place}: {told:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_leader_that_stands_still_is_named_and_goes_on() {
+    for mpi in installed("leaders that stand still") {
+        for ranks in [2, 3] {
+            let folder = tempfile::tempdir().expect("a folder");
+            let path = folder.path().to_str().expect("a name that is text");
+            let told = run_with(&mpi, "", "stopped", ranks, &[("CORECAST_TEST_FOLDER", path)]);
+            assert!(told.is_success == Some(true) && told.count("ok") == ranks, "{mpi}, {ranks} ranks: {told:?}");
+        }
+    }
+}
+
+#[test]
+fn nodes_may_have_different_numbers_of_ranks() {
+    for mpi in installed("uneven nodes") {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().to_str().expect("a name that is text");
+        let told = run_with(&mpi, "", "uneven", 4, &[("CORECAST_TEST_FOLDER", path)]);
+        assert!(told.is_success == Some(true) && told.count("ok") == 4, "{mpi}: {told:?}");
+    }
+}
+
+#[test]
+fn ranks_that_a_launcher_has_bound_are_no_crowd() {
+    for mpi in installed("bound ranks") {
+        let options = if mpi.is_open_mpi { "--bind-to hwthread --use-hwthread-cpus" } else { "-bind-to hwthread" };
+        let told = run_with(&mpi, options, "bound", 2, &[]);
+        if told.count("unbound") > 0 {
+            corecast_testing::skipped(&format!("bound ranks under {mpi}"), "it binds no rank to a CPU here");
+            continue;
+        }
+        assert!(told.is_success == Some(true) && told.count("ok") == 2, "{mpi}: {told:?}");
+    }
+}
+
+#[test]
+fn a_process_that_is_forked_from_a_rank_ends() {
+    for mpi in installed("forked processes") {
+        let told = run(&mpi, "forked", 2, &[]);
+        assert!(told.is_success == Some(true) && told.count("ok") == 2, "{mpi}: {told:?}");
     }
 }
 
@@ -159,11 +264,15 @@ fn a_rank_that_does_not_come_is_not_waited_for() {
 }
 
 #[test]
-fn members_that_do_not_lead_load_nothing() {
-    let program = std::env::current_exe().expect("a program has a path");
-    let mut member = Command::new(program);
-    member.args(["--exact", "play", "--nocapture"]).env("CORECAST_RANK", "1").env("CORECAST_MPI", "nothing.so");
-    let told = member.env("CORECAST_TEST_ROLE", "open").env("CORECAST_TEST_PLACE", "1").output().expect("it starts");
-    let told = String::from_utf8_lossy(&told.stdout).into_owned();
+fn members_that_do_not_lead_load_nothing_and_wait_as_long_as_their_leader() {
+    let member = |role: &str| {
+        let mut member = Command::new(std::env::current_exe().expect("a program has a path"));
+        member.args(["--exact", "play", "--nocapture"]).env("CORECAST_RANK", "1").env("CORECAST_MPI", "nothing.so");
+        member.env("CORECAST_TEST_ROLE", role).env("CORECAST_TEST_PLACE", "1").env("CORECAST_MPI_TIMEOUT", "77");
+        String::from_utf8_lossy(&member.output().expect("it starts").stdout).into_owned()
+    };
+    let told = member("open");
     assert!(told.contains("opened a member whose leader is member 0"), "{told}");
+    let told = member("connect");
+    assert!(told.contains("leads: false, limit: 77s"), "{told}");
 }

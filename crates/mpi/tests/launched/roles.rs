@@ -1,22 +1,18 @@
 //! The roles of ranks.
 
 use std::ffi::{CStr, CString, c_int, c_void};
-use std::path::PathBuf;
 use std::ptr;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use corecast_base::CpuId;
+use corecast_collective::Loss;
 use corecast_collective::nodes::{
-    Engine, Fault, FaultKind, FaultWord, NodeSet, PredefinedOp, Slot, Step, Survival, Ticket, ValueKind,
+    Connection, Engine, Fault, FaultKind, FaultWord, NodeSet, PredefinedOp, Slot, Step, Survival, Ticket, ValueKind,
 };
-use corecast_collective::{Group, Loss};
-use corecast_machine::{Cpu, Machine, Topology};
-use corecast_mpi_engine::{Cluster, Launcher, Rank};
+use corecast_mpi_engine::{Cluster, Launcher};
 use corecast_testing::actor::{Role, say};
 
-/// Long enough for anything that happens at all.
-const PATIENCE: Duration = Duration::from_secs(60);
+use crate::ranks::{self, PATIENCE, in_folder};
 
 /// The engine of this rank, if the cluster opens.
 fn open(ranks: usize) -> Box<dyn Engine> {
@@ -53,21 +49,31 @@ pub(crate) fn play(role: &Role) {
     match role.name.as_str() {
         "steps" => steps(ranks),
         "words" => words(ranks),
-        "ranks" => members(ranks),
+        "ranks" => ranks::members(ranks),
         "open late" => {
             let cluster = Cluster::from_env().expect("a cluster");
             let node = cluster.facts().expect("every rank leads a node").node;
             end_late(node, || cluster.close(true));
         }
         "rank late" => {
-            let topology = Topology { cpus: vec![Cpu::flat(CpuId::new(0))], ..Topology::default() };
-            let machine = Machine::from_topology(&topology);
-            let rank = Rank::from_env(|members| Group::builder(&machine).members(members).pin(false)).expect("a rank");
+            let rank = ranks::rank_of(1);
             let place = rank.world_rank();
             let me = rank.join().expect("a group");
             end_late(place, || drop(me));
         }
         "deaths" => deaths(ranks),
+        "deaths in remake" => deaths_in_remake(ranks),
+        "ranks late" => ranks::ranks_late(ranks),
+        "rank killed" => ranks::rank_killed(ranks),
+        "killed at" => ranks::killed_at(ranks),
+        "stopped" => ranks::stopped(ranks),
+        "uneven" => ranks::uneven(ranks),
+        "bound" => ranks::bound(ranks),
+        "forked" => ranks::forked(ranks),
+        "connect" => {
+            let connection = Connection::from(Cluster::from_env().expect("a cluster"));
+            say(&format!("{connection:?}"));
+        }
         "funneled" => funneled(ranks),
         "late" => late(ranks),
         "open" => match Cluster::from_env() {
@@ -192,25 +198,6 @@ fn words(ranks: usize) {
     say("closed");
 }
 
-/// All ranks of this machine are members of one node.
-fn members(ranks: usize) {
-    let cpu = |id| Cpu { numa: Some(0), ..Cpu::flat(CpuId::new(id)) };
-    let topology = Topology { cpus: (0..ranks as u32).map(cpu).collect(), ..Topology::default() };
-    let machine = Machine::from_topology(&topology);
-    let rank = Rank::from_env(|members| {
-        assert_eq!(members, ranks, "all are here");
-        Group::builder(&machine).members(members).pin(false)
-    });
-    let rank = rank.expect("a rank");
-    assert_eq!(rank.world_ranks(), (0..ranks).collect::<Vec<_>>());
-    let world_rank = rank.world_rank();
-    let mut me = rank.join().expect("a group");
-    assert_eq!((me.rank(), me.nodes(), me.size()), (world_rank, 1, ranks));
-    me.barrier().expect("a barrier");
-    assert_eq!(me.allreduce(1_u64, |a, b| a + b), Ok(ranks as u64));
-    say("ok");
-}
-
 /// Process 0 ends at once, and the others have other work first.
 fn end_late(place: usize, end: impl FnOnce()) {
     if place > 0 {
@@ -222,7 +209,7 @@ fn end_late(place: usize, end: impl FnOnce()) {
 
 /// Node 0 gives up before the last node remakes its engine; the others do not wait for it then.
 fn late(ranks: usize) {
-    let gave_up = PathBuf::from(std::env::var_os("CORECAST_TEST_FOLDER").expect("a folder")).join("gave up");
+    let gave_up = in_folder("gave up");
     let mut engine = open(ranks);
     assert_eq!(sum(&mut *engine, 1), Ok(ranks as u64));
     let node = engine.facts().node;
@@ -265,6 +252,28 @@ fn deaths(ranks: usize) {
         assert_eq!(engine.remake(&all, Some(PATIENCE)).map(|kept| kept.len()), Ok(living));
     }
     assert_eq!(sum(&mut *engine, 1), Ok(2));
+    engine.close(true);
+    say("closed");
+}
+
+/// The last node dies, and while the others leave it behind, the one before it does, when the library has left the last one
+/// behind and the engine has not.
+fn deaths_in_remake(ranks: usize) {
+    let own = Launcher::from_env().expect("a launcher").rank;
+    if own == ranks - 2 {
+        // SAFETY: no other thread of this process uses the environment now.
+        unsafe { std::env::set_var("CORECAST_CRASH_AT", "far-shrunk") };
+    }
+    let mut engine = open(ranks);
+    assert_eq!(sum(&mut *engine, 1), Ok(ranks as u64));
+    if own == ranks - 1 {
+        // SAFETY: numbers only; this process has no other work.
+        unsafe { libc::kill(std::process::id() as i32, libc::SIGKILL) };
+    }
+    while sum(&mut *engine, 1).is_ok() {}
+    let kept = engine.remake(&NodeSet::all(ranks), Some(PATIENCE));
+    assert_eq!(kept.map(|kept| kept.iter().collect::<Vec<_>>()), Ok((0..ranks - 2).collect()));
+    assert_eq!(sum(&mut *engine, 1), Ok(ranks as u64 - 2));
     engine.close(true);
     say("closed");
 }

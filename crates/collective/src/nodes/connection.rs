@@ -1,0 +1,45 @@
+//! A process's connection to the other nodes of a group that it is about to join.
+
+use std::fmt;
+use std::time::Duration;
+
+use super::engine::Engine;
+
+/// The time to wait for others by default.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A process's connection to the other nodes: the node's end of an engine at a leader, none at the other members of its node; and
+/// the time to wait for the others. Made of an engine, of `None`, or of a cluster that a library like `corecast-mpi` has opened.
+pub struct Connection {
+    pub(super) engine: Option<Box<dyn Engine>>,
+    pub(super) limit: Duration,
+}
+
+impl Connection {
+    /// Waits this long for the members of this node and for the other nodes; 60 s by default. The members of a node wait for a
+    /// leader that may still be opening its engine, so all have the limit that opening it has.
+    #[must_use]
+    pub fn timeout(mut self, limit: Duration) -> Self {
+        self.limit = limit;
+        self
+    }
+}
+
+impl From<Option<Box<dyn Engine>>> for Connection {
+    fn from(engine: Option<Box<dyn Engine>>) -> Self {
+        Self { engine, limit: PATIENCE }
+    }
+}
+
+impl From<Box<dyn Engine>> for Connection {
+    fn from(engine: Box<dyn Engine>) -> Self {
+        Some(engine).into()
+    }
+}
+
+impl fmt::Debug for Connection {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { engine, limit } = self;
+        f.debug_struct("Connection").field("leads", &engine.is_some()).field("limit", limit).finish()
+    }
+}

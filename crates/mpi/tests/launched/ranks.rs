@@ -1,0 +1,249 @@
+//! The roles of ranks that are members of groups. The ranks of a test are on one machine; those that are to be on different nodes
+//! meet in different folders.
+
+use std::convert::Infallible;
+use std::path::PathBuf;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use corecast_base::CpuId;
+use corecast_collective::nodes::{Error, Member};
+use corecast_collective::{Group, Order, op};
+use corecast_machine::source::{self, DiscoveryRequest};
+use corecast_machine::{Cpu, Machine, Topology, pin};
+use corecast_mpi_engine::{Launcher, Rank};
+use corecast_testing::actor::say;
+
+/// Long enough for anything that happens at all.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
+
+/// This process as a rank, of a machine with this number of CPUs.
+pub(crate) fn rank_of(cpus: usize) -> Rank {
+    let cpu = |id| Cpu { numa: Some(0), ..Cpu::flat(CpuId::new(id)) };
+    let machine = || {
+        let topology = Topology { cpus: (0..cpus as u32).map(cpu).collect(), ..Topology::default() };
+        Ok::<_, Infallible>(Machine::from_topology(&topology))
+    };
+    Rank::from_env(machine, |machine, members| Group::builder(machine).members(members).pin(false)).expect("a rank")
+}
+
+/// All ranks of this machine are members of one node.
+pub(crate) fn members(ranks: usize) {
+    let rank = rank_of(ranks);
+    assert_eq!(rank.world_ranks(), (0..ranks).collect::<Vec<_>>());
+    let world_rank = rank.world_rank();
+    let mut me = rank.join().expect("a group");
+    assert_eq!((me.rank(), me.nodes(), me.size()), (world_rank, 1, ranks));
+    me.barrier().expect("a barrier");
+    assert_eq!(me.allreduce(1_u64, |a, b| a + b), Ok(ranks as u64));
+    say("ok");
+}
+
+/// A file or folder of this test, which all ranks see.
+pub(crate) fn in_folder(name: &str) -> PathBuf {
+    PathBuf::from(std::env::var_os("CORECAST_TEST_FOLDER").expect("a folder")).join(name)
+}
+
+/// This process as a member of a group of `nodes` nodes. Ranks are on the node that `node_of` says, as they meet there.
+fn on_nodes(nodes: usize, node_of: impl Fn(usize) -> usize) -> Member {
+    let own = Launcher::from_env().expect("a launcher").rank;
+    let folder = in_folder(&format!("node{}", node_of(own)));
+    std::fs::create_dir_all(&folder).expect("a folder");
+    // SAFETY: no other thread of this process uses the environment now.
+    unsafe { std::env::set_var("XDG_RUNTIME_DIR", &folder) };
+    let me = rank_of(1).join().expect("a group");
+    assert_eq!((me.nodes(), me.node()), (nodes, node_of(own)));
+    me
+}
+
+/// The same with a rank on each node.
+fn node_of_one() -> Member {
+    let nodes = Launcher::from_env().expect("a launcher").size;
+    on_nodes(nodes, |rank| rank)
+}
+
+/// The leader of node 1 dies at the place and the pass that the variable of the test names; two ranks are on each node.
+pub(crate) fn killed_at(ranks: usize) {
+    if Launcher::from_env().expect("a launcher").rank == 2 {
+        let place = std::env::var("CORECAST_TEST_PLACE_OF_DEATH").expect("a place");
+        // SAFETY: no other thread of this process uses the environment now.
+        unsafe { std::env::set_var("CORECAST_CRASH_AT", place) };
+    }
+    let mut me = on_nodes(ranks / 2, |rank| rank / 2);
+    let error = loop {
+        if let Err(error) = me.allreduce(1_u64, |a, b| a + b) {
+            break error;
+        }
+    };
+    if me.node() == 1 {
+        assert!(matches!(error, Error::MemberLost { rank: 2, .. }), "{error}");
+        let shrunk = me.shrink_timeout(PATIENCE).map(|shrunk| shrunk.gone);
+        assert!(matches!(shrunk, Err(Error::NodeLost { .. })), "its leader is lost: {shrunk:?}");
+        return say("is lost");
+    }
+    assert!(matches!(error, Error::NodeLost { node: 1, .. } | Error::MemberLost { rank: 2, .. }), "{error}");
+    let mut shrunk = me.shrink_timeout(PATIENCE).expect("the others live");
+    assert_eq!(shrunk.gone, [2, 3]);
+    assert_eq!(shrunk.me.allreduce(1, |a, b| a + b), Ok(ranks - 2));
+    say("went on");
+}
+
+/// The leader of the last node stands still. The others name its node when their time is over, and go on when it does.
+pub(crate) fn stopped(ranks: usize) {
+    let pid_file = in_folder("pid");
+    let mut me = node_of_one();
+    me.barrier().expect("nothing has failed");
+    if me.rank() == ranks - 1 {
+        std::fs::write(&pid_file, std::process::id().to_string()).expect("a folder");
+        // To this thread, which then does not go on before it stands still.
+        // SAFETY: a number only.
+        unsafe { libc::raise(libc::SIGSTOP) };
+        me.barrier().expect("it goes on");
+        return say("ok");
+    }
+    let mut barrier = me.start().barrier().expect("nothing has failed");
+    let late = loop {
+        let waited = barrier.finish_timeout(Duration::from_millis(20));
+        let Err(Error::Timeout { late }) = waited else { panic!("the last node stands still: {waited:?}") };
+        // The file is there before the process stands still.
+        let pid = std::fs::read_to_string(&pid_file).ok().and_then(|text| text.parse::<i32>().ok());
+        if let Some(pid) = pid.filter(|pid| is_stopped(*pid)) {
+            let waited = barrier.finish_timeout(Duration::from_millis(20));
+            let Err(Error::Timeout { late: again }) = waited else { panic!("it stands still: {waited:?}") };
+            std::fs::write(in_folder(&format!("seen{}", Launcher::from_env().expect("a launcher").rank)), "")
+                .expect("a folder");
+            while !(0..ranks - 1).all(|rank| in_folder(&format!("seen{rank}")).exists()) {
+                thread::yield_now();
+            }
+            // SAFETY: numbers only; the process is stopped, and so has not ended.
+            unsafe { libc::kill(pid, libc::SIGCONT) };
+            break again;
+        }
+        drop(late);
+    };
+    // Of several others a node names the one that it has a message to come from.
+    let is_named = ranks > 2 || late.nodes == [1];
+    assert!(is_named, "{late}");
+    barrier.finish().expect("all go on");
+    say("ok");
+}
+
+fn is_stopped(pid: i32) -> bool {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    status.rsplit_once(") ").is_some_and(|(_, rest)| rest.starts_with('T'))
+}
+
+/// A node has one rank and the other one all others: operations give what they promise.
+pub(crate) fn uneven(ranks: usize) {
+    let mut me = on_nodes(2, |rank| usize::from(rank > 0));
+    let (rank, size) = (me.rank(), me.size());
+    assert_eq!((size, me.members_of(0), me.members_of(1)), (ranks, 1, ranks - 1));
+    let times = op::in_order(Order::Rank, |[a, b]: [u64; 2], [c, d]: [u64; 2]| [a * c, a * d + b]);
+    for round in 0..20 {
+        let root = round % size;
+        let mut value = if rank == root { round } else { 0 };
+        me.broadcast(root, &mut value).expect("a broadcast");
+        assert_eq!(value, round);
+        let sum = me.reduce(root, rank + round, |a, b| a + b).expect("a reduction");
+        assert_eq!(sum, (rank == root).then(|| (0..size).map(|rank| rank + round).sum()));
+        let all = me.gather(root, rank).expect("a gather");
+        assert_eq!(all, (rank == root).then(|| (0..size).collect()));
+        let of = |rank: usize| [rank as u64 + 2, round as u64 + 1];
+        let product = me.allreduce_with(of(rank), times).expect("an allreduce");
+        let expected = (0..size).map(of).reduce(|left, right| op::Op::combine(&times, left, right));
+        assert_eq!(Some(product), expected, "by rank");
+        let mut values = vec![(rank + round) as u64; 20_000];
+        me.allreduce_slice_with(&mut values, op::Sum).expect("an allreduce");
+        assert!(values.iter().all(|&value| value == (0..size).map(|rank| (rank + round) as u64).sum::<u64>()));
+        let mut floats = vec![0.1 * (rank + 1) as f64; 100];
+        me.allreduce_slice(&mut floats, |a, b| a + b).expect("an allreduce");
+        let mut bits = floats[0].to_bits();
+        me.broadcast(root, &mut bits).expect("a broadcast");
+        assert!(floats.iter().all(|float| float.to_bits() == bits), "the same bits everywhere");
+        me.barrier().expect("a barrier");
+    }
+    say("ok");
+}
+
+/// The last node leaves in the midst of an operation, and node 0 gives up before the node before the last comes to shrink the
+/// group. The process of node 0 ends as if all had gone well, which the others wait for.
+pub(crate) fn ranks_late(ranks: usize) {
+    let gave_up = in_folder("gave up");
+    let mut me = node_of_one();
+    me.barrier().expect("nothing has failed");
+    if me.rank() == ranks - 1 {
+        drop(me.start().barrier().expect("nothing has failed"));
+        drop(me);
+        return say("ok");
+    }
+    while me.barrier().is_ok() {}
+    if me.rank() == 0 {
+        let given_up = me.shrink_timeout(Duration::from_millis(50));
+        assert!(matches!(given_up, Err(Error::Engine { .. })), "another node has not come: {given_up:?}");
+        std::fs::write(gave_up, "").expect("a folder");
+    } else {
+        let begin = Instant::now();
+        while !gave_up.exists() {
+            assert!(begin.elapsed() < PATIENCE, "node 0 gives up");
+            thread::yield_now();
+        }
+        let _ = me.shrink();
+    }
+    say("ok");
+}
+
+/// A rank dies. The others learn of it, and go on without it where the library does.
+pub(crate) fn rank_killed(ranks: usize) {
+    let mut me = node_of_one();
+    me.barrier().expect("nothing has failed");
+    if me.rank() == 1 {
+        // SAFETY: numbers only; this process has no other work.
+        unsafe { libc::kill(std::process::id() as i32, libc::SIGKILL) };
+    }
+    let error = loop {
+        if let Err(error) = me.barrier() {
+            break error;
+        }
+    };
+    assert!(matches!(error, Error::NodeLost { node: 1, .. }), "{error}");
+    let mut shrunk = me.shrink_timeout(PATIENCE).expect("the others live");
+    assert_eq!(shrunk.gone, [1]);
+    assert_eq!(shrunk.me.allreduce(1, |a, b| a + b), Ok(ranks - 1));
+    say("went on");
+}
+
+/// The launcher has bound each rank to a CPU. The group is made for the CPUs of all ranks.
+pub(crate) fn bound(ranks: usize) {
+    let own = pin::affinity().expect("own mask");
+    if own.len() > 1 {
+        return say("unbound");
+    }
+    let detect = || source::discover(&DiscoveryRequest::default()).map(|topology| Machine::from_topology(&topology));
+    let rank = Rank::from_env(detect, |machine, members| {
+        assert_eq!((members, machine.cpus.len()), (ranks, ranks), "each has a CPU of its own");
+        Group::builder(machine).members(members).plan_folder(None).race_folder(None)
+    });
+    let mut me = rank.expect("a rank").join().expect("a group");
+    me.barrier().expect("a barrier");
+    assert_eq!(pin::affinity().expect("own mask"), own, "a member stays where it is bound");
+    say("ok");
+}
+
+/// A process that is forked from a rank ends, and leaves the connections of its parent alone.
+pub(crate) fn forked(ranks: usize) {
+    let mut me = rank_of(ranks).join().expect("a group");
+    me.barrier().expect("a barrier");
+    // SAFETY: the child calls nothing but the handlers of its end.
+    match unsafe { libc::fork() } {
+        // SAFETY: the end of the child, with its handlers.
+        0 => unsafe { libc::exit(0) },
+        child => {
+            let mut status = -1;
+            // SAFETY: a child of this process, and a place for the answer.
+            assert_eq!(unsafe { libc::waitpid(child, &mut status, 0) }, child);
+            assert_eq!(status, 0);
+        }
+    }
+    me.barrier().expect("a barrier");
+    say("ok");
+}
