@@ -2,16 +2,16 @@
 
 use std::cell::Cell;
 
-use corecast_base::sync::Ordering;
+use corecast_base::sync::{AtomicU32, Ordering};
 use corecast_base::wait::Spinner;
 
 use crate::facts::{AcquisitionOrder, Facts, NodeKind};
-use crate::pool::{self, BUSY, PoolNode, Stay, StayWord};
+use crate::pool::{self, BUSY};
 use crate::raw::{NodeMoves, RawLock, RawTimed, Setup};
 
 const IDLE: u32 = 0;
 /// The tail of a lock that nobody holds or waits for: no node has the number in it.
-const FREE: u64 = u64::MAX;
+const FREE: u32 = u32::MAX;
 
 /// The CLH queue: a newcomer swaps its node for the last one, and polls that until its thread is done.
 ///
@@ -29,37 +29,44 @@ const FREE: u64 = u64::MAX;
 /// E. Hagersten, Queue Locks on Cache Coherent Multiprocessors, 1994.
 #[derive(Debug)]
 pub struct Clh {
-    /// The last node of the queue, or [`FREE`]. Written by every newcomer, and by a thread that has freed the lock with nobody
-    /// behind it.
-    tail: StayWord,
+    /// The number of the last node of the queue, or [`FREE`]. Written by every newcomer, and by a holder with nobody behind it.
+    tail: AtomicU32,
 }
 
 /// The nodes of an acquisition.
 #[derive(Debug, Default)]
 pub struct ClhNodes {
-    /// The words of their stays, each written at once: a word that is written in halves is not forwarded to its next reader.
-    own: Cell<u64>,
-    before: Cell<u64>,
+    /// The number of the one before in the upper half, and of the own one in the lower: written at once, as a word that is
+    /// written in halves is not forwarded to its next reader.
+    numbers: Cell<u64>,
 }
 
 impl ClhNodes {
-    /// Keeps the words of two stays.
+    /// Keeps the numbers of two nodes.
     #[inline]
-    pub(crate) fn hold(&self, own: u64, before: u64) {
-        self.own.set(own);
-        self.before.set(before);
+    pub(crate) fn hold(&self, own: u32, before: u32) {
+        self.numbers.set(u64::from(before) << 32 | u64::from(own));
     }
 
     /// The number of the node that was put into a queue.
     #[inline]
     pub(crate) fn own(&self) -> u32 {
-        Stay::of_word(self.own.get()).number
+        self.numbers.get() as u32
     }
 
     /// The number of the node that was before it, and is given back.
     #[inline]
     pub(crate) fn before(&self) -> u32 {
-        Stay::of_word(self.before.get()).number
+        (self.numbers.get() >> 32) as u32
+    }
+}
+
+impl Clh {
+    /// As a thread that uses the lock's memory otherwise: the model fails unless all that other threads did to it happened
+    /// before.
+    #[cfg(loom)]
+    pub fn use_otherwise(&mut self) {
+        self.tail.with_mut(|_| ());
     }
 }
 
@@ -74,17 +81,17 @@ fn await_idle(before: u32) {
     }
 }
 
-/// Gives back a node that is out of the queue, busy for its next stay.
+/// Gives back an idle node that is out of the queue, busy for its next stay.
 #[inline]
-fn retire(number: u32, node: &PoolNode) {
+fn retire(number: u32) {
     // ORDERING: Relaxed, released by the thread that puts it into a queue
-    node.is_busy.store(BUSY, Ordering::Relaxed);
+    pool::node(number).is_busy.store(BUSY, Ordering::Relaxed);
     pool::give(number);
 }
 
 // SAFETY: a thread holds the lock if it came to a free one, or once the node before is idle, which its thread stores when it
 // unlocks. Only the one behind adopts a node, or its own thread takes it back, which finds it last: so it is polled by nobody
-// else and not used again before. A try that succeeds finds the lock free, or the very stay whose node it saw idle.
+// else and not used again before.
 unsafe impl RawLock for Clh {
     type Node = ClhNodes;
     type Alignment = ();
@@ -99,55 +106,54 @@ unsafe impl RawLock for Clh {
     };
 
     fn new(_setup: &Setup) -> Self {
-        Self { tail: StayWord::new(FREE) }
+        Self { tail: AtomicU32::new(FREE) }
     }
 
     #[inline]
     unsafe fn lock(&self, node: &ClhNodes) {
-        let own = Stay::next(pool::take()).word();
+        let own = pool::take();
         // ORDERING: AcqRel, pairs with itself, where a newcomer finds a node that is busy, and with the Release in unlock
         // [clh-tail]
         let before = self.tail.swap(own, Ordering::AcqRel);
         if before != FREE {
-            await_idle(Stay::of_word(before).number);
+            await_idle(before);
         }
         node.hold(own, before);
     }
 
     #[inline]
     unsafe fn try_lock(&self, node: &ClhNodes) -> bool {
-        // ORDERING: Acquire, pairs with the Release of the thread that put the node into the queue: it was busy then; and with
-        // that in unlock [clh-tail]
-        let before = self.tail.load(Ordering::Acquire);
-        // ORDERING: Acquire, pairs with the Release in unlock [clh-idle]
-        if before != FREE && pool::node(Stay::of_word(before).number).is_busy.load(Ordering::Acquire) == BUSY {
+        // ORDERING: Relaxed, the exchange looks again
+        if self.tail.load(Ordering::Relaxed) != FREE {
             return false;
         }
-        let own = Stay::next(pool::take());
-        // ORDERING: AcqRel, pairs with itself, as in lock, and with the Release in unlock, which may have freed it again since
-        // the load above; Relaxed where it fails, as nothing was taken [clh-tail]
-        if self.tail.compare_exchange(before, own.word(), Ordering::AcqRel, Ordering::Relaxed).is_err() {
-            pool::give(own.number);
+        let own = pool::take();
+        // ORDERING: AcqRel, pairs with the swap in lock, where a newcomer finds a node that is busy, and with the Release in
+        // unlock; Relaxed where it fails, as nothing was taken [clh-tail]
+        if self.tail.compare_exchange(FREE, own, Ordering::AcqRel, Ordering::Relaxed).is_err() {
+            pool::give(own);
             return false;
         }
-        node.hold(own.word(), before);
+        node.hold(own, FREE);
         true
     }
 
     #[inline]
     unsafe fn unlock(&self, node: &ClhNodes) {
-        let (own, held) = (node.own.get(), pool::node(node.own()));
-        // ORDERING: Release, pairs with the Acquire in await_idle and try_lock [clh-idle]
-        held.is_busy.store(IDLE, Ordering::Release);
-        // ORDERING: Relaxed, the exchange looks again
+        let (own, before) = (node.own(), node.before());
+        // ORDERING: Relaxed, the exchange looks again, and a tail that is another one stays so
         let is_last = self.tail.load(Ordering::Relaxed) == own;
-        // ORDERING: Release, pairs with the Acquire in lock and try_lock; Relaxed where it fails, as the one behind has the node
-        // [clh-tail]
+        // ORDERING: Release, pairs with the Acquire in lock and try_lock; Relaxed where it fails, as the one behind is let in
+        // below [clh-tail]
         if is_last && self.tail.compare_exchange(own, FREE, Ordering::Release, Ordering::Relaxed).is_ok() {
-            retire(node.own(), held);
+            pool::give(own);
+        } else {
+            // The lock may be gone from here on.
+            // ORDERING: Release, pairs with the Acquire in await_idle [clh-idle]
+            pool::node(own).is_busy.store(IDLE, Ordering::Release);
         }
-        if node.before.get() != FREE {
-            retire(node.before(), pool::node(node.before()));
+        if before != FREE {
+            retire(before);
         }
     }
 }
@@ -158,8 +164,7 @@ impl Drop for Clh {
         let last = self.tail.load(Ordering::Relaxed);
         if last != FREE {
             // A guard was forgotten.
-            let number = Stay::of_word(last).number;
-            retire(number, pool::node(number));
+            pool::give(last);
         }
     }
 }
@@ -167,5 +172,5 @@ impl Drop for Clh {
 // SAFETY: it tries again and again.
 unsafe impl RawTimed for Clh {}
 
-// SAFETY: the node is two words that only its owner reads; the nodes in the queue lie in the pool.
+// SAFETY: the node is a word that only its owner reads; the nodes in the queue lie in the pool.
 unsafe impl NodeMoves for Clh {}

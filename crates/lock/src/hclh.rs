@@ -137,7 +137,7 @@ unsafe impl RawLock for Hclh {
         // ORDERING: AcqRel, pairs with itself: the next newcomer finds a node that is busy [hclh-near]
         let before = Stay::of_word(near.swap(own.word(), Ordering::AcqRel));
         let before = if await_near(before) { before } else { self.splice(near) };
-        node.hold(own.word(), before.word());
+        node.hold(own.number, before.number);
     }
 
     #[inline]
@@ -155,7 +155,7 @@ unsafe impl RawLock for Hclh {
             pool::give(own.number);
             return false;
         }
-        node.hold(own.word(), before);
+        node.hold(own.number, Stay::of_word(before).number);
         true
     }
 
@@ -180,5 +180,5 @@ impl Drop for Hclh {
 // SAFETY: it tries again and again.
 unsafe impl RawTimed for Hclh {}
 
-// SAFETY: the node is two numbers that only its owner reads; the nodes in the queues lie in the pool.
+// SAFETY: the node is a word that only its owner reads; the nodes in the queues lie in the pool.
 unsafe impl NodeMoves for Hclh {}

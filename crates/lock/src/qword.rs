@@ -53,18 +53,26 @@ impl Qword {
         self.word.compare_exchange(FREE, HELD, Ordering::Acquire, Ordering::Relaxed).is_ok()
     }
 
+    /// As a thread that uses the lock's memory otherwise: the model fails unless all that other threads did to it happened
+    /// before.
+    #[cfg(loom)]
+    pub fn use_otherwise(&mut self) {
+        self.word.with_mut(|_| ());
+        self.queue.use_otherwise();
+    }
+
     #[cold]
     fn lock_slow(&self, left: impl Fn() -> Option<Duration>) -> bool {
         Comer { lock: self, left, spinner: Spinner::new(), place: None, has_slept: false }.compete()
     }
 
-    /// Wakes one sleeper on the word, which was left like this. Until that one runs anybody may take the lock.
+    /// Frees a lock that was marked as awaited, and wakes one sleeper on the word. Until that one runs anybody may take the lock.
     #[cold]
-    fn wake(&self, word: u32) {
-        if word == QUEUED {
-            // ORDERING: Relaxed, it publishes nothing, and as an exchange passes on what unlock has released
-            let _ = self.word.compare_exchange(QUEUED, FREE, Ordering::Relaxed, Ordering::Relaxed);
-        }
+    fn free_and_wake(&self) {
+        // Nobody but the holder changes a word that is marked.
+        // ORDERING: Release, pairs with the Acquire in lock, try_lock and take [qword-free]
+        self.word.store(FREE, Ordering::Release);
+        // The lock may be gone: only its address is used.
         futex_wake(&self.word, 1, Scope::Process);
     }
 }
@@ -164,7 +172,7 @@ impl<F: Fn() -> Option<Duration>> Comer<'_, F> {
     }
 }
 
-// SAFETY: exactly one exchange sets HELD between two swaps that clear it, which only holders do; Acquire and Release.
+// SAFETY: exactly one exchange sets HELD between two releases that clear it, which only holders do; Acquire and Release.
 unsafe impl RawLock for Qword {
     type Node = ();
     type Alignment = ();
@@ -203,9 +211,10 @@ unsafe impl RawLock for Qword {
     #[inline]
     unsafe fn unlock(&self, (): &()) {
         let rest = if self.queue.is_empty() { FREE } else { QUEUED };
-        // ORDERING: Release, pairs with the Acquire in lock, try_lock and take [qword-free]
-        if self.word.swap(rest, Ordering::Release) & AWAITED != 0 {
-            self.wake(rest);
+        // ORDERING: Release, pairs with the Acquire in lock, try_lock and take; Relaxed where it fails, as it is freed below
+        // [qword-free]
+        if self.word.compare_exchange(HELD, rest, Ordering::Release, Ordering::Relaxed).is_err() {
+            self.free_and_wake();
         }
     }
 }

@@ -153,7 +153,7 @@ mod tests {
     fn the_sizes_that_users_were_told() {
         let sizes = Algorithm::ALL.iter().map(|lock| (lock.name(), lock.len_bytes())).collect::<Vec<_>>();
         assert_eq!(sizes[..3], [("tas", 4), ("ttas", 4), ("ticket", 8)]);
-        let told = [("mcs", 8), ("clh", 8), ("word", 4), ("auto", 56), ("byte", 1), ("qword", 8), ("hmcs", 32)];
+        let told = [("mcs", 8), ("clh", 4), ("word", 4), ("auto", 56), ("byte", 1), ("qword", 8), ("hmcs", 32)];
         assert_eq!(sizes[4..][..told.len()], told);
     }
 

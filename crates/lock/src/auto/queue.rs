@@ -41,6 +41,12 @@ impl Queue {
         Self(AtomicU32::new(NONE))
     }
 
+    /// See [`Qword::use_otherwise`](crate::Qword::use_otherwise).
+    #[cfg(loom)]
+    pub(crate) fn use_otherwise(&mut self) {
+        self.0.with_mut(|_| ());
+    }
+
     /// Whether nobody was in it a moment ago.
     pub(crate) fn is_empty(&self) -> bool {
         // ORDERING: Relaxed, only who may try first depends on it

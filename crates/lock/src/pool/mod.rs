@@ -12,15 +12,21 @@ mod node_table;
 #[cfg_attr(loom, path = "model.rs")]
 #[cfg_attr(not(loom), path = "native.rs")]
 mod slabs;
+#[cfg(feature = "hierarchical")]
+mod stay;
 
 use corecast_base::CacheLine;
-use corecast_base::sync::{AtomicU32, AtomicU64, Ordering};
+use corecast_base::sync::AtomicU32;
+#[cfg(feature = "hierarchical")]
+use corecast_base::sync::AtomicU64;
 
 #[cfg(loom)]
 pub use free_nodes::FreeNodes;
 #[cfg(loom)]
 pub use node_table::NodeTable;
 pub(crate) use slabs::{give, node, node_before, take};
+#[cfg(feature = "hierarchical")]
+pub(crate) use stay::{Stay, StayWord};
 
 /// A node's thread waits or holds the lock, or the node is in no queue.
 pub(crate) const BUSY: u32 = 1;
@@ -32,6 +38,7 @@ pub(crate) struct PoolNode {
     /// behind.
     pub(crate) is_busy: AtomicU32,
     /// How often it has been in a queue. Written by its thread.
+    #[cfg(feature = "hierarchical")]
     rounds: AtomicU32,
     /// The name of the node behind, 0 if there is none yet. Written by its thread, and by that of the node behind.
     pub(crate) next: AtomicU32,
@@ -52,17 +59,11 @@ pub(crate) struct PoolNode {
     pub(crate) splice: AtomicU64,
 }
 
-/// A node that is in a queue, and for which time: no two are the same while 2^32 are not in between.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Stay {
-    pub(crate) number: u32,
-    pub(crate) round: u32,
-}
-
 impl PoolNode {
     fn new() -> CacheLine<Self> {
         CacheLine::new(Self {
             is_busy: AtomicU32::new(BUSY),
+            #[cfg(feature = "hierarchical")]
             rounds: AtomicU32::new(0),
             next: AtomicU32::new(0),
             state: AtomicU32::new(0),
@@ -75,32 +76,6 @@ impl PoolNode {
         })
     }
 }
-
-impl Stay {
-    /// The next stay of this node, which is the caller's.
-    #[inline]
-    pub(crate) fn next(number: u32) -> Self {
-        let rounds = &node(number).rounds;
-        // ORDERING: Relaxed, it went from thread to thread with the node
-        let round = rounds.load(Ordering::Relaxed).wrapping_add(1);
-        // ORDERING: Relaxed, the caller alone has the node
-        rounds.store(round, Ordering::Relaxed);
-        Self { number, round }
-    }
-
-    #[inline]
-    pub(crate) fn word(self) -> u64 {
-        u64::from(self.round) << 32 | u64::from(self.number)
-    }
-
-    #[inline]
-    pub(crate) fn of_word(word: u64) -> Self {
-        Self { number: word as u32, round: (word >> 32) as u32 }
-    }
-}
-
-/// The word of a stay, to swap.
-pub(crate) type StayWord = AtomicU64;
 
 #[cfg(all(test, not(loom)))]
 mod tests {
@@ -136,14 +111,5 @@ mod tests {
         let taken: Vec<u32> = (0..10_000).map(|_| take()).collect();
         assert!(given.iter().any(|number| taken.contains(number)));
         taken.into_iter().for_each(give);
-    }
-
-    #[test]
-    fn stays_differ_and_survive_a_word() {
-        let number = take();
-        let (first, second) = (Stay::next(number), Stay::next(number));
-        assert_ne!(first, second);
-        assert_eq!(Stay::of_word(second.word()), second);
-        give(number);
     }
 }

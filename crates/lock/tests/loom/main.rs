@@ -9,6 +9,7 @@ mod byte_condvar;
 mod combine;
 mod condvar;
 mod delegate;
+mod destroyed;
 mod domains;
 mod free_nodes;
 mod node_table;
