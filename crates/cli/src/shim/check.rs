@@ -10,7 +10,7 @@ use super::libraries::{Loaded, Search};
 use super::obstacle::{self, Obstacle};
 use super::preload;
 use super::runtimes::{self, Runtime};
-use super::verdict::{Evidence, FamilyVerdict, Verdict};
+use super::verdict::{Evidence, FamilyVerdict, Verdict, calls_locks_of_c};
 
 /// Functions of sanitizers that are linked into a program.
 const SANITIZED: [(&str, &str); 3] =
@@ -44,7 +44,7 @@ pub(crate) enum Kind {
 /// Something to know before the verdicts are believed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct Remark {
-    /// `dlopen`, `sanitizer`, `not_found`, `copy`, `runtimes`, `cancellation`, `symbols` or `library`.
+    /// `dlopen`, `sanitizer`, `not_found`, `copy`, `runtimes`, `cancellation`, `threads_h`, `symbols` or `library`.
     pub(crate) kind: &'static str,
     /// For people.
     pub(crate) words: String,
@@ -137,6 +137,8 @@ fn remarks(files: &[Loaded], runtimes: &[Runtime], kind: Kind) -> Vec<Remark> {
         "cancellation",
         cancels.map(|who| format!("with OMP_CANCELLATION=true nothing of OpenMP is served: {who} cancels")),
     );
+    let of_c = named(files, calls_locks_of_c);
+    add("threads_h", of_c.map(|who| format!("mtx_* and cnd_* of C are not served: {who} calls them")));
     add("sanitizer", sanitizer(files));
     remarks
 }

@@ -83,6 +83,10 @@ impl Evidence<'_> {
         if self.files.first().is_some_and(|program| program.facts.imports.is_none()) && self.obstacle.is_none() {
             return (Verdict::Unseen, "the file has no table of symbols".to_owned());
         }
+        if family == Family::Lock && self.files.iter().any(calls_locks_of_c) {
+            let why = "its locks are mtx_* and cnd_* of C, which the C library does not pass through the loader";
+            return (Verdict::Refused, why.to_owned());
+        }
         let called = called(family);
         if self.opens && self.obstacle.is_none() {
             return (Verdict::Unseen, format!("no file that is seen here {called}"));
@@ -95,6 +99,9 @@ impl Evidence<'_> {
         if let Some(linked_in) = self.linked_in(family) {
             return Some(linked_in);
         }
+        if matches!(family, Family::Omp | Family::Lock) && self.is_watched() {
+            return Some("ThreadSanitizer has to see it, so the object passes everything on".to_owned());
+        }
         if family != Family::Omp {
             return None;
         }
@@ -102,6 +109,11 @@ impl Evidence<'_> {
         let unknown: BTreeSet<&str> = imports.map(String::as_str).filter(|name| is_unknown_maker(name)).collect();
         let unknown: Vec<&str> = unknown.into_iter().collect();
         (!unknown.is_empty()).then(|| format!("calls {}, which may make teams or tasks unseen", unknown.join(", ")))
+    }
+
+    /// True if ThreadSanitizer's runtime is in the program or among its libraries.
+    fn is_watched(&self) -> bool {
+        self.files.iter().any(|file| file.facts.definitions.contains("__tsan_init"))
     }
 
     /// A runtime in the program itself: its calls do not pass the loader.
@@ -136,6 +148,12 @@ fn is_of(family: Family, name: &str) -> bool {
         Family::Lock => LOCKS.iter().any(|prefix| name.starts_with(prefix)),
         Family::Mpi => COLLECTIVES.contains(&name.strip_suffix("_c").unwrap_or(name)),
     }
+}
+
+/// True of a file that uses C's own mutexes or condition variables.
+pub(super) fn calls_locks_of_c(file: &Loaded) -> bool {
+    let is_one = |name: &String| name.starts_with("mtx_") || name.starts_with("cnd_");
+    file.facts.imports.iter().flatten().any(is_one) && !is_part_of_system(file)
 }
 
 const LOCKS: [&str; 4] = ["pthread_mutex_", "pthread_cond_", "pthread_rwlock_", "pthread_spin_"];
@@ -218,6 +236,18 @@ mod tests {
         assert!(unknown.why.contains("GOMP_parallel_tiles"), "{}", unknown.why);
         let linked_in = judge(&program(&[], &["GOMP_barrier"]), Family::Omp, false);
         assert!(linked_in.verdict == Verdict::Refused && linked_in.why.contains("libgomp"), "{}", linked_in.why);
+    }
+
+    #[test]
+    fn what_a_sanitizer_watches_and_locks_of_c_are_refused() {
+        let watched = program(&["pthread_mutex_lock", "GOMP_barrier", "pthread_barrier_wait"], &["__tsan_init"]);
+        let verdicts =
+            [Family::Lock, Family::Omp, Family::Barrier].map(|family| judge(&watched, family, false).verdict);
+        assert_eq!(verdicts, [Verdict::Refused, Verdict::Refused, Verdict::Served]);
+        let of_c = judge(&program(&["mtx_lock", "cnd_wait"], &[]), Family::Lock, false);
+        assert!(of_c.verdict == Verdict::Refused && of_c.why.contains("mtx_"), "{}", of_c.why);
+        let both = judge(&program(&["mtx_lock", "pthread_mutex_lock"], &[]), Family::Lock, false);
+        assert_eq!(both.verdict, Verdict::Served);
     }
 
     #[test]

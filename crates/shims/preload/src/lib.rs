@@ -8,6 +8,7 @@
 //! - [`unload`]: `dlclose`, after which the second of these looks again;
 //! - [`Settings`]: what the environment asks for, read once;
 //! - [`Operation`], [`Statistics`]: what was served, and the table of it that is written at exit;
+//! - [`is_watched`]: whether ThreadSanitizer has to see what the program does;
 //! - [`Errno`]: `errno` as the caller left it;
 //! - [`withdraw`], [`first_variable`]: out of the way of the C library's functions, while the loader still works.
 
@@ -21,6 +22,7 @@ mod settings;
 #[cfg(all(target_arch = "x86_64", target_os = "linux", target_env = "gnu"))]
 mod start;
 mod statistics;
+mod watched;
 #[cfg(all(target_arch = "x86_64", target_os = "linux", target_env = "gnu"))]
 mod withdraw;
 
@@ -33,5 +35,6 @@ pub use settings::{Family, Settings};
 #[cfg(all(target_arch = "x86_64", target_os = "linux", target_env = "gnu"))]
 pub use start::{Text, first_variable};
 pub use statistics::{Operation, Statistics};
+pub use watched::is_watched;
 #[cfg(all(target_arch = "x86_64", target_os = "linux", target_env = "gnu"))]
 pub use withdraw::withdraw;

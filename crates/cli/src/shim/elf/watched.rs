@@ -1,9 +1,9 @@
 //! The names of symbols that concern a shim: all others are dropped as they are read.
 
-/// The beginnings of names of runtimes' functions. `mpi_` and `pmpi_` are those of Fortran.
-const PREFIXES: [&str; 12] = [
+/// The beginnings of names of runtimes' functions. `mpi_` and `pmpi_` are those of Fortran, `mtx_` and `cnd_` of C's threads.
+const PREFIXES: [&str; 14] = [
     "GOMP_", "__kmpc_", "omp_", "pthread_", "MPI_", "PMPI_", "mpi_", "pmpi_", "__asan_", "__tsan_", "__msan_",
-    "__ubsan_",
+    "__ubsan_", "mtx_", "cnd_",
 ];
 /// Names by which runtimes are told apart, and functions that open libraries at run time.
 const NAMES: [&str; 5] = ["dlopen", "dlmopen", "ompi_mpi_byte", "I_MPI_Check_image_status", "ompt_start_tool"];

@@ -7,7 +7,7 @@ use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 use std::ptr;
 
 use corecast_base::sync::AtomicU64;
-use corecast_preload::{Family, Real, Settings, variable};
+use corecast_preload::{Family, Real, Settings, is_watched, variable};
 
 use crate::crossing::announce_uncounted;
 use crate::pool;
@@ -75,12 +75,13 @@ unsafe extern "C" fn ompt_start_tool(version: c_uint, runtime: *const c_char) ->
     if is_wanted() { &raw const RESULT } else { ptr::null() }
 }
 
-/// The runtime is only about to start: the environment is asked, and not the runtime.
+/// The runtime is only about to start: the environment is asked, and not the runtime. Under ThreadSanitizer the tool is Archer,
+/// which the runtime loads if there is no other one.
 fn is_wanted() -> bool {
     let has_libraries = variable(c"OMP_TOOL_LIBRARIES").is_some_and(|libraries| !libraries.is_empty());
     let is_true = |value: &[u8]| value.trim_ascii().eq_ignore_ascii_case(b"true") || value.trim_ascii() == b"1";
     let cancels = variable(c"OMP_CANCELLATION").is_some_and(is_true);
-    Settings::get().serves(Family::Omp) && !has_libraries && !cancels
+    Settings::get().serves(Family::Omp) && !has_libraries && !cancels && !is_watched()
 }
 
 /// Asks for the events; 0, which means no tool, if the runtime will not tell all of them.

@@ -13,7 +13,7 @@ use std::ffi::{CStr, c_int, c_void};
 use std::ptr;
 
 use corecast_base::sync::{AtomicBool, AtomicPtr, Mutex, Ordering};
-use corecast_preload::{Errno, Family, RealOfCallers, Settings};
+use corecast_preload::{Errno, Family, RealOfCallers, Settings, is_watched};
 
 use crate::statistics;
 
@@ -223,7 +223,8 @@ impl Runtime {
         let Functions { level, thread_num, num_threads, max_threads, cancellation, .. } = self.functions;
         let is_complete = level.is_some() && thread_num.is_some() && num_threads.is_some() && max_threads.is_some();
         // A cancelled region leaves out barriers, not alike for all members.
-        Settings::get().serves(Family::Omp) && is_complete && cancellation.is_some() && call(cancellation) == 0
+        let may_cancel = cancellation.is_none() || call(cancellation) != 0;
+        Settings::get().serves(Family::Omp) && is_complete && !may_cancel && !is_watched()
     }
 }
 
