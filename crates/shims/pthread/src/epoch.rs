@@ -13,6 +13,14 @@ pub struct EpochWord(AtomicU32);
 
 impl EpochWord {
     /// Of an object that nobody has used.
+    #[cfg(not(loom))]
+    #[must_use]
+    pub const fn new() -> Self {
+        Self(AtomicU32::new(0))
+    }
+
+    /// Of an object that nobody has used.
+    #[cfg(loom)]
     #[must_use]
     pub fn new() -> Self {
         Self(AtomicU32::new(0))
@@ -36,8 +44,9 @@ impl EpochWord {
         self.is_of(epoch) && is_here() && self.is_of(epoch)
     }
 
-    /// Runs `renew` if the object is of another epoch, or not `is_here`, and no other thread does; returns when it is in order.
-    pub fn put_in_order(&self, epoch: u32, is_here: impl Fn() -> bool, renew: impl FnOnce()) {
+    /// Runs `renew` if the object is of another epoch, which it is told, or not `is_here`, and no other thread does; returns when
+    /// it is in order.
+    pub fn put_in_order(&self, epoch: u32, is_here: impl Fn() -> bool, renew: impl FnOnce(u32)) {
         let mut spinner = Spinner::new();
         loop {
             if self.is_in_order(epoch, &is_here) {
@@ -51,7 +60,7 @@ impl EpochWord {
             if seen != epoch && exchange() {
                 // Of the same epoch: another thread may have put it in order between the look and the exchange.
                 if seen != epoch + 1 || !is_here() {
-                    renew();
+                    renew(seen & !1);
                 }
                 // ORDERING: Release, pairs with the Acquire in is_of [epoch-order]
                 return self.0.store(epoch + 1, Ordering::Release);

@@ -14,7 +14,7 @@ use corecast_preload::{Errno, Real};
 use libc::{clockid_t, pthread_rwlock_t, timespec};
 
 use crate::chosen;
-use crate::counts::RW_LOCK;
+use crate::counts::{RW_LOCK, RW_TRY_LOCK};
 use crate::rw_word::{Refusal, RwWord};
 use crate::slot::export;
 
@@ -140,6 +140,7 @@ impl Object {
 
     /// Locks it if that is possible at once, in pthread's words.
     fn try_in_words(&self, intent: Intent) -> c_int {
+        RW_TRY_LOCK.serve();
         match self.try_lock(intent) {
             Ok(()) => 0,
             Err(Refusal::Full) => libc::EAGAIN,
@@ -213,8 +214,11 @@ unsafe extern "C" fn try_read(lock: *mut pthread_rwlock_t) -> c_int {
     // SAFETY: the caller's lock.
     match unsafe { Object::at(lock) } {
         Some(object) => object.try_in_words(Intent::Read),
-        // SAFETY: the caller's promise.
-        None => unsafe { pass(&REAL_TRY_READ, lock) },
+        None => {
+            RW_TRY_LOCK.pass();
+            // SAFETY: the caller's promise.
+            unsafe { pass(&REAL_TRY_READ, lock) }
+        }
     }
 }
 
@@ -222,8 +226,11 @@ unsafe extern "C" fn try_write(lock: *mut pthread_rwlock_t) -> c_int {
     // SAFETY: the caller's lock.
     match unsafe { Object::at(lock) } {
         Some(object) => object.try_in_words(Intent::Write),
-        // SAFETY: the caller's promise.
-        None => unsafe { pass(&REAL_TRY_WRITE, lock) },
+        None => {
+            RW_TRY_LOCK.pass();
+            // SAFETY: the caller's promise.
+            unsafe { pass(&REAL_TRY_WRITE, lock) }
+        }
     }
 }
 

@@ -16,7 +16,7 @@ use corecast_preload::Real;
 use libc::pthread_spinlock_t;
 
 use crate::chosen;
-use crate::counts::SPIN_LOCK;
+use crate::counts::{SPIN_LOCK, SPIN_TRY_LOCK};
 use crate::slot::export;
 
 /// A free one of ours. The C library's count down from 1, or have 0 and 1.
@@ -111,12 +111,13 @@ unsafe extern "C" fn lock(lock: *mut pthread_spinlock_t) -> c_int {
 
 unsafe extern "C" fn try_lock(lock: *mut pthread_spinlock_t) -> c_int {
     // SAFETY: the caller's lock.
-    match unsafe { ours(lock) } {
-        Some(word) if take(word) => 0,
-        Some(_) => libc::EBUSY,
+    let Some(word) = (unsafe { ours(lock) }) else {
+        SPIN_TRY_LOCK.pass();
         // SAFETY: the caller's promise.
-        None => unsafe { real(&REAL_TRY_LOCK)(lock) },
-    }
+        return unsafe { real(&REAL_TRY_LOCK)(lock) };
+    };
+    SPIN_TRY_LOCK.serve();
+    if take(word) { 0 } else { libc::EBUSY }
 }
 
 unsafe extern "C" fn unlock(lock: *mut pthread_spinlock_t) -> c_int {

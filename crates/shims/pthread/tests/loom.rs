@@ -166,7 +166,7 @@ impl Fresh {
             self.epoch.put_in_order(
                 EPOCH,
                 || self.is_here(),
-                || {
+                |_epoch| {
                     // As the address of a record: before the lock is made.
                     // ORDERING: Release, pairs with the Acquire in is_here [place]
                     self.place.store(1, Ordering::Release);
@@ -204,7 +204,7 @@ fn a_fresh_object_is_made_once() {
 fn a_moved_object_is_made_once() {
     made_once(|| {
         let object = Fresh { epoch: EpochWord::new(), made: UnsafeCell::new(0), place: AtomicU32::new(1) };
-        object.epoch.put_in_order(EPOCH, || true, || {});
+        object.epoch.put_in_order(EPOCH, || true, |_epoch| {});
         // ORDERING: Relaxed, not shared yet
         object.place.store(0, Ordering::Relaxed);
         object

@@ -19,9 +19,11 @@ use libc::{clockid_t, pthread_cond_t, pthread_mutex_t, timespec};
 
 use super::lock::{lock, unlock};
 use super::object::{Manner, Object};
+use super::order::{is_in_order, put_in_order};
 use super::real;
 use crate::counts::COND_WAIT;
-use crate::thread;
+use crate::epoch::EpochWord;
+use crate::{fork, thread};
 
 const PLACES: usize = 64;
 
@@ -32,6 +34,8 @@ struct Place {
     mutex: UnsafeCell<pthread_mutex_t>,
     /// Threads that sleep here or are about to. Written by them.
     sleepers: AtomicU32,
+    /// The epoch in which it was first used. Written by the thread that puts it in order.
+    epoch: EpochWord,
 }
 
 // SAFETY: the mutex is reached by the C library's functions only.
@@ -41,27 +45,36 @@ static TABLE: [CacheLine<Place>; PLACES] = [const { CacheLine::new(Place::new())
 
 impl Place {
     const fn new() -> Self {
-        Self { mutex: UnsafeCell::new(libc::PTHREAD_MUTEX_INITIALIZER), sleepers: AtomicU32::new(0) }
+        let mutex = UnsafeCell::new(libc::PTHREAD_MUTEX_INITIALIZER);
+        Self { mutex, sleepers: AtomicU32::new(0), epoch: EpochWord::new() }
     }
 
+    /// The one of this condition variable. A child of `fork` finds its mutex free, whatever its parent's threads did, as soon as
+    /// it looks: handlers that were registered before this object's use condition variables, too.
+    #[inline]
     fn of(cond: *const pthread_cond_t) -> &'static Self {
         // Spreads neighbours: D. Knuth, The Art of Computer Programming, volume 3, multiplicative hashing.
         let hash = (cond.addr() as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32;
-        &TABLE[hash as usize % PLACES]
+        let place = &TABLE[hash as usize % PLACES];
+        if !place.epoch.is_of(fork::epoch_or_none()) {
+            place.put_in_order();
+        }
+        place
+    }
+
+    #[cold]
+    fn put_in_order(&self) {
+        let renew = |_epoch| {
+            // SAFETY: no thread of this process uses it before it is in order.
+            self.mutex.with_mut(|mutex| unsafe { mutex.write(libc::PTHREAD_MUTEX_INITIALIZER) });
+            // ORDERING: Relaxed, released with the epoch
+            self.sleepers.store(0, Ordering::Relaxed);
+        };
+        self.epoch.put_in_order(fork::epoch(), || true, renew);
     }
 
     fn mutex(&self) -> *mut pthread_mutex_t {
         self.mutex.with_mut(|mutex| mutex)
-    }
-}
-
-/// The mutexes of the table are free in a child, whatever its parent's threads did.
-pub(super) fn in_child() {
-    for place in &TABLE {
-        // SAFETY: the child's only thread, which holds none of them.
-        place.mutex.with_mut(|mutex| unsafe { mutex.write(libc::PTHREAD_MUTEX_INITIALIZER) });
-        // ORDERING: Relaxed, the only thread
-        place.sleepers.store(0, Ordering::Relaxed);
     }
 }
 
@@ -115,7 +128,12 @@ unsafe fn sleep<L: RawTimed + 'static>(
 ) -> c_int {
     // SAFETY: the caller's mutex.
     let object = unsafe { Object::at(mutex) };
-    match object.manner() {
+    let manner = object.manner();
+    if manner != Manner::Foreign && !is_in_order::<L>(object) {
+        // In a child of fork its owner may have another number.
+        put_in_order::<L>(object);
+    }
+    match manner {
         Manner::Foreign => {
             COND_WAIT.pass();
             return how(mutex);

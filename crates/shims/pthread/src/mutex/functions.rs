@@ -7,7 +7,7 @@ use libc::{clockid_t, pthread_cond_t, pthread_mutex_t, timespec};
 use super::object::{Manner, Object};
 use super::{cond, lock, real};
 use crate::slot::export;
-use crate::{chosen, fork};
+use crate::{chosen, fork, thread};
 
 // Old objects know some of them by a second name.
 export! { "C", unless is_foreign:
@@ -59,17 +59,22 @@ pub(crate) fn choose() {
     }
 }
 
-/// A child of `fork` begins.
+/// A child of `fork` begins: before its thread makes others it tells who it was.
 fn in_child() {
-    cond::in_child();
+    thread::number();
 }
 
 /// Mutexes that are not ours go straight to the C library, but for those that are counted.
 fn pass_foreign(counts: bool) {
     let [lock, try_lock, _, _, unlock, ..] = real::find();
     PASSED_UNLOCK.put_real(unlock);
-    PASSED_TRY_LOCK.put_real(try_lock);
-    if counts { PASSED_LOCK.put(LOCK.get()) } else { PASSED_LOCK.put_real(lock) }
+    if counts {
+        PASSED_TRY_LOCK.put(TRY_LOCK.get());
+        PASSED_LOCK.put(LOCK.get());
+    } else {
+        PASSED_TRY_LOCK.put_real(try_lock);
+        PASSED_LOCK.put_real(lock);
+    }
 }
 
 fn pass() {
@@ -111,7 +116,7 @@ fn put<L: RawTimed + 'static>(counts: bool) {
     SIGNAL.put(cond::signal);
     BROADCAST.put(cond::broadcast);
     DESTROY.put(lock::destroy::<L>);
-    TRY_LOCK.put(lock::try_lock::<L>);
+    TRY_LOCK.put(if counts { lock::counted_try_lock::<L> } else { lock::try_lock::<L> });
     TIMED_LOCK.put(lock::timed_lock::<L>);
     CLOCK_LOCK.put(lock::clock_lock::<L>);
     LOCK.put(if counts { lock::counted_lock::<L> } else { lock::lock::<L> });

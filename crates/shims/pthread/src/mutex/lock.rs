@@ -11,7 +11,7 @@ use libc::{clockid_t, pthread_mutex_t, timespec};
 use super::object::{Manner, Object, fits, node_fits};
 use super::order::{is_in_order, put_in_order, record};
 use super::{real, records};
-use crate::counts::MUTEX_LOCK;
+use crate::counts::{MUTEX_LOCK, MUTEX_TIMED_LOCK, MUTEX_TRY_LOCK};
 use crate::until::{is_valid, time_until};
 use crate::{nodes, thread};
 
@@ -187,6 +187,17 @@ pub(super) unsafe extern "C" fn try_lock<L: RawTimed + 'static>(mutex: *mut pthr
     if try_acquire::<L>(object) { 0 } else { libc::EBUSY }
 }
 
+/// The same, counted.
+pub(super) unsafe extern "C" fn counted_try_lock<L: RawTimed + 'static>(mutex: *mut pthread_mutex_t) -> c_int {
+    // SAFETY: the caller's mutex.
+    match unsafe { Object::at(mutex) }.manner() {
+        Manner::Foreign => MUTEX_TRY_LOCK.pass(),
+        _ => MUTEX_TRY_LOCK.serve(),
+    }
+    // SAFETY: the caller's promise.
+    unsafe { try_lock::<L>(mutex) }
+}
+
 /// `pthread_mutex_timedlock`.
 pub(super) unsafe extern "C" fn timed_lock<L: RawTimed + 'static>(
     mutex: *mut pthread_mutex_t,
@@ -194,6 +205,7 @@ pub(super) unsafe extern "C" fn timed_lock<L: RawTimed + 'static>(
 ) -> c_int {
     // SAFETY: the caller's mutex.
     if unsafe { Object::at(mutex) }.manner() == Manner::Foreign {
+        MUTEX_TIMED_LOCK.pass();
         // SAFETY: the caller's promise.
         return unsafe { real::timed_lock()(mutex, until) };
     }
@@ -209,6 +221,7 @@ pub(super) unsafe extern "C" fn clock_lock<L: RawTimed + 'static>(
 ) -> c_int {
     // SAFETY: the caller's mutex.
     if unsafe { Object::at(mutex) }.manner() == Manner::Foreign {
+        MUTEX_TIMED_LOCK.pass();
         // SAFETY: the caller's promise.
         return unsafe { real::clock_lock()(mutex, clock, until) };
     }
@@ -224,6 +237,7 @@ unsafe fn lock_until<L: RawTimed + 'static>(
     clock: clockid_t,
     until: *const timespec,
 ) -> c_int {
+    MUTEX_TIMED_LOCK.serve();
     // SAFETY: the caller's mutex.
     let object = unsafe { Object::at(mutex) };
     let manner = object.manner();

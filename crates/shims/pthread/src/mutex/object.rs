@@ -41,7 +41,8 @@ pub(super) struct Object {
     word: AtomicU32,
     /// How often the owner of a recursive one has locked it beyond the first time. Written by the owner.
     pub(super) count: AtomicU32,
-    /// The number of the thread that holds it, or 0. Written by that thread, after it has taken and before it frees the lock.
+    /// The number of the thread that holds it, or 0. Written by that thread, after it has taken and before it frees the lock; in
+    /// a child of `fork` by the thread that puts the mutex in order.
     pub(super) owner: AtomicU32,
     /// The epoch in which it was put in order. Written by the thread that does so.
     pub(super) epoch: EpochWord,

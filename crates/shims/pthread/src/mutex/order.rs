@@ -12,7 +12,7 @@ use std::ptr;
 use super::lock::acquire;
 use super::object::{Object, fits};
 use super::records::{self, Record};
-use crate::{cpus, fork};
+use crate::{cpus, fork, thread};
 
 /// Whether this process has put it in order, and it is where it was then.
 #[inline]
@@ -39,11 +39,12 @@ pub(super) fn record(object: &Object) -> &'static Record {
 #[cold]
 pub(super) fn put_in_order<L: RawTimed + 'static>(object: &Object) {
     let _errno = Errno::keep();
-    object.epoch.put_in_order(fork::epoch(), || is_here::<L>(object), || renew::<L>(object));
+    object.epoch.put_in_order(fork::epoch(), || is_here::<L>(object), |epoch| renew::<L>(object, epoch));
 }
 
-/// Makes a new lock while other threads wait for this one, and takes it for the owner if there is one.
-fn renew<L: RawTimed + 'static>(object: &Object) {
+/// Makes a new lock while other threads wait for this one, and takes it for the owner if there is one: the thread that had its
+/// number in `epoch`, in which the object was last in order.
+fn renew<L: RawTimed + 'static>(object: &Object, epoch: u32) {
     let setup = Setup::of_threads(2 * cpus::allowed().min(1 << 10) as usize);
     if fits::<L>() {
         let lock = L::new(&setup);
@@ -64,6 +65,6 @@ fn renew<L: RawTimed + 'static>(object: &Object) {
         // SAFETY: the lock was made above.
         let is_taken = unsafe { acquire::<L>(object, take) };
         debug_assert!(is_taken, "a new lock is free");
-        object.set_owner(owner);
+        object.set_owner(thread::in_this_process(owner, epoch));
     }
 }

@@ -40,6 +40,16 @@ static void *is_busy(void *with) {
 }
 
 static int is_owner;
+static pthread_mutex_t checked = PTHREAD_ERRORCHECK_MUTEX_INITIALIZER_NP;
+
+// The first use in a child of a mutex that was locked in its parent is a wait.
+static void waits_with_checked(void) {
+    static pthread_cond_t never = PTHREAD_COND_INITIALIZER;
+    struct timespec until = in_ms(CLOCK_REALTIME, 1);
+    GIVES(ETIMEDOUT, pthread_cond_timedwait(&never, &checked, &until));
+    GIVES(EDEADLK, pthread_mutex_lock(&checked));
+    OK(pthread_mutex_unlock(&checked));
+}
 
 static void *locks_all(void *unused) {
     (void)unused;
@@ -53,6 +63,9 @@ static void *locks_all(void *unused) {
     return NULL;
 }
 
+// The thread's number where glibc has it.
+static pid_t owner_of(const pthread_mutex_t *mutex) { return mutex->__data.__owner; }
+
 // A mutex that threads wait for is freed and used in the child, by new threads, too.
 static void in_child(void) {
     alarm(30);
@@ -60,8 +73,13 @@ static void in_child(void) {
     OK(pthread_mutex_unlock(&held));
     // The C library's looks for the thread's new number, and finds that of the parent's.
     is_owner = pthread_mutex_unlock(&recursive) == 0;
+    // A thread of the child may be given the number that this one had in the parent.
+    if (is_owner) CHECK(owner_of(&recursive) == getpid());
     if (is_owner) OK(pthread_mutex_unlock(&recursive));
     GIVES(EPERM, pthread_mutex_unlock(&recursive));
+    OK(pthread_mutex_lock(&held));
+    CHECK(owner_of(&held) == getpid());
+    OK(pthread_mutex_unlock(&held));
     pthread_t threads[3];
     for (int i = 0; i < 3; i++) threads[i] = start(locks_all, NULL);
     for (int i = 0; i < 3; i++) end(threads[i]);
@@ -74,13 +92,18 @@ static void in_child(void) {
     OK(pthread_mutex_destroy(&own));
     // A child of a child.
     OK(pthread_mutex_lock(&held));
+    OK(pthread_mutex_lock(&checked));
     pid_t child = fork();
     if (child == 0) {
         OK(pthread_mutex_unlock(&held));
+        if (is_owner) waits_with_checked();
         locks_all(NULL);
+        // It was held by a thread of the grandparent.
+        GIVES(EBUSY, pthread_mutex_trylock(&of_other));
         _exit(0);
     }
     reap(child);
+    OK(pthread_mutex_unlock(&checked));
     OK(pthread_mutex_unlock(&held));
     _exit(0);
 }
@@ -192,10 +215,56 @@ static void with_sleepers(void) {
     for (int i = 0; i < 2; i++) end(threads[i]);
 }
 
+// Some of them fall together with the one that threads of the parent are at, where the object keeps a table.
+static pthread_cond_t of_handler[512];
+static volatile int notified;
+
+static void notifies_in_child(void) {
+    if (!notified) return;
+    alarm(30);
+    for (int i = 0; i < 512; i++) OK(pthread_cond_broadcast(&of_handler[i]));
+    put(&notified, 2);
+}
+
+// Before the object's constructor, as libraries that are initialised first: its handlers run before the object's.
+static void register_early(void) { OK(pthread_atfork(NULL, NULL, notifies_in_child)); }
+__attribute__((section(".preinit_array"), used)) static void (*const early)(void) = register_early;
+
+static void *sleeps_at_handler(void *unused) {
+    (void)unused;
+    OK(pthread_mutex_lock(&of_other));
+    while (!is_over) {
+        // Over at once, so that it is on its way most of the time.
+        struct timespec until = {0, 0};
+        GIVES(ETIMEDOUT, pthread_cond_timedwait(&changed, &of_other, &until));
+    }
+    OK(pthread_mutex_unlock(&of_other));
+    return NULL;
+}
+
+// A handler of the child notifies, though threads of the parent were on their way to sleep.
+static void with_early_handler(void) {
+    is_over = 0;
+    put(&notified, 1);
+    pthread_t threads[3];
+    for (int i = 0; i < 3; i++) threads[i] = start(sleeps_at_handler, NULL);
+    for (int round = 0; round < 300; round++) {
+        pid_t child = fork();
+        if (child == 0) _exit(notified == 2 ? 0 : 1);
+        reap(child);
+    }
+    put(&notified, 0);
+    OK(pthread_mutex_lock(&of_other));
+    put(&is_over, 1);
+    OK(pthread_mutex_unlock(&of_other));
+    for (int i = 0; i < 3; i++) end(threads[i]);
+}
+
 static const struct test TESTS[] = {
     {"with_waiters", with_waiters},
     {"with_handlers", with_handlers},
     {"with_sleepers", with_sleepers},
+    {"with_early_handler", with_early_handler},
     {NULL, NULL},
 };
 

@@ -1,6 +1,6 @@
 //! Programs that check what POSIX and glibc promise.
 
-use super::object::{LOCKS, output, plain, preloaded, program};
+use super::object::{LOCKS, object, output, plain, preloaded, program};
 use corecast_testing::skipped;
 
 /// Runs it without the object, and then with it and each of these locks.
@@ -38,6 +38,19 @@ fn children() {
     run_with("fork.c", &LOCKS);
 }
 
+/// Each process takes its decision from what the objects say of themselves, which is the same for a process without the object.
+#[test]
+fn processes_of_which_one_runs_without_the_object() {
+    let Some(program) = program("peer.c") else { return };
+    output(&mut plain(&program));
+    for lock in ["auto", "word", "mcs"] {
+        output(&mut preloaded(&program, lock));
+        let mut other_has_it = plain(&program);
+        other_has_it.arg(object()).env("CORECAST_LOCK", lock).env("CORECAST_SHIM", "barrier,lock");
+        output(&mut other_has_it);
+    }
+}
+
 #[test]
 fn what_cpp_builds_on_it() {
     run_with("standard.cpp", &LOCKS);
@@ -60,7 +73,7 @@ fn inside_another_allocator() {
     let Some(program) = program("heap.c") else { return };
     for lock in LOCKS {
         for order in [0, 1] {
-            let mut both = [super::object::object().display().to_string(), jemalloc.clone()];
+            let mut both = [object().display().to_string(), jemalloc.clone()];
             both.rotate_left(order);
             output(preloaded(&program, lock).env("LD_PRELOAD", both.join(":")));
         }

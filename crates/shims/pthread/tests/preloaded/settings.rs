@@ -57,14 +57,36 @@ fn the_object_is_not_in_the_way_of_what_it_does_not_serve() {
     assert_eq!(reached(&program, &[("CORECAST_SHIM_ONLY", "another*")]), ["lock", "wait", "barrier"]);
 }
 
-/// The object counts the calls that wait for a lock; it counts neither tries nor unlocks.
+/// Tries and calls with a time limit are counted by themselves: a program may take its locks in no other way.
+#[test]
+fn tries_and_timed_calls_are_counted() {
+    let (Some(mutex), Some(rw_lock)) = (program("mutex.c"), program("rwlock.c")) else { return };
+    let counted = |program: &std::path::Path, test: &str| {
+        let mut command = preloaded(program, "auto");
+        command.arg(test).env("CORECAST_SHIM_STATS", "1");
+        told(&output(&mut command).stderr)
+    };
+    let has = |told: &[String], start: &str| told.iter().any(|line| line.contains(start));
+    let lines = counted(&mutex, "exclusion");
+    assert!(has(&lines, ": mutex_trylock: served ") && has(&lines, ": mutex_timedlock: served "), "{lines:?}");
+    let lines = counted(&mutex, "robust");
+    assert!(has(&lines, ": mutex_trylock: served 0, diverted 0, passed "), "{lines:?}");
+    let lines = counted(&rw_lock, "exclusion");
+    assert!(has(&lines, ": rwlock_trylock: served "), "{lines:?}");
+}
+
+/// The object counts the calls that take a lock, tries by themselves; it does not count unlocks.
 #[test]
 fn reader_writer_locks_that_are_passed_on_are_counted_once_each() {
     let Some(program) = program("rwlock.c") else { return };
     let mut command = preloaded(&program, "auto");
     command.arg("foreign").env("CORECAST_SHIM_STATS", "1");
     let told = told(&output(&mut command).stderr);
-    assert_eq!(told, ["corecast pthread: rwlock_lock: served 0, diverted 0, passed 4003"]);
+    let passed = [("rwlock_lock", 4003), ("rwlock_trylock", 2)];
+    assert_eq!(
+        told,
+        passed.map(|(name, count)| format!("corecast pthread: {name}: served 0, diverted 0, passed {count}"))
+    );
 }
 
 /// The list of this test has all locks of the registry.
