@@ -51,6 +51,32 @@ static void loop(void)
     }
 }
 
+/* The runtime gives the iterations out, and a barrier of its own ends the loop. */
+static void dynamic_loop(void)
+{
+#pragma omp parallel
+    for (long i = 0; i < inner; i++) {
+#pragma omp for schedule(dynamic)
+        for (int k = 0; k < threads; k++)
+            delay(delay_length);
+    }
+}
+
+/* Two sections, whatever the number of threads. */
+static void sections(void)
+{
+#pragma omp parallel
+    for (long i = 0; i < inner; i++) {
+#pragma omp sections
+        {
+#pragma omp section
+            delay(delay_length);
+#pragma omp section
+            delay(delay_length);
+        }
+    }
+}
+
 static void barrier(void)
 {
 #pragma omp parallel
@@ -158,6 +184,20 @@ static void check(void)
 #pragma omp single copyprivate(value)
             value = round;
             wrong += value != round;
+            /* Each iteration writes its word before any thread leaves the loop, and each section likewise. */
+#pragma omp for schedule(dynamic)
+            for (int k = 0; k < all; k++)
+                words[k][1] = round;
+            for (int k = 0; k < all; k++)
+                wrong += words[k][1] != round;
+#pragma omp sections
+            {
+#pragma omp section
+                words[0][2] = round;
+#pragma omp section
+                words[1][2] = round;
+            }
+            wrong += words[0][2] != round || words[1][2] != round;
         }
     }
     if (wrong) {
@@ -191,7 +231,8 @@ int main(int argc, char **argv)
         const char *name;
         void (*test)(void);
     } constructs[] = {
-        {"BARRIER", barrier},         {"FOR", loop},           {"SINGLE", single}, {"COPYPRIVATE", copyprivate},
+        {"BARRIER", barrier},         {"FOR", loop},          {"FOR DYNAMIC", dynamic_loop},
+        {"SECTIONS", sections},       {"SINGLE", single},     {"COPYPRIVATE", copyprivate},
         {"PARALLEL", parallel},       {"REDUCTION", reduction}, {"TASK", task},
     };
     double alone = measure(reference);

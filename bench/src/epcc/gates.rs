@@ -19,7 +19,7 @@ pub(super) struct Evidence {
 }
 
 /// The constructs whose barriers are served.
-const SERVED: [&str; 4] = ["BARRIER", "FOR", "SINGLE", "COPYPRIVATE"];
+const SERVED: [&str; 6] = ["BARRIER", "FOR", "FOR DYNAMIC", "SECTIONS", "SINGLE", "COPYPRIVATE"];
 
 const RULES: &[Rule<Evidence>] = &[
     Rule::new(at_least(2.0, "BARRIER of 2 threads, without / with the object", COMMAND), |all| all.of("BARRIER", 2)),
