@@ -4,7 +4,7 @@
 //! every operation is checked before it is timed. Barriers are timed back to back, operations with a root and allreduces in
 //! windows that all ranks begin at one time and that end with the last of them.
 
-#[path = "../../../crates/shims/mpi/src/operation/lengths.rs"]
+#[path = "../../../crates/shims/mpi/src/lengths.rs"]
 mod lengths;
 mod published;
 
@@ -90,7 +90,8 @@ pub struct MpiRow {
 
 /// Races every library that is installed with and without the object.
 ///
-/// `options.participants` are the numbers of ranks, by default 2, and 4 in a run that is not quick; `options.place` has to be processes.
+/// `options.participants` are the numbers of ranks, by default 2, and 4 in a run that is not quick; `options.place` has to be
+/// processes.
 ///
 /// # Errors
 /// A [`BenchError`] if the options do not fit the machine or the run is cancelled.

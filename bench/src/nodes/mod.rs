@@ -103,25 +103,16 @@ struct Run<'a> {
 /// Races, checks or kills members of groups over several hosts.
 ///
 /// # Errors
-/// [`BenchError::Participants`] for a group that cannot be, [`BenchError::Contender`] for a library that nobody knows, [`BenchError::Cancelled`], or [`BenchError::Failed`] if a launcher
-/// cannot be started at all. A library that is missing, and a machine without the rights to make hosts, are reported.
+/// [`BenchError::Participants`] for a group that cannot be, [`BenchError::Contender`] for a library that nobody knows,
+/// [`BenchError::Cancelled`], or [`BenchError::Failed`] if a launcher cannot be started at all. A library that is missing, and a
+/// machine without the rights to make hosts, are reported.
 pub fn nodes(
     machine: &Machine,
     settings: &NodesOptions,
     options: &Options,
     progress: &mut dyn Progress,
 ) -> Result<NodesReport, BenchError> {
-    let participants = settings.hosts * settings.members.iter().map(HostMembers::most).max().unwrap_or(1);
-    if participants > MAX_MEMBERS {
-        return Err(BenchError::Participants { participants, most: MAX_MEMBERS });
-    }
-    let can_be_uneven = matches!(settings.work, NodesWork::Check(_));
-    let fits = |members: &HostMembers| members.fits(settings.hosts) && (can_be_uneven || members.is_even());
-    if let Some(members) = settings.members.iter().find(|members| !fits(members)) {
-        let words =
-            format!("{members} members are for as many hosts as there are numbers, and for checked operations only");
-        return Err(BenchError::Failed(Failure::refused(words)));
-    }
+    check_members(settings)?;
     let (mut libraries, missing) = library::find(&settings.homes);
     check_names(&settings.libraries, &libraries, &missing)?;
     let is_wanted =
@@ -145,6 +136,19 @@ pub fn nodes(
     report.gates = judge(gates::RULES, &report);
     progress.step(1.0, "done");
     Ok(report)
+}
+
+/// That there are not too many members, and uneven ones only where they are checked.
+fn check_members(settings: &NodesOptions) -> Result<(), BenchError> {
+    let participants = settings.hosts * settings.members.iter().map(HostMembers::most).max().unwrap_or(1);
+    if participants > MAX_MEMBERS {
+        return Err(BenchError::Participants { participants, most: MAX_MEMBERS });
+    }
+    let can_be_uneven = matches!(settings.work, NodesWork::Check(_));
+    let fits = |members: &HostMembers| members.fits(settings.hosts) && (can_be_uneven || members.is_even());
+    let Some(members) = settings.members.iter().find(|members| !fits(members)) else { return Ok(()) };
+    let words = format!("{members} members are for as many hosts as there are numbers, and for checked operations only");
+    Err(BenchError::Failed(Failure::refused(words)))
 }
 
 /// That each name is of a library that there is, or is missing here.

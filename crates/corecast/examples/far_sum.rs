@@ -2,8 +2,8 @@
 //!
 //! With a thread for each CPU of a node: `mpirun --map-by ppr:1:node --bind-to none target/release/examples/far_sum`; with
 //! processes: `mpirun --map-by ppr:1:node --bind-to none corecast run -n 4 -- target/release/examples/far_sum`. Without
-//! `--bind-to none` Open MPI binds all members of a node to a core or a package. Without a launcher there is one node. An argument
-//! is the number of threads on each node.
+//! `--bind-to none` Open MPI binds all members of a node to a core or a package. Without a launcher there is one node. An
+//! argument is the number of threads on each node.
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "this is a program")]
 
 use std::env;

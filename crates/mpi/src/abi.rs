@@ -299,7 +299,7 @@ impl Abi {
 /// The room for a version, in bytes: the largest `MPI_MAX_LIBRARY_VERSION_STRING` is 8,192.
 const MAX_VERSION: usize = 16_384;
 
-/// What the library says of itself, which it may be asked before it is initialised.
+/// The library's own words about itself; it may be asked before it is initialised.
 fn version(symbols: &dyn Symbols) -> Option<String> {
     let found = symbols.function(c"PMPI_Get_library_version");
     if found.is_null() {

@@ -89,8 +89,8 @@ fn place_on_host(node: usize, hosts: &[String]) -> usize {
 }
 
 fn measured(engine: &mut dyn Engine, is_quick: bool, place_on_host: usize) -> Result<NetworkCosts, Fault> {
-    // A leader that wanders between CPUs measures its own journeys, and two on one CPU its changes of context. One that may not be
-    // bound is measured as it is.
+    // A leader that wanders between CPUs measures its own journeys, and two on one CPU its changes of context. One that may not
+    // be bound is measured as it is.
     let cpus = pin::affinity().ok();
     let own = cpus.as_ref().and_then(|cpus| cpus.as_slice().iter().cycle().nth(place_on_host).copied());
     let _bound = own.and_then(|cpu| pin::pin(cpu).ok());

@@ -45,7 +45,7 @@ impl<B: Clone + PartialEq> Node<B> {
         }
     }
 
-    /// What this node had in the newest epoch of the instance that it completed as the leader.
+    /// The commands that this node had in the newest epoch of the instance that it completed as the leader.
     fn former_of_instance(&self) -> Option<&Former<B>> {
         self.former.as_ref().filter(|former| former.epoch >= self.configuration.inst)
     }
@@ -69,7 +69,7 @@ impl<B: Clone + PartialEq> Node<B> {
         self.adopt_from_former(effects);
     }
 
-    /// Former leader: tells the leader of a newer epoch what it had. From now on it knows that epoch, so it completes none before.
+    /// Former leader: tells the leader of a newer epoch what it had. From now on it knows that epoch, and completes none before.
     pub(super) fn asked_as_former(&mut self, from: NodeId, entry: Entry<B>, effects: &mut Vec<Effect<B>>) {
         let epoch = entry.configuration.epoch;
         self.entry_chosen(entry, effects);

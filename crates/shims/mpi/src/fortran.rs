@@ -1,8 +1,8 @@
 //! The functions that Fortran programs call.
 //!
 //! MPICH's and Intel MPI's functions for Fortran call those for C, which are ours; Open MPI's call its `PMPI_` functions, so here
-//! they are converted. A module that was opened privately, as Python does, has its library for Fortran beyond the loader's order, and
-//! all loaded objects are asked. A Fortran program names `MPI_IN_PLACE` by the address of a variable.
+//! they are converted. A module that was opened privately, as Python does, has its library for Fortran beyond the loader's order,
+//! and all loaded objects are asked. A Fortran program names `MPI_IN_PLACE` by the address of a variable.
 
 use std::ffi::{CStr, c_int, c_void};
 use std::sync::OnceLock;

@@ -9,6 +9,7 @@
 //!
 //! - `settings`, `statistics`: what the environment asks for, and what is told at exit;
 //! - `library`: the MPI library, its functions and constants;
+//! - `lengths`: the table of lengths that are left to the library;
 //! - `datatype`, `class`: size and layout of a datatype, and the operations that take it;
 //! - `communicator`: the group behind a communicator, kept as its attribute, and how it is set up;
 //! - `operation`: the served operations;
@@ -19,6 +20,7 @@ mod communicator;
 mod datatype;
 mod exports;
 mod fortran;
+mod lengths;
 mod library;
 mod operation;
 mod settings;

@@ -14,7 +14,7 @@ use std::sync::OnceLock;
 
 use corecast_preload::{Family, Settings as Shared, variable};
 
-use crate::operation::LIMIT_BYTES;
+use crate::lengths::LIMIT_BYTES;
 
 /// The longest limit, in bytes.
 const MOST_BYTES: usize = 1 << 20;

@@ -26,10 +26,7 @@ impl Writer<'_> {
             }
             Message::Prepare(entry) | Message::AskFormer(entry) | Message::Chosen(entry) => self.entry(entry),
             Message::PrepareResponse(adopted) => self.adopted(adopted),
-            Message::Former { epoch, former } => {
-                self.number((*epoch).into());
-                self.former(former.as_ref());
-            }
+            Message::Former { epoch, former } => self.former(*epoch, former.as_ref()),
             Message::Progress { applied } => self.number(*applied),
             Message::Ask { position, ballot } | Message::Voted { position, ballot } => {
                 self.number((*position).into());
@@ -176,7 +173,8 @@ impl Writer<'_> {
         }
     }
 
-    fn former(&mut self, former: Option<&Former<Body>>) {
+    fn former(&mut self, asked: u32, former: Option<&Former<Body>>) {
+        self.number(asked.into());
         self.byte(u8::from(former.is_some()));
         if let Some(Former { epoch, stable, chosen }) = former {
             self.number((*epoch).into());

@@ -23,8 +23,8 @@ use corecast_base::sync::{AtomicBool, AtomicU32, Ordering, UnsafeCell};
 use corecast_base::wait::Spinner;
 use corecast_preload::Errno;
 
+use crate::lengths::Crowd;
 use crate::library::{Handle, Library};
-use crate::operation::Crowd;
 use crate::settings::Settings;
 pub(crate) use attribute::stop;
 

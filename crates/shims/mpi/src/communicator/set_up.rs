@@ -23,8 +23,8 @@ use super::contest;
 use super::founder::{self, OfferBytes};
 use super::progress::Progress;
 use super::terms::{self, Terms};
+use crate::lengths::Crowd;
 use crate::library::{Handle, Library, SUCCESS};
-use crate::operation::Crowd;
 
 /// Groups that a process has at most: each takes some megabytes and two descriptors.
 const MOST_GROUPS: usize = 16;

@@ -10,11 +10,11 @@ use std::sync::{Mutex, PoisonError};
 use corecast::Member;
 use corecast::collective::Error;
 
-use super::lengths::Kind;
 use super::payoff::pays;
 use super::value::{self, with_words};
 use crate::communicator::serve;
 use crate::datatype::Datatype;
+use crate::lengths::Kind;
 use crate::library::{Handle, Library, SUCCESS, checked};
 
 /// The arguments of a broadcast.

@@ -1,17 +1,15 @@
 //! The served operations. Each returns what the MPI function is to return, or `None` if the call is to be passed on.
 //!
 //! - `barrier`, `broadcast`, `reduction`: the operations;
-//! - `payoff`: whether a call is left to the library; `lengths`: its table;
+//! - `payoff`: whether a call is left to the library;
 //! - `value`: bytes of a message in a value of fitting size.
 
 mod barrier;
 mod broadcast;
-mod lengths;
 mod payoff;
 mod reduction;
 mod value;
 
 pub(crate) use barrier::barrier;
 pub(crate) use broadcast::{Broadcast, broadcast};
-pub(crate) use lengths::{Crowd, LIMIT_BYTES};
 pub(crate) use reduction::{Reduction, allreduce, reduce};

@@ -2,13 +2,13 @@
 //!
 //! Among two ranks with a CPU each, a message of some lines of corecast's channels takes longer than one of the library: each
 //! line is waited for by itself, while a copy of bytes lets the CPU fetch the next ones ahead. Where ranks share CPUs, Open MPI's
-//! root leaves its message behind and goes on. The table is in `lengths`. MPICH's long broadcasts between two ranks are timed when
-//! the group is set up. Longer operations than the limit are left to the library, too. The call has counted by then, so ranks with
-//! other limits set up together, and find out.
+//! root leaves its message behind and goes on. The table is in `lengths`. MPICH's long broadcasts between two ranks are timed
+//! when the group is set up. Longer operations than the limit are left to the library, too. The call has counted by then, so
+//! ranks with other limits set up together, and find out.
 //!
 //! All ranks decide alike: by the number of ranks and CPUs on which they have agreed, the library, and the length.
 
-use super::lengths::{Crowd, Kind, left_to_library};
+use crate::lengths::{Crowd, Kind, left_to_library};
 use crate::library::Library;
 use crate::settings::Settings;
 

@@ -14,11 +14,11 @@ use std::ptr;
 use corecast::Member;
 use corecast::collective::Error;
 
-use super::lengths::Kind;
 use super::payoff::pays;
 use super::value::{self, with_words};
 use crate::communicator::{Record, Served, serve};
 use crate::datatype::Datatype;
+use crate::lengths::Kind;
 use crate::library::{Handle, Library, SUCCESS};
 
 /// The arguments of a reduction.
