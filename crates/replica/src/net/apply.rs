@@ -85,6 +85,8 @@ impl<S: StateMachine> Driver<S> {
             }
             // Ordered once more after a change of the leader: the client has its answer.
             Outcome::Forgotten => _ = self.submitted.remove(session, rid),
+            // It was ordered before one that its session has begun earlier, and stays among those without a result.
+            Outcome::Early if self.mailboxes.contains_key(&session) => self.submitted.early.push(session),
             Outcome::UnknownSession => self.expire(session, rid),
             Outcome::SessionOpened(session) => self.deliver_at(session, 0, index),
             Outcome::SessionEnded(ended) => self.expire(ended, rid),
@@ -92,7 +94,7 @@ impl<S: StateMachine> Driver<S> {
             Outcome::Barrier(id) if id & CUT != 0 => self.cut(inner, &applied.machine, index, id),
             Outcome::Barrier(id) => _ = self.barriers.applied(id, &inner.reads),
             Outcome::Joined(_) => self.patience.set_nodes(self.system.members().len()),
-            Outcome::JoinRefused(..) | Outcome::Noop => {}
+            Outcome::Early | Outcome::JoinRefused(..) | Outcome::Noop => {}
         }
         Ok(())
     }

@@ -103,6 +103,7 @@ impl<S: StateMachine> Driver<S> {
             }
             // Ordered once more after a change of the leader: the client has its answer.
             Outcome::Forgotten => self.settled(session, rid),
+            Outcome::Early => self.came_early(session, rid),
             Outcome::UnknownSession => self.expire(session, rid),
             Outcome::SessionOpened(session) => self.deliver_at(session, 0, index, &[]),
             Outcome::SessionEnded(ended) => self.expire(ended, rid),
@@ -162,6 +163,15 @@ impl<S: StateMachine> Driver<S> {
             mailbox.put(Letter { rid, content: Content::Expired });
         }
         self.settled(session, rid);
+    }
+
+    /// A request was ordered before one that its session has begun earlier. It stays among those without a result.
+    #[cold]
+    fn came_early(&mut self, session: SessionId, rid: u32) {
+        self.shm.answered(session, rid);
+        if self.mailboxes.contains_key(&session) {
+            self.submitted.early.push(session);
+        }
     }
 
     /// A request needs no more care: replicas that get as far as this one look no more at the bytes of its operation.
