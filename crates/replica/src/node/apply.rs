@@ -45,6 +45,7 @@ impl<S: StateMachine> Driver<S> {
             }
         }
         self.shm.bulk.free_below(self.core.stable());
+        self.shm.forward_line(self.core.configuration().leader);
         inner.callers.wake_others(self.is_with_caller);
     }
 

@@ -376,6 +376,7 @@ impl<S: StateMachine> Driver<S> {
 
     /// Hands all requests without a result in once more: to the new leader, or as the new leader.
     pub(super) fn resubmit(&mut self, inner: &Inner<S>) {
+        self.shm.give_up_requests();
         let requests = self.submitted.in_order();
         if !requests.is_empty() {
             self.step(inner, Input::Requests(requests));
