@@ -7,7 +7,8 @@ use std::time::Duration;
 use super::config::{Config, Placement};
 use super::open::Replicated;
 use crate::one_paxos::Input;
-use crate::{Index, Level, Node, Session, StateMachine};
+use crate::runtime::LAST_BEFORE_RENEWAL;
+use crate::{ExecuteError, Index, Level, Node, Session, StateMachine};
 
 /// Nobody is held for stuck.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -106,4 +107,46 @@ fn requests_that_come_before_earlier_ones_are_done_behind_them() {
     drop(stands_still);
     finish_all(std::slice::from_mut(&mut session));
     assert_eq!(other.read(Level::Local, &()).expect("a member").0, (EACH, 0));
+}
+
+/// Neither operation is lost, nor a number used twice.
+#[test]
+fn a_session_goes_on_as_another_one_before_its_numbers_end() {
+    let [node, _other] = group();
+    let mut session = node.session().expect("a member");
+    let first = session.id();
+    node.with_driver(|driver| driver.system.skip_to(first, LAST_BEFORE_RENEWAL));
+    session.skip_to(LAST_BEFORE_RENEWAL);
+    let started = [1, 2].map(|number| session.start(&number).expect("there is room"));
+    assert_eq!(started, [LAST_BEFORE_RENEWAL + 1, LAST_BEFORE_RENEWAL + 2], "the first result was not taken");
+    for rid in started {
+        session.wait_timeout(rid, PATIENCE).expect("done");
+        assert_eq!(session.id(), first);
+    }
+    let next = session.start(&3).expect("there is room");
+    assert!(session.id() != first && next == 1);
+    session.wait_timeout(next, PATIENCE).expect("done");
+    assert_eq!(node.read(Level::Local, &()).expect("a member").0, (3, 0));
+    node.with_driver(|driver| assert!(!driver.system.sessions().any(|open| open == first), "it was closed"));
+}
+
+#[test]
+fn a_session_whose_numbers_have_ended_takes_no_request_before_its_results_are_taken() {
+    let [node, _other] = group();
+    let mut session = node.session().expect("a member");
+    let first = session.id();
+    let skip_to = |session: &mut Session<Lines>, last| {
+        node.with_driver(|driver| driver.system.skip_to(first, last));
+        session.skip_to(last);
+    };
+    skip_to(&mut session, LAST_BEFORE_RENEWAL - 2);
+    let rid = session.start(&1).expect("there is room");
+    skip_to(&mut session, u32::MAX - 1);
+    assert_eq!(session.start(&2), Ok(u32::MAX));
+    assert_eq!(session.start(&3), Err(ExecuteError::Full(16)));
+    for rid in [u32::MAX, rid] {
+        assert_eq!(session.start(&3), Err(ExecuteError::Full(16)));
+        session.wait_timeout(rid, PATIENCE).expect("done");
+    }
+    assert_eq!(session.start(&3), Ok(1));
 }

@@ -147,6 +147,12 @@ impl<O> System<O> {
         }
     }
 
+    /// Acts as if all requests of a session up to this one were done.
+    #[cfg(test)]
+    pub(crate) fn skip_to(&mut self, session: SessionId, last: u32) {
+        self.sessions.get_mut(&session).expect("it is open").last = last;
+    }
+
     fn run<'a, B>(&'a mut self, session: SessionId, rid: u32, body: &'a B) -> Outcome<'a, B, O> {
         let Some(session) = self.sessions.get_mut(&session) else { return Outcome::UnknownSession };
         if session.next() == Some(rid) {
