@@ -19,6 +19,8 @@ const RUN: u64 = 256;
 
 /// Why a run of commands ended early.
 enum Stop {
+    /// The last command was a cut: readers go on while the state there is taken.
+    Cut(u64),
     /// The state machine panicked at this command, or its operation cannot be read: the replica cannot go on.
     Panicked(Index),
     /// The bytes of an operation are damaged.
@@ -34,11 +36,15 @@ impl<S: StateMachine> Driver<S> {
             let first = self.core.applied_count();
             let (end, stop) = self.apply_run(inner, first, limit);
             inner.publish_applied(end);
+            if let Some(Stop::Cut(id)) = stop {
+                // Before others hear of the count, so that they find the digest. Only this thread changes the state.
+                self.cut(inner, &inner.state.read().machine, end - 1, id);
+            }
             self.shm.writer.set_applied(end, Some(self.system.prefix()));
             crash_point::here("applied");
             self.note_applied(end);
             match stop {
-                None => {}
+                None | Some(Stop::Cut(_)) => {}
                 Some(Stop::Panicked(index)) => return self.panicked(inner, index),
                 Some(Stop::Files(error)) => return inner.ending.fail_files(&error),
                 Some(Stop::Damaged(slot)) => return self.damaged(inner, end, slot),
@@ -66,10 +72,12 @@ impl<S: StateMachine> Driver<S> {
         for index in first..end {
             let Some(command) = self.core.decided(index).copied() else { return (index, None) };
             if let Err(stop) = self.apply_one(inner, &mut applied, index, &command) {
-                if matches!(stop, Stop::Panicked(_)) {
-                    inner.ending.panicked(index);
+                match stop {
+                    Stop::Cut(_) => applied.count = index + 1,
+                    Stop::Panicked(_) => inner.ending.panicked(index),
+                    Stop::Damaged(_) | Stop::Files(_) => {}
                 }
-                return (index, Some(stop));
+                return (applied.count, Some(stop));
             }
             applied.count = index + 1;
         }
@@ -111,7 +119,7 @@ impl<S: StateMachine> Driver<S> {
             Outcome::Joined(node) => self.joined(node),
             Outcome::JoinRefused(node, _) => self.settled(SessionId::SYSTEM, node.to_bits()),
             Outcome::Left(node, reason) => self.left(inner, node, reason),
-            Outcome::Barrier(id) => self.cut(inner, &applied.machine, index, id),
+            Outcome::Barrier(id) => return Err(Stop::Cut(id)),
             Outcome::Noop => {}
         }
         Ok(())
