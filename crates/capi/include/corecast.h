@@ -269,7 +269,7 @@ typedef enum {
   CORECAST_REPLICA_LEVEL_LINEARIZABLE = 0,
   // It shows the operation at the index of the call, and all before it.
   CORECAST_REPLICA_LEVEL_AT_LEAST = 1,
-  // It shows what this replica has applied; never waits.
+  // It shows what this replica has applied; waits for no other node.
   CORECAST_REPLICA_LEVEL_LOCAL = 2,
 } corecast_replica_level;
 

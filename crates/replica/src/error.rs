@@ -131,8 +131,9 @@ pub enum ExecuteError {
         /// The largest size.
         most: usize,
     },
-    /// Over messages: a role cannot be filled: too many of those who vote on that are gone.
-    #[error("too few voters live to agree on who leads")]
+    /// Over messages: a role of a dead node cannot be filled: too many of those who vote on that are gone, or leader and acceptor
+    /// together, with what only they knew.
+    #[error("too few nodes live to go on: half of the voters, or leader and acceptor, are gone")]
     NoMajority,
     /// All replicas panicked at this command.
     #[error("the group has stopped: all replicas panicked at command {index}")]
@@ -192,8 +193,9 @@ pub enum ReadError {
         /// The count of applied commands.
         applied: Index,
     },
-    /// Over messages: a role cannot be filled, as too many of those who vote on that are gone. A `Local` read still works.
-    #[error("too few voters live to agree on who leads")]
+    /// Over messages: a role of a dead node cannot be filled, as too many of those who vote on that are gone, or leader and
+    /// acceptor together. A `Local` read still works.
+    #[error("too few nodes live to go on: half of the voters, or leader and acceptor, are gone")]
     NoMajority,
     /// All replicas panicked at this command.
     #[error("the group has stopped: all replicas panicked at command {index}")]

@@ -6,6 +6,8 @@ mod counter;
 mod files;
 #[path = "nodes/learning.rs"]
 mod learning;
+#[path = "nodes/local_reads.rs"]
+mod local_reads;
 #[path = "nodes/places.rs"]
 mod places;
 #[path = "nodes/threads.rs"]

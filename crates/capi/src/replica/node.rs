@@ -57,7 +57,7 @@ pub enum ReplicaLevel {
     Linearizable = 0,
     /// It shows the operation at the index of the call, and all before it.
     AtLeast = 1,
-    /// It shows what this replica has applied; never waits.
+    /// It shows what this replica has applied; waits for no other node.
     Local = 2,
 }
 

@@ -17,6 +17,8 @@ const RUN: u64 = 256;
 
 /// Why a run of commands ended early.
 enum Stop {
+    /// The last command was a cut: readers go on while the state there is taken.
+    Cut(u64),
     /// The state machine panicked, or the operation is none.
     Panicked,
     /// The write-ahead log cannot be written.
@@ -29,9 +31,13 @@ impl<S: StateMachine> Driver<S> {
         while self.core.applied_count() < limit && self.applies(inner) {
             let (end, stop) = self.apply_run(inner, limit);
             inner.publish_applied(end);
+            if let Some(Stop::Cut(id)) = stop {
+                // Only this thread changes the state.
+                self.cut(inner, &inner.state.read().machine, end - 1, id);
+            }
             self.note_applied(end);
             match stop {
-                None => {}
+                None | Some(Stop::Cut(_)) => {}
                 Some(Stop::Panicked) => return self.panicked(inner, end),
                 Some(Stop::Files(error)) => inner.ending.fail_files(&error),
             }
@@ -51,10 +57,12 @@ impl<S: StateMachine> Driver<S> {
         let end = limit.min(first + RUN);
         for index in first..end {
             if let Err(stop) = self.apply_one(inner, &mut applied, index) {
-                if matches!(stop, Stop::Panicked) {
-                    inner.ending.panicked(index);
+                match stop {
+                    Stop::Cut(_) => applied.count = index + 1,
+                    Stop::Panicked => inner.ending.panicked(index),
+                    Stop::Files(_) => {}
                 }
-                return (index, Some(stop));
+                return (applied.count, Some(stop));
             }
             applied.count = index + 1;
         }
@@ -85,14 +93,16 @@ impl<S: StateMachine> Driver<S> {
             }
             // Ordered once more after a change of the leader: the client has its answer.
             Outcome::Forgotten => _ = self.submitted.remove(session, rid),
+            // It was ordered before one that its session has begun earlier, and stays among those without a result.
+            Outcome::Early if self.mailboxes.contains_key(&session) => self.submitted.early.push(session),
             Outcome::UnknownSession => self.expire(session, rid),
             Outcome::SessionOpened(session) => self.deliver_at(session, 0, index),
             Outcome::SessionEnded(ended) => self.expire(ended, rid),
             Outcome::Left(node, reason) => self.left(inner, node, reason),
-            Outcome::Barrier(id) if id & CUT != 0 => self.cut(inner, &applied.machine, index, id),
+            Outcome::Barrier(id) if id & CUT != 0 => return Err(Stop::Cut(id)),
             Outcome::Barrier(id) => _ = self.barriers.applied(id, &inner.reads),
             Outcome::Joined(_) => self.patience.set_nodes(self.system.members().len()),
-            Outcome::JoinRefused(..) | Outcome::Noop => {}
+            Outcome::Early | Outcome::JoinRefused(..) | Outcome::Noop => {}
         }
         Ok(())
     }

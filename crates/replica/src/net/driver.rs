@@ -15,7 +15,7 @@ use super::inner::Inner;
 use super::states::Given;
 use super::table::NodeTable;
 use super::transport::Transport;
-use super::watch::LOST_AFTER;
+use super::watch::{Block, LOST_AFTER};
 use super::wire::{Body, StateMessage};
 use crate::one_paxos::{Effect, Input, Message, Node as OneNode};
 use crate::runtime::durable::Disk;
@@ -68,8 +68,8 @@ pub(super) struct Ticking {
 pub(super) struct Suspicions {
     /// When it suspected each node last, in ticks.
     pub(super) last: HashMap<NodeId, u64>,
-    /// Since when too few voters live, in ticks.
-    pub(super) stuck_since: Option<u64>,
+    /// A role that nobody has taken over from a dead node so far.
+    pub(super) block: Option<Block>,
     /// The sign of life of each node, and since when it has not changed, in ticks.
     pub(super) signs: Vec<(u64, u64)>,
 }
@@ -147,7 +147,7 @@ impl<S: StateMachine> Driver<S> {
             ticking: Ticking { at: now, progressed: 0, put_off: 0, housekept: 0 },
             resubmitted: now,
             resubmitting: Resubmitting { after: LOST_AFTER, applied: 0 },
-            suspicions: Suspicions { last: HashMap::new(), stuck_since: None, signs: vec![(0, now); config.slots] },
+            suspicions: Suspicions { last: HashMap::new(), block: None, signs: vec![(0, now); config.slots] },
             bytes: Vec::new(),
             inputs: Vec::new(),
             effects: Vec::new(),
@@ -243,6 +243,9 @@ impl<S: StateMachine> Driver<S> {
         if self.core.configuration().epoch != before.epoch {
             self.has_reconfigured(inner, before.leader);
         }
+        if !self.submitted.early.is_empty() {
+            self.hand_in_early_ones(inner);
+        }
     }
 
     /// Does what the protocol wants until it wants nothing more.
@@ -333,6 +336,20 @@ impl<S: StateMachine> Driver<S> {
             Admission::Expired => self.expire(session, rid),
         }
         None
+    }
+
+    /// Hands the requests in once more that were ordered before earlier ones of their sessions. Those begin the run; without
+    /// them it would be in vain.
+    #[cold]
+    fn hand_in_early_ones(&mut self, inner: &Inner<S>) {
+        let mut sessions = std::mem::take(&mut self.submitted.early);
+        sessions.sort_unstable();
+        sessions.dedup();
+        let from = |session| Some(self.submitted.of_session_from(session, self.system.next_request(session)?));
+        let requests = Vec::from_iter(sessions.into_iter().filter_map(from).flatten());
+        if !requests.is_empty() {
+            self.step(inner, Input::Requests(requests));
+        }
     }
 
     /// Hands all requests without a result in once more: to the new leader, or as the new leader.

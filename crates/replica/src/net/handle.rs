@@ -94,7 +94,7 @@ impl<S: StateMachine> Member<S> for Inner<S> {
     #[inline]
     fn execute_error(&self) -> Option<ExecuteError> {
         let end = self.ending.get().map(|end| end.of_execute(self.id()));
-        end.or_else(|| self.has_no_majority().then_some(ExecuteError::NoMajority))
+        end.or_else(|| self.is_blocked().then_some(ExecuteError::NoMajority))
     }
 
     #[inline(always)]
@@ -105,7 +105,7 @@ impl<S: StateMachine> Member<S> for Inner<S> {
     #[inline]
     fn read_error(&self) -> Option<ReadError> {
         let end = self.ending.get().map(|end| end.of_read(self.id()));
-        end.or_else(|| self.has_no_majority().then_some(ReadError::NoMajority))
+        end.or_else(|| self.is_blocked().then_some(ReadError::NoMajority))
     }
 
     fn body(&self, bytes: &[u8], _limit: Option<Duration>) -> Result<Body, ExecuteError> {

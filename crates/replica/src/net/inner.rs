@@ -30,8 +30,8 @@ pub struct Inner<S: StateMachine> {
     pub(super) reads: Reads,
     pub(super) cuts: Cuts,
     pub(super) ending: Ending,
-    /// True while too many voters are dead for a role to change hands, and one has to.
-    pub(super) has_no_majority: AtomicBool,
+    /// True while nobody can take a role over from a dead node.
+    pub(super) is_blocked: AtomicBool,
     /// Woken by this node's threads only: where its own thread sleeps while callers poll.
     pub(super) nap: WakeWord,
     pub(super) naps: Waiters,
@@ -59,7 +59,7 @@ impl<S: StateMachine> Inner<S> {
             reads: Reads::default(),
             cuts: Cuts::default(),
             ending: Ending::default(),
-            has_no_majority: AtomicBool::new(false),
+            is_blocked: AtomicBool::new(false),
             nap: WakeWord::new(Wait::Park),
             naps: Waiters::new(Wait::Park, sharing),
             is_stopping: AtomicBool::new(false),
@@ -68,9 +68,9 @@ impl<S: StateMachine> Inner<S> {
     }
 
     /// True while a role cannot change hands, and has to.
-    pub(super) fn has_no_majority(&self) -> bool {
+    pub(super) fn is_blocked(&self) -> bool {
         // ORDERING: Relaxed, the word says everything
-        self.has_no_majority.load(Ordering::Relaxed)
+        self.is_blocked.load(Ordering::Relaxed)
     }
 
     /// The driver, unless another thread has it.

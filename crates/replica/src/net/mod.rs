@@ -14,7 +14,7 @@
 //! |---|---|
 //! | any but leader and acceptor | goes on |
 //! | the leader, or the acceptor | goes on, if a majority lives |
-//! | both | does nothing wrong, and nothing at all until one goes on: a dead one never does |
+//! | both | does nothing wrong, and nothing at all until one goes on; `NoMajority` if both are dead |
 //! | a majority of the voters at once | goes on while leader and acceptor live; `NoMajority` when one of them is dead |
 //!
 //! A leader accepts itself only while no other member is well: its death is that of both.

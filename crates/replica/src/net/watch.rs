@@ -9,7 +9,7 @@ use super::driver::Driver;
 use super::inner::Inner;
 use crate::one_paxos::Input;
 use crate::runtime::{Member, SHORTEST_HOLD};
-use crate::{NodeId, StateMachine};
+use crate::{Epoch, NodeId, StateMachine};
 
 /// The time between two looks at nodes from which nothing is expected.
 const IDLE_LOOK: Duration = Duration::from_millis(20);
@@ -22,9 +22,19 @@ pub(super) const LOST_AFTER: u32 = 4;
 const LOST_AFTER_MOST: u32 = 64;
 /// The shortest time for which too few voters live before that counts as the end of changes of roles: a node that knows only
 /// voters of earlier configurations hears of others meanwhile.
-const NO_MAJORITY_AFTER: Duration = Duration::from_millis(500);
+const BLOCKED_AFTER: Duration = Duration::from_millis(500);
 /// A tick is put off as often in a row while parts of long messages come or go.
 const PUT_OFF: u32 = 16;
+
+/// A role of a dead node, while no newer configuration gives it to another.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Block {
+    pub(super) epoch: Epoch,
+    /// False while too few voters live.
+    pub(super) has_majority: bool,
+    /// Since when, in ticks.
+    pub(super) since: u64,
+}
 
 impl<S: StateMachine> Driver<S> {
     /// Shows that this node runs, sends again what has no answer, and suspects those that do not run.
@@ -40,7 +50,7 @@ impl<S: StateMachine> Driver<S> {
         if expects || now.saturating_sub(self.looked) > clock.ticks_in(IDLE_LOOK) {
             self.looked = now;
             self.suspect_dead(inner, now);
-            self.look_for_majority(inner, now);
+            self.look_for_block(inner, now);
             self.forget_gone();
             self.joining.given.expire(now);
         }
@@ -193,26 +203,35 @@ impl<S: StateMachine> Driver<S> {
         }
     }
 
-    /// Roles cannot change hands any more, and one has to: too many of those who vote on that are dead, and none of them returns
-    /// as a voter. Where others know of newer voters, this node has asked all of them before it says so.
-    fn look_for_majority(&mut self, inner: &Inner<S>, now: u64) {
+    /// A node with a role is dead, and nobody will go on in its place: too many of those who vote on that are dead, too, and none
+    /// of them returns as a voter, or the new leader waits for the dead acceptor's answer. Where others know of newer voters,
+    /// this node has asked all of them before it says so.
+    fn look_for_block(&mut self, inner: &Inner<S>, now: u64) {
         let configuration = self.core.configuration();
         let is_dead = |node: NodeId| node != inner.id() && self.table.is_dead(node);
         let is_needed = is_dead(configuration.leader) || is_dead(configuration.acceptor);
         let voters = self.core.voters();
-        let living = voters.iter().filter(|&&voter| !is_dead(voter)).count();
-        if !is_needed || living * 2 > voters.len() || !self.is_member() {
-            self.suspicions.stuck_since = None;
-            // ORDERING: Relaxed, the word says everything
-            return inner.has_no_majority.store(false, Ordering::Relaxed);
-        }
-        let since = *self.suspicions.stuck_since.get_or_insert(now);
-        let limit = NO_MAJORITY_AFTER.max(self.tick_after() * 2 * self.table.len() as u32);
-        if Clock::get().duration(now.saturating_sub(since)) > limit {
-            // ORDERING: Relaxed, the word says everything
-            inner.has_no_majority.store(true, Ordering::Relaxed);
+        let has_majority = voters.iter().filter(|&&voter| !is_dead(voter)).count() * 2 > voters.len();
+        let block = Block { epoch: configuration.epoch, has_majority, since: now };
+        let is_same = |known: &Block| known.epoch == block.epoch && known.has_majority == has_majority;
+        let known = self.suspicions.block.filter(is_same).unwrap_or(block);
+        self.suspicions.block = Some(known).filter(|_| is_needed && self.is_member());
+        let limit = self.block_after(has_majority);
+        let is_blocked =
+            self.suspicions.block.is_some() && Clock::get().duration(now.saturating_sub(known.since)) > limit;
+        // ORDERING: Relaxed, the word says everything
+        inner.is_blocked.store(is_blocked, Ordering::Relaxed);
+        if is_blocked {
             inner.callers.wake();
         }
+    }
+
+    /// The time for which a role stays with a dead node before that counts as the end of the group. A majority gives it to
+    /// another one sooner, when each node has had its turn.
+    fn block_after(&self, has_majority: bool) -> Duration {
+        let asked = BLOCKED_AFTER.max(self.tick_after() * 2 * self.table.len() as u32);
+        let turns = self.core.members().len() as u32 + 2;
+        if has_majority { (asked * 4).max(self.patience.limit() * turns) } else { asked }
     }
 
     /// Requests that may have been lost on the way, or with a leader.

@@ -19,6 +19,8 @@ const RUN: u64 = 256;
 
 /// Why a run of commands ended early.
 enum Stop {
+    /// The last command was a cut: readers go on while the state there is taken.
+    Cut(u64),
     /// The state machine panicked at this command, or its operation cannot be read: the replica cannot go on.
     Panicked(Index),
     /// The bytes of an operation are damaged.
@@ -34,17 +36,22 @@ impl<S: StateMachine> Driver<S> {
             let first = self.core.applied_count();
             let (end, stop) = self.apply_run(inner, first, limit);
             inner.publish_applied(end);
+            if let Some(Stop::Cut(id)) = stop {
+                // Before others hear of the count, so that they find the digest. Only this thread changes the state.
+                self.cut(inner, &inner.state.read().machine, end - 1, id);
+            }
             self.shm.writer.set_applied(end, Some(self.system.prefix()));
             crash_point::here("applied");
             self.note_applied(end);
             match stop {
-                None => {}
+                None | Some(Stop::Cut(_)) => {}
                 Some(Stop::Panicked(index)) => return self.panicked(inner, index),
                 Some(Stop::Files(error)) => return inner.ending.fail_files(&error),
                 Some(Stop::Damaged(slot)) => return self.damaged(inner, end, slot),
             }
         }
         self.shm.bulk.free_below(self.core.stable());
+        self.shm.forward_line(self.core.configuration().leader);
         inner.callers.wake_others(self.is_with_caller);
     }
 
@@ -65,10 +72,12 @@ impl<S: StateMachine> Driver<S> {
         for index in first..end {
             let Some(command) = self.core.decided(index).copied() else { return (index, None) };
             if let Err(stop) = self.apply_one(inner, &mut applied, index, &command) {
-                if matches!(stop, Stop::Panicked(_)) {
-                    inner.ending.panicked(index);
+                match stop {
+                    Stop::Cut(_) => applied.count = index + 1,
+                    Stop::Panicked(_) => inner.ending.panicked(index),
+                    Stop::Damaged(_) | Stop::Files(_) => {}
                 }
-                return (index, Some(stop));
+                return (applied.count, Some(stop));
             }
             applied.count = index + 1;
         }
@@ -103,13 +112,14 @@ impl<S: StateMachine> Driver<S> {
             }
             // Ordered once more after a change of the leader: the client has its answer.
             Outcome::Forgotten => self.settled(session, rid),
+            Outcome::Early => self.came_early(session, rid),
             Outcome::UnknownSession => self.expire(session, rid),
             Outcome::SessionOpened(session) => self.deliver_at(session, 0, index, &[]),
             Outcome::SessionEnded(ended) => self.expire(ended, rid),
             Outcome::Joined(node) => self.joined(node),
             Outcome::JoinRefused(node, _) => self.settled(SessionId::SYSTEM, node.to_bits()),
             Outcome::Left(node, reason) => self.left(inner, node, reason),
-            Outcome::Barrier(id) => self.cut(inner, &applied.machine, index, id),
+            Outcome::Barrier(id) => return Err(Stop::Cut(id)),
             Outcome::Noop => {}
         }
         Ok(())
@@ -162,6 +172,15 @@ impl<S: StateMachine> Driver<S> {
             mailbox.put(Letter { rid, content: Content::Expired });
         }
         self.settled(session, rid);
+    }
+
+    /// A request was ordered before one that its session has begun earlier. It stays among those without a result.
+    #[cold]
+    fn came_early(&mut self, session: SessionId, rid: u32) {
+        self.shm.answered(session, rid);
+        if self.mailboxes.contains_key(&session) {
+            self.submitted.early.push(session);
+        }
     }
 
     /// A request needs no more care: replicas that get as far as this one look no more at the bytes of its operation.

@@ -102,9 +102,7 @@ mod tests {
         let session = group[1].session().expect("a member");
         // All that this node has asked of the leader is lost.
         drop_with_an_open_request(&group, session, |driver| {
-            while let Some(below) = driver.shm.requests.give_up_oldest() {
-                driver.shm.writer.release_requests(below);
-            }
+            driver.shm.give_up_requests();
         });
         let until = Instant::now() + PATIENCE / 6;
         while group[0].with_driver(|driver| driver.system.sessions().count()) > 0 {

@@ -194,6 +194,9 @@ impl<S: StateMachine> Driver<S> {
         if self.core.configuration().epoch != before.epoch {
             self.has_reconfigured(inner, before.leader);
         }
+        if !self.submitted.early.is_empty() {
+            self.hand_in_early_ones(inner);
+        }
     }
 
     /// Does what the protocol wants until it wants nothing more.
@@ -357,8 +360,23 @@ impl<S: StateMachine> Driver<S> {
         None
     }
 
+    /// Hands the requests in once more that were ordered before earlier ones of their sessions. Those begin the run; without
+    /// them it would be in vain.
+    #[cold]
+    fn hand_in_early_ones(&mut self, inner: &Inner<S>) {
+        let mut sessions = std::mem::take(&mut self.submitted.early);
+        sessions.sort_unstable();
+        sessions.dedup();
+        let from = |session| Some(self.submitted.of_session_from(session, self.system.next_request(session)?));
+        let requests = Vec::from_iter(sessions.into_iter().filter_map(from).flatten());
+        if !requests.is_empty() {
+            self.step(inner, Input::Requests(requests));
+        }
+    }
+
     /// Hands all requests without a result in once more: to the new leader, or as the new leader.
     pub(super) fn resubmit(&mut self, inner: &Inner<S>) {
+        self.shm.give_up_requests();
         let requests = self.submitted.in_order();
         if !requests.is_empty() {
             self.step(inner, Input::Requests(requests));

@@ -21,6 +21,8 @@ mod inner;
 mod learning;
 mod leaving;
 mod open;
+#[cfg(test)]
+mod order_tests;
 mod panicked;
 mod role_moves;
 mod status;

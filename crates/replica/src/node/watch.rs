@@ -161,7 +161,7 @@ impl<S: StateMachine> Driver<S> {
         since > (self.patience.limit() * 4).min(LOST_AFTER)
     }
 
-    /// Requests that may have been lost on the way, as a ring was full.
+    /// Requests that may have been lost, as with a leader that had read them.
     fn resubmit_late(&mut self, inner: &Inner<S>, now: u64) {
         if self.sends_again(now) {
             self.resubmitted = now;

@@ -157,6 +157,8 @@ impl<B: Clone + PartialEq> Node<B> {
         let has_leader = members.contains(self.configuration.leader);
         if !is_member && !self.is_alone && self.leads() {
             self.resign();
+            // One that is chosen all the same is another's to take over: this node must not lead by it.
+            self.proposal = None;
         }
         // One that has to begin anew is another incarnation.
         self.is_alone &= !is_member;

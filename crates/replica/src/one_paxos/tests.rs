@@ -183,3 +183,21 @@ fn by_messages_a_leader_that_was_put_out_tells_the_next_one_what_it_had() {
     let had = Vec::from_iter(former.chosen.iter().map(|&(index, command)| (index, command.op)));
     assert_eq!((former.epoch, had), (0, vec![(0, leave), (1, Op::Barrier(1))]));
 }
+
+#[test]
+fn a_leader_that_is_put_out_does_not_lead_by_what_it_had_proposed() {
+    let mut node = leader_by(Transport::Shared { is_fused: false }, founder(1));
+    let (me, mut effects) = (founder(0), Vec::new());
+    node.step(Input::Suspect { node: founder(1), is_dead: false }, &mut effects);
+    let proposed = effects.iter().find_map(|effect| match effect {
+        Effect::ProposeConfiguration(configuration) => Some(*configuration),
+        _ => None,
+    });
+    let proposed = proposed.expect("itself as the acceptor");
+    let leave =
+        Command { session: SessionId::SYSTEM, rid: 0, op: Op::Leave { node: me, reason: LeaveReason::Lagging } };
+    node.step(Input::Learn { stable: 0, first: 0, commands: vec![leave] }, &mut effects);
+    node.applied(1, &mut effects);
+    node.step(Input::ConfigurationWon(proposed), &mut effects);
+    assert!(!node.members().contains(me) && !node.leads());
+}

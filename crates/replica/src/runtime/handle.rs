@@ -16,7 +16,7 @@ use crate::{Index, NodeId, StateMachine};
 /// How long a read waits for its replica unless it is told.
 const READ_LIMIT: Duration = Duration::from_secs(5);
 /// How long opening a session may take.
-const OPEN_LIMIT: Duration = Duration::from_secs(10);
+pub(super) const OPEN_LIMIT: Duration = Duration::from_secs(10);
 
 /// One member of a group: a replica of the state, and the way to change it. A clone is the same node.
 ///

@@ -9,6 +9,6 @@ pub enum Level {
     Linearizable,
     /// It shows the command at this index, and all before it.
     AtLeast(Index),
-    /// It shows what this replica has applied; never waits.
+    /// It shows what this replica has applied; waits for no other node.
     Local,
 }

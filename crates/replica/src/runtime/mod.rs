@@ -81,6 +81,8 @@ pub(crate) use member::{Applied, Member};
 #[cfg(not(loom))]
 pub use member::{Medium, SharedMemory};
 #[cfg(not(loom))]
+#[cfg(test)]
+pub(crate) use outstanding::LAST_BEFORE_RENEWAL;
 pub use outstanding::Rid;
 #[cfg(not(loom))]
 pub(crate) use patience::Patience;

@@ -16,6 +16,9 @@ pub(crate) type Reply = Arc<[u8]>;
 /// The most requests of a session that have no answer.
 const MOST: usize = Command::<()>::OUTSTANDING as usize;
 
+/// The last number after which a session goes on as another one, once it has no request: a million before the numbers end.
+pub(crate) const LAST_BEFORE_RENEWAL: Rid = Rid::MAX - (1 << 20);
+
 /// A request without an answer that the caller has seen, and the answer if it has come.
 struct Open {
     rid: Rid,
@@ -49,14 +52,27 @@ impl Outstanding {
     /// # Errors
     /// [`ExecuteError`] if the session takes no further request now.
     pub(crate) fn check_room(&self) -> Result<(), ExecuteError> {
-        if self.is_expired || self.last == Rid::MAX {
+        if self.is_expired {
             return Err(ExecuteError::SessionExpired);
         }
         // The place of the next one is that of the oldest which may be open.
-        if self.open[place(self.last + 1)].is_some() {
+        let is_free = self.last.checked_add(1).is_some_and(|next| self.open[place(next)].is_none());
+        if !is_free {
             return Err(ExecuteError::Full(Command::<()>::OUTSTANDING));
         }
         Ok(())
+    }
+
+    /// True if the numbers of the session come to their end, and all results were taken.
+    #[inline]
+    pub(crate) fn is_to_be_renewed(&self) -> bool {
+        self.last > LAST_BEFORE_RENEWAL && self.open.iter().all(Option::is_none)
+    }
+
+    /// Acts as if all requests up to this one were done.
+    #[cfg(test)]
+    pub(crate) fn skip_to(&mut self, last: Rid) {
+        self.last = last;
     }
 
     /// The number of the next request, for which there is room.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::admission::Errand;
-use super::handle::Handle;
+use super::handle::{Handle, OPEN_LIMIT};
 use super::mailbox::Mailbox;
 use super::member::{Medium, Member, SharedMemory};
 use super::outstanding::{Outstanding, Rid, decode};
@@ -20,7 +20,12 @@ const SHORT_BYTES: usize = 32;
 
 /// A session of one thread. Its requests are numbered, so that a request that is sent again is not done again.
 ///
-/// Up to 16 requests may be without an answer at the same time. Dropping the session closes it.
+/// Up to 16 requests may be without an answer at the same time. They are done in the order in which they were begun.
+///
+/// After some 4 billion requests a session whose results were all taken goes on as another one, with another [`id`](Self::id),
+/// and numbers its requests from 1 again. One that always has requests under way says `Full` at the end of its numbers.
+///
+/// Dropping the session closes it.
 pub struct Session<S: StateMachine, M: Medium = SharedMemory> {
     handle: Arc<Handle<S, M>>,
     id: SessionId,
@@ -142,10 +147,22 @@ impl<S: StateMachine, M: Medium> Session<S, M> {
         if let Some(error) = inner.execute_error() {
             return Err(error);
         }
+        if self.requests.is_to_be_renewed() {
+            self.renew();
+        }
         self.requests.check_room()?;
         self.bytes.clear();
         op.encode(&mut self.bytes);
         Ok(())
+    }
+
+    /// Goes on as another session. As long as it cannot, the last numbers of this one are used.
+    #[cold]
+    fn renew(&mut self) {
+        if let Ok(next) = Self::open(&self.handle, OPEN_LIMIT) {
+            // The former one is closed as it is dropped.
+            *self = next;
+        }
     }
 
     fn command(&mut self, limit: Option<Duration>) -> Result<Command<Body<S, M>>, ExecuteError> {
@@ -202,6 +219,14 @@ impl<S: StateMachine, M: Medium> Session<S, M> {
     /// The answer to a request, if it has come.
     fn look(&mut self, rid: Rid) -> Option<Result<Arc<[u8]>, ExecuteError>> {
         self.requests.look(rid).or_else(|| self.handle.inner.execute_error().map(Err))
+    }
+}
+
+#[cfg(test)]
+impl<S: StateMachine, M: Medium> Session<S, M> {
+    /// Acts as if all requests up to this one were done, which the group has to be told, too.
+    pub(crate) fn skip_to(&mut self, last: Rid) {
+        self.requests.skip_to(last);
     }
 }
 

@@ -12,8 +12,8 @@ use super::record;
 use super::slot::SLOT_WORDS;
 use crate::MAX_SLOTS;
 
-/// The version of the layout, of segments and of the control page.
-pub(super) const VERSION: u64 = 3;
+/// The version of the layout, of segments and of the control page, and of what nodes make of a log.
+pub(super) const VERSION: u64 = 4;
 /// The words of a writer's line: 128 B, as the prefetcher fetches lines in pairs.
 pub(super) const LINE: usize = 16;
 /// The cells of a node: a cell is written anew after this many own proposals.

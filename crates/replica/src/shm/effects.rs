@@ -4,7 +4,7 @@ use super::Shm;
 use crate::crash_point;
 use crate::one_paxos::{Adopted, Effect, Input};
 use crate::segment::{Body, ConfigurationWord, SegmentReader, SlotRead};
-use crate::{Command, Configuration, Index, NodeId, Op, SessionId};
+use crate::{Command, Configuration, Index, NodeId, SessionId};
 
 impl Shm {
     /// Does what the protocol wants; the answer, where the effect has one. `Apply` and `Lagging` are for the caller.
@@ -142,33 +142,26 @@ impl Shm {
         let me = self.me;
         let is_own = |command: &&Command<Body>| command.session.node().is_none_or(|node| node.slot == me.slot);
         for command in commands.iter().filter(is_own) {
-            let pushed = self.writer.push_request(command).or_else(|| {
-                // One that waits for an answer is sent again, and one that nobody waits for any more must not block the others.
-                let below = self.requests.give_up_oldest()?;
-                self.writer.release_requests(below);
-                self.writer.push_request(command)
-            });
-            if let Some(position) = pushed {
-                let (session, rid) = request_key(command);
-                self.requests.pushed(position, session, rid);
-                crash_point::here("request-pushed");
-            }
+            self.requests.push(&mut self.writer, command);
+            crash_point::here("request-pushed");
         }
         self.peers.wake(leader);
     }
 
-    /// Notes that a request of this node has its answer.
-    pub(crate) fn answered(&mut self, session: SessionId, rid: u32) {
-        if let Some(below) = self.requests.answered(session, rid) {
-            self.writer.release_requests(below);
+    /// Puts requests that found no room where the leader finds them, now that others have their answers.
+    pub(crate) fn forward_line(&mut self, leader: NodeId) {
+        if self.requests.push_line(&mut self.writer) {
+            self.peers.wake(leader);
         }
     }
-}
 
-/// The session and number by which a request in the ring is recognised. Commands of the group have the node they are about.
-fn request_key(command: &Command<Body>) -> (SessionId, u32) {
-    match command.op {
-        Op::Join { node, .. } | Op::Leave { node, .. } => (SessionId::SYSTEM, node.to_bits()),
-        _ => (command.session, command.rid),
+    /// Gives up what was asked of a leader: all requests of sessions are about to be handed in once more.
+    pub(crate) fn give_up_requests(&mut self) {
+        self.requests.give_up(&mut self.writer);
+    }
+
+    /// Notes that a request of this node has its answer.
+    pub(crate) fn answered(&mut self, session: SessionId, rid: u32) {
+        self.requests.answered(&mut self.writer, session, rid);
     }
 }

@@ -5,8 +5,8 @@ use super::sessions::Session;
 use super::state::System;
 use crate::{MAX_SLOTS, NodeId, SessionId};
 
-/// Of the layout below.
-const VERSION: u32 = 1;
+/// Of the layout below, and of what is made of a log: nodes of different ones do not go on from each other's states.
+const VERSION: u32 = 2;
 
 impl<O: AsRef<[u8]> + From<Vec<u8>>> System<O> {
     /// Appends the bytes of the whole state.

@@ -1,4 +1,4 @@
-//! Sessions: the replies of the last requests of each.
+//! Sessions: the replies of the last requests of each, which are done in the order of their numbers.
 
 use crate::Command;
 
@@ -8,7 +8,7 @@ const KEPT: usize = Command::<()>::OUTSTANDING as usize;
 /// One session. The replies stand at their request's number modulo [`KEPT`].
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) struct Session<O> {
-    /// The largest number of a request that was done.
+    /// The number of the last request that was done: so were all before it.
     pub(super) last: u32,
     /// Number of a request that was done, and its reply. Number 0 stands for none.
     pub(super) replies: [(u32, Option<O>); KEPT],
@@ -19,7 +19,7 @@ pub(super) struct Session<O> {
 pub(super) enum Done<'s, O> {
     No,
     Yes(&'s O),
-    /// Done, or given up by its client, and the reply is gone: the client has said that it has it.
+    /// Done, and the reply is gone: the client has said that it has it.
     Forgotten,
 }
 
@@ -29,17 +29,24 @@ impl<O> Session<O> {
     }
 
     pub(super) fn done(&self, rid: u32) -> Done<'_, O> {
+        if rid > self.last {
+            return Done::No;
+        }
         match &self.replies[rid as usize % KEPT] {
             (number, Some(reply)) if *number == rid => Done::Yes(reply),
-            (number, _) if *number == rid => Done::Forgotten,
-            _ if u64::from(rid) + KEPT as u64 <= u64::from(self.last) => Done::Forgotten,
-            _ => Done::No,
+            _ => Done::Forgotten,
         }
+    }
+
+    /// The number of the request to do next; `None` after the last that there can be.
+    pub(super) fn next(&self) -> Option<u32> {
+        self.last.checked_add(1)
     }
 
     /// Notes that a request is being done; its reply follows, or never if the state machine panics.
     pub(super) fn begin(&mut self, rid: u32) {
-        self.last = self.last.max(rid);
+        debug_assert_eq!(self.next(), Some(rid), "requests are done in the order of their numbers");
+        self.last = rid;
         self.replies[rid as usize % KEPT] = (rid, None);
     }
 
@@ -66,24 +73,18 @@ mod tests {
     }
 
     #[test]
-    fn requests_may_be_done_out_of_order() {
-        let mut session = Session::new();
-        session.begin(3);
-        session.finish(3, 30);
-        assert_eq!(session.done(1), Done::No);
+    fn a_request_without_a_reply_is_done_all_the_same() {
+        let mut session = Session::<u32>::new();
         session.begin(1);
-        session.finish(1, 10);
-        assert_eq!((session.done(3), session.done(1), session.done(2)), (Done::Yes(&30), Done::Yes(&10), Done::No));
-        assert_eq!(session.last, 3);
+        assert_eq!((session.done(0), session.done(1), session.next()), (Done::Forgotten, Done::Forgotten, Some(2)));
     }
 
     #[test]
     fn numbers_near_the_end_do_not_wrap() {
-        let mut session = Session::new();
+        let mut session = Session { last: u32::MAX - 1, ..Session::new() };
         session.begin(u32::MAX);
         session.finish(u32::MAX, 1);
-        assert_eq!(session.done(u32::MAX), Done::Yes(&1));
+        assert_eq!((session.done(u32::MAX), session.next()), (Done::Yes(&1), None));
         assert_eq!(session.done(u32::MAX - 16), Done::Forgotten);
-        assert_eq!(session.done(u32::MAX - 15), Done::No);
     }
 }

@@ -31,6 +31,9 @@ pub enum Outcome<'a, B, O> {
     Cached(&'a O),
     /// The request was done before, and its client has said that it has the reply.
     Forgotten,
+    /// Not yet, as a request of the session before it was not done: it was lost on its way, or is late. A client's operations are
+    /// done in the order in which it has begun them, so this one has to be ordered again, behind that.
+    Early,
     /// The session is not open, any more or yet; nor does an opening that comes late open it again.
     UnknownSession,
     /// The session is open now, or was already.
@@ -110,6 +113,12 @@ impl<O> System<O> {
         }
     }
 
+    /// The number of the request that a session is to do next; `None` if it is not open, or has done its last.
+    #[must_use]
+    pub fn next_request(&self, session: SessionId) -> Option<u32> {
+        self.sessions.get(&session)?.next()
+    }
+
     /// Decides about the command at `index` and counts it as applied.
     ///
     /// # Panics
@@ -138,15 +147,22 @@ impl<O> System<O> {
         }
     }
 
+    /// Acts as if all requests of a session up to this one were done.
+    #[cfg(test)]
+    pub(crate) fn skip_to(&mut self, session: SessionId, last: u32) {
+        self.sessions.get_mut(&session).expect("it is open").last = last;
+    }
+
     fn run<'a, B>(&'a mut self, session: SessionId, rid: u32, body: &'a B) -> Outcome<'a, B, O> {
         let Some(session) = self.sessions.get_mut(&session) else { return Outcome::UnknownSession };
-        if matches!(session.done(rid), Done::No) {
+        if session.next() == Some(rid) {
             session.begin(rid);
             return Outcome::Run(body);
         }
         match session.done(rid) {
             Done::Yes(reply) => Outcome::Cached(reply),
-            Done::Forgotten | Done::No => Outcome::Forgotten,
+            Done::Forgotten => Outcome::Forgotten,
+            Done::No => Outcome::Early,
         }
     }
 
@@ -245,6 +261,19 @@ mod tests {
         assert_eq!(system.begin(6, &command(session, 0, Op::OpenSession)), Outcome::UnknownSession, "it has ended");
         let next = SessionId::new(NODES[1], 2);
         assert_eq!(system.begin(7, &command(next, 0, Op::OpenSession)), Outcome::SessionOpened(next));
+    }
+
+    #[test]
+    fn requests_of_a_session_are_run_in_the_order_of_their_numbers() {
+        let (mut system, session) = (system(), SessionId::new(NODES[1], 1));
+        let request = |rid| command(session, rid, Op::User(rid as u8));
+        system.begin(0, &command(session, 0, Op::OpenSession));
+        assert_eq!(system.begin(1, &request(2)), Outcome::Early, "the one before it was lost");
+        assert_eq!((system.status(session, 2), system.next_request(session)), (RequestStatus::Open, Some(1)));
+        assert_eq!(system.begin(2, &request(1)), Outcome::Run(&1));
+        assert_eq!(system.begin(3, &request(3)), Outcome::Early);
+        assert_eq!(system.begin(4, &request(2)), Outcome::Run(&2), "it is as if it had not come before");
+        assert_eq!(system.begin(5, &request(3)), Outcome::Run(&3));
     }
 
     #[test]

@@ -80,6 +80,27 @@ fn without_leader_and_acceptor_nothing_is_done_and_nothing_wrong() {
     assert_eq!(nodes[2].read(Level::Local, &()).expect("never waits").0, (1, 1));
 }
 
+/// Those that live are a majority, and still nobody can go on: a new leader waits for the dead acceptor.
+#[test]
+fn clients_are_told_that_leader_and_acceptor_are_gone() {
+    for _ in 0..20 {
+        let mut nodes = group::<Counter>(&Config::new(5), 5);
+        let mut session = nodes[4].session().expect("a member");
+        session.execute_timeout(&1, PATIENCE).expect("done");
+        let status = nodes[4].status();
+        nodes.retain(|node| ![status.leader, status.acceptor].contains(&node.id()));
+        let executed = session.execute_timeout(&1, PATIENCE);
+        if executed.is_ok() {
+            // Another node had one of the roles before both were gone.
+            continue;
+        }
+        assert_eq!(executed, Err(ExecuteError::NoMajority));
+        let read = nodes[0].read_timeout(Level::Linearizable, &(), PATIENCE);
+        return assert_eq!(read, Err(ReadError::NoMajority));
+    }
+    panic!("others were quicker twenty times");
+}
+
 #[test]
 fn without_a_majority_roles_cannot_change_hands() {
     for _ in 0..20 {

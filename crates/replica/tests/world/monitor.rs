@@ -16,8 +16,9 @@ pub(crate) struct Monitor {
     /// The commands that any node has applied, dead ones included.
     decided: BTreeMap<Index, Command<Body>>,
     shown: Index,
-    /// Where each request was run.
+    /// Where each request was run, and the last of each session.
     runs: BTreeMap<(SessionId, u32), Index>,
+    last_run: BTreeMap<SessionId, u32>,
     /// Messages: the configurations that any node has known. Shared memory has one word for them.
     configurations: BTreeMap<Epoch, Configuration>,
     /// The hash of each prefix.
@@ -33,6 +34,7 @@ impl Monitor {
             decided: BTreeMap::new(),
             shown: 0,
             runs: BTreeMap::new(),
+            last_run: BTreeMap::new(),
             configurations: BTreeMap::new(),
             prefixes: BTreeMap::new(),
             violation: None,
@@ -65,12 +67,18 @@ impl Monitor {
         }
     }
 
-    /// I10.
+    /// I10, and that the requests of a session are run in the order of their numbers: replicas that come to an index later run
+    /// there what the first one ran.
     pub(crate) fn runs(&mut self, index: Index, command: &Command<Body>) {
         let at = *self.runs.entry((command.session, command.rid)).or_insert(index);
         if at != index {
             self.violation = Some(format!("I10: {command:?} is run at {index} and at {at}"));
         }
+        let last = self.last_run.entry(command.session).or_default();
+        if command.rid > *last + 1 {
+            self.violation = Some(format!("{command:?} is run at {index}, and the last of its session was {last}"));
+        }
+        *last = command.rid.max(*last);
     }
 
     /// I11.

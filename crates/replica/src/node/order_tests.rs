@@ -1,0 +1,152 @@
+//! Tests of the order of one session's operations, where many are under way at the same time.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::time::Duration;
+
+use super::config::{Config, Placement};
+use super::open::Replicated;
+use crate::one_paxos::Input;
+use crate::runtime::LAST_BEFORE_RENEWAL;
+use crate::{ExecuteError, Index, Level, Node, Session, StateMachine};
+
+/// Nobody is held for stuck.
+const PATIENCE: Duration = Duration::from_secs(60);
+const SESSIONS: u64 = 8;
+/// Not 16: the ring's 64 places must end in the middle of a session.
+const EACH: u64 = 15;
+
+/// The last number of each client, and the count of operations that did not follow the one before.
+#[derive(Debug, Default, Clone)]
+struct Lines {
+    last: BTreeMap<u64, u64>,
+    out_of_order: u64,
+}
+
+impl StateMachine for Lines {
+    /// A client in the upper half, and the number of its operation.
+    type Op = u64;
+    type Out = ();
+    type Query = ();
+    type Answer = (u64, u64);
+
+    fn apply(&mut self, _at: Index, op: &u64) {
+        let (client, number) = (op >> 32, op & 0xffff_ffff);
+        let last = self.last.entry(client).or_default();
+        self.out_of_order += u64::from(number != *last + 1);
+        *last = number;
+    }
+
+    fn query(&self, (): &()) -> (u64, u64) {
+        (self.last.values().sum(), self.out_of_order)
+    }
+
+    fn digest(&self) -> u128 {
+        self.out_of_order.into()
+    }
+
+    fn snapshot(&self, to: &mut dyn io::Write) -> io::Result<()> {
+        assert!(self.last.is_empty(), "nobody joins behind operations");
+        to.write_all(&[])
+    }
+
+    fn restore(_from: &mut dyn io::Read) -> io::Result<Self> {
+        Ok(Self::default())
+    }
+}
+
+/// A leader, and a node whose ring holds 64 requests.
+fn group() -> [Node<Lines>; 2] {
+    let config = Config::default().slots(4).window(256).placement(Placement::Fused).patience(PATIENCE);
+    let leader = Replicated::create(&config, Lines::default()).expect("there is memory");
+    let other = Replicated::attach_fd(&config, leader.share().expect("/proc")).expect("a free slot");
+    [leader, other]
+}
+
+fn start_all(sessions: &mut [Session<Lines>]) {
+    for (client, session) in (0..).zip(sessions) {
+        for number in 1..=EACH {
+            session.start(&(client << 32 | number)).expect("there is room");
+        }
+    }
+}
+
+fn finish_all(sessions: &mut [Session<Lines>]) {
+    for session in sessions {
+        for rid in Vec::from_iter(session.unanswered()) {
+            session.wait_timeout(rid, PATIENCE).expect("done");
+        }
+    }
+}
+
+#[test]
+fn more_requests_than_the_ring_holds_are_done_in_their_order() {
+    let [leader, other] = group();
+    let mut sessions = Vec::from_iter((0..SESSIONS).map(|_| other.session().expect("a member")));
+    let stands_still = leader.inner().driver.lock();
+    start_all(&mut sessions);
+    drop(stands_still);
+    finish_all(&mut sessions);
+    assert_eq!(other.read(Level::Local, &()).expect("a member").0, (SESSIONS * EACH, 0));
+}
+
+/// The leader gets later requests of a session first, as if the others were lost on their way.
+#[test]
+fn requests_that_come_before_earlier_ones_are_done_behind_them() {
+    let [leader, other] = group();
+    let mut session = other.session().expect("a member");
+    let mut stands_still = leader.inner().driver.lock();
+    start_all(std::slice::from_mut(&mut session));
+    let late = other.with_driver(|driver| {
+        driver.run_errands(other.inner());
+        driver.shm.give_up_requests();
+        driver.submitted.of_session_from(session.id(), 5)
+    });
+    assert_eq!(late.len() as u64, EACH - 4);
+    stands_still.step(leader.inner(), Input::Requests(late));
+    drop(stands_still);
+    finish_all(std::slice::from_mut(&mut session));
+    assert_eq!(other.read(Level::Local, &()).expect("a member").0, (EACH, 0));
+}
+
+/// Neither operation is lost, nor a number used twice.
+#[test]
+fn a_session_goes_on_as_another_one_before_its_numbers_end() {
+    let [node, _other] = group();
+    let mut session = node.session().expect("a member");
+    let first = session.id();
+    node.with_driver(|driver| driver.system.skip_to(first, LAST_BEFORE_RENEWAL));
+    session.skip_to(LAST_BEFORE_RENEWAL);
+    let started = [1, 2].map(|number| session.start(&number).expect("there is room"));
+    assert_eq!(started, [LAST_BEFORE_RENEWAL + 1, LAST_BEFORE_RENEWAL + 2], "the first result was not taken");
+    for rid in started {
+        session.wait_timeout(rid, PATIENCE).expect("done");
+        assert_eq!(session.id(), first);
+    }
+    let next = session.start(&3).expect("there is room");
+    assert!(session.id() != first && next == 1);
+    session.wait_timeout(next, PATIENCE).expect("done");
+    assert_eq!(node.read(Level::Local, &()).expect("a member").0, (3, 0));
+    node.with_driver(|driver| assert!(!driver.system.sessions().any(|open| open == first), "it was closed"));
+}
+
+#[test]
+fn a_session_whose_numbers_have_ended_takes_no_request_before_its_results_are_taken() {
+    let [node, _other] = group();
+    let mut session = node.session().expect("a member");
+    let first = session.id();
+    let skip_to = |session: &mut Session<Lines>, last| {
+        node.with_driver(|driver| driver.system.skip_to(first, last));
+        session.skip_to(last);
+    };
+    skip_to(&mut session, LAST_BEFORE_RENEWAL - 2);
+    let rid = session.start(&1).expect("there is room");
+    skip_to(&mut session, u32::MAX - 1);
+    assert_eq!(session.start(&2), Ok(u32::MAX));
+    assert_eq!(session.start(&3), Err(ExecuteError::Full(16)));
+    for rid in [u32::MAX, rid] {
+        assert_eq!(session.start(&3), Err(ExecuteError::Full(16)));
+        session.wait_timeout(rid, PATIENCE).expect("done");
+    }
+    assert_eq!(session.start(&3), Ok(1));
+}
