@@ -231,12 +231,17 @@ fn shrinking_may_be_called_again_after_its_limit_when_the_next_group_is_lost_too
 fn an_operation_that_has_failed_is_not_gone_on_with() {
     // The leader of node 0 waits for node 1, whose leader leaves in the midst of the operation, as the other member of node 0
     // does: the steps between the nodes are over, and the fault that stands is one within the node.
-    let (have_met, has_given, have_left) = (Barrier::new(2), Barrier::new(2), Barrier::new(3));
+    let (have_met, has_given, has_tried, have_left) =
+        (Barrier::new(2), Barrier::new(2), Barrier::new(3), Barrier::new(3));
     let leave = |mut me: Member, comes: bool| {
+        if !comes {
+            has_tried.wait();
+        }
         let mut started = me.start().barrier().expect("nothing has failed");
         if comes {
             assert_eq!(started.try_finish(), Ok(false), "node 1 has not come");
             has_given.wait();
+            has_tried.wait();
         }
         drop(started);
         drop(me);
@@ -260,7 +265,8 @@ fn an_operation_that_has_failed_is_not_gone_on_with() {
         let mut me = group.join(0).expect("a place");
         let mut started = me.start().barrier().expect("nothing has failed");
         has_given.wait();
-        assert_eq!(started.try_finish(), Ok(false), "node 1 does not come");
+        assert_eq!(started.try_finish(), Ok(false), "node 1 has not come");
+        has_tried.wait();
         have_left.wait();
         let lost = Err(Error::MemberLost { rank: 1, node: 0, loss: Loss::Left });
         assert_eq!([(); 2].map(|()| started.finish_timeout(PATIENCE)), [lost.clone(), lost]);
