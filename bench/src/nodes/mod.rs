@@ -147,7 +147,8 @@ fn check_members(settings: &NodesOptions) -> Result<(), BenchError> {
     let can_be_uneven = matches!(settings.work, NodesWork::Check(_));
     let fits = |members: &HostMembers| members.fits(settings.hosts) && (can_be_uneven || members.is_even());
     let Some(members) = settings.members.iter().find(|members| !fits(members)) else { return Ok(()) };
-    let words = format!("{members} members are for as many hosts as there are numbers, and for checked operations only");
+    let words =
+        format!("{members} members are for as many hosts as there are numbers, and for checked operations only");
     Err(BenchError::Failed(Failure::refused(words)))
 }
 
