@@ -60,7 +60,9 @@ fn writes_go_on_while_leader_and_acceptor_are_stopped_and_both_come_back() {
         actors[..2].iter().for_each(Actor::stop);
         // The log has 256 places.
         add(&mut session, &mut sum, 2000);
-        assert_eq!(node.status().members.len(), 2, "those that stand still were put out");
+        // Where CPUs are few, a living one may have lagged too.
+        let members = node.status().members;
+        assert!(members.iter().all(|member| member.slot > 1), "those that stand still were put out: {members:?}");
         actors[..2].iter().for_each(|actor| actor.signal(Signal::CONT));
         write_until(&node, &mut session, &mut sum, || node.status().members.len() == 4);
         let members = node.status().members;
