@@ -18,7 +18,7 @@
 
 use crate::sync::{AtomicU64, Ordering};
 
-/// `N` words that one writer writes once, and others read: see the [module](self).
+/// `N` words that one writer writes once, and others read.
 #[derive(Debug, Clone, Copy)]
 pub struct OnceWords<'a, const N: usize> {
     /// Written by the writer before the sign; read by those that have found it.
