@@ -166,6 +166,7 @@ impl Core {
     }
 
     /// Notes that the current operation has failed: whatever may still come must not complete it.
+    #[cfg(not(loom))]
     #[cold]
     pub(crate) fn end_operation(&mut self) {
         self.has_failed = true;

@@ -80,9 +80,9 @@ pub(crate) use mailbox::{Content, Letter, Mailbox};
 pub(crate) use member::{Applied, Member};
 #[cfg(not(loom))]
 pub use member::{Medium, SharedMemory};
-#[cfg(not(loom))]
-#[cfg(test)]
+#[cfg(all(test, not(loom)))]
 pub(crate) use outstanding::LAST_BEFORE_RENEWAL;
+#[cfg(not(loom))]
 pub use outstanding::Rid;
 #[cfg(not(loom))]
 pub(crate) use patience::Patience;
