@@ -25,8 +25,9 @@ impl<L: RawLock> Ending<L> {
         let lock = unsafe { &*self.lock };
         // SAFETY: the node serves this section only, and stays where it is.
         unsafe { lock.lock(&node) };
-        // SAFETY: behind the lock.
-        let sections = self.sections.with_mut(|sections| unsafe {
+        let sections = self.sections.with_mut(|sections| {
+            // SAFETY: behind the lock, and not beyond this closure.
+            let sections = unsafe { &mut *sections };
             *sections += 1;
             *sections
         });
