@@ -360,15 +360,10 @@ impl<S: StateMachine> Driver<S> {
         None
     }
 
-    /// Hands the requests in once more that were ordered before earlier ones of their sessions. Those begin the run; without
-    /// them it would be in vain.
+    /// Hands the requests in once more that were ordered before earlier ones of their sessions.
     #[cold]
     fn hand_in_early_ones(&mut self, inner: &Inner<S>) {
-        let mut sessions = std::mem::take(&mut self.submitted.early);
-        sessions.sort_unstable();
-        sessions.dedup();
-        let from = |session| Some(self.submitted.of_session_from(session, self.system.next_request(session)?));
-        let requests = Vec::from_iter(sessions.into_iter().filter_map(from).flatten());
+        let requests = self.submitted.take_early(|session| self.system.next_request(session));
         if !requests.is_empty() {
             self.step(inner, Input::Requests(requests));
         }

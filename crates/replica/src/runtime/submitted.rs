@@ -47,6 +47,16 @@ impl<B: Clone> Submitted<B> {
         gone
     }
 
+    /// The requests of the sessions that have early ones, from the number on that `next` gives for each: earlier ones begin the
+    /// run, as without them the early ones would come too early again.
+    pub(crate) fn take_early(&mut self, next: impl Fn(SessionId) -> Option<u32>) -> Vec<Command<B>> {
+        let mut sessions = std::mem::take(&mut self.early);
+        sessions.sort_unstable();
+        sessions.dedup();
+        let of = |session| Some(self.of_session_from(session, next(session)?));
+        sessions.into_iter().filter_map(of).flatten().collect()
+    }
+
     /// The requests of a session from this number on, in the order of their numbers, up to the first that is not there.
     pub(crate) fn of_session_from(&self, session: SessionId, rid: u32) -> Vec<Command<B>> {
         (rid..=u32::MAX).map_while(|rid| self.get(session, rid)).collect()

@@ -38,7 +38,7 @@ impl<O> Session<O> {
         }
     }
 
-    /// The number of the request to do next; `None` after the last that there can be.
+    /// The number of the request that this session does next; `None` once it has done the one with the largest number.
     pub(super) fn next(&self) -> Option<u32> {
         self.last.checked_add(1)
     }
