@@ -182,18 +182,19 @@ impl<'a> Cast<'a> {
     }
 
     /// How long the nodes wait that have to notice a stop: the least of them, as the first of them acts. Only the leader watches
-    /// its acceptor.
-    fn patience(&mut self, event: Event, status: &Status) -> Result<Duration, Failure> {
+    /// its acceptor. `None` if none of the nodes here notices it.
+    fn patience(&mut self, event: Event, status: &Status) -> Result<Option<Duration>, Failure> {
         let targets = event.targets(status);
         let notices = |slot: u16| match event {
             Event::AcceptorStopped if status.leader != status.acceptor => slot == status.leader.slot,
             _ => targets.iter().all(|target| target.slot != slot),
         };
-        let mut least = if notices(status.me.slot) { status.patience } else { Duration::MAX };
+        let mut least = notices(status.me.slot).then_some(status.patience);
         for (slot, child) in self.children.iter_mut().enumerate() {
             let Some(child) = child.as_mut().filter(|_| notices(slot as u16)) else { continue };
             child.tell(&AskPatience, &[])?;
-            least = least.min(child.await_told()?);
+            let told: Duration = child.await_told()?;
+            least = Some(least.map_or(told, |least| least.min(told)));
         }
         Ok(least)
     }
@@ -228,7 +229,10 @@ impl<'a> Cast<'a> {
                 self.writer.write(&mut session)?;
             }
             let status = self.writer.node.status();
-            let patience = if event.is_stop() { Some(self.patience(event, &status)?) } else { None };
+            let patience = if event.is_stop() { self.patience(event, &status)? } else { None };
+            if event.is_stop() && patience.is_none() {
+                continue;
+            }
             // Where CPUs are few, the writer may have got a role meanwhile.
             if let Some(victims) = self.victims(event, &status) {
                 break (session, victims, patience);

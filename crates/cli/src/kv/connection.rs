@@ -23,8 +23,8 @@ pub(super) const READ_BYTES: usize = 64 << 10;
 const LONG_READ_BYTES: usize = 1 << 20;
 /// A client that has this many bytes of replies to read has to, before more of its requests are carried out.
 const UNSENT_BYTES: usize = 1 << 20;
-/// A client may have sent this many bytes whose requests were not carried out: one that sends all its requests before it reads a
-/// reply comes to an end with that, and none has to be refused for it. More than any request has.
+/// A client may have sent this many bytes of requests that wait: one that sends all its requests before it reads a reply does not
+/// block. The longest request is shorter, or it could never be completed.
 const UNREAD_BYTES: usize = 64 << 20;
 /// A client has had its turn once this many bytes of its requests are carried out: more than most reads bring.
 const TURN_BYTES: usize = 4 * READ_BYTES;
@@ -40,8 +40,9 @@ pub(super) struct Connection<S> {
     pub(super) watched: EventFlags,
     reader: RequestReader,
     input: Vec<u8>,
-    /// The bytes of the input that were carried out, and how many may be in this turn.
+    /// The bytes of the input that were carried out.
     consumed: usize,
+    /// The place in the input at which the client has had its turn.
     turn_end: usize,
     /// A command that waits for those.
     held: Option<Command>,
@@ -230,8 +231,8 @@ impl<S: Session> Connection<S> {
         }
     }
 
-    /// Forgets the input that was carried out; where much more is left, later, as that is moved. The buffer goes back if nothing
-    /// is left of it.
+    /// Forgets the input that was carried out, but keeps it while more than half is left, as the rest has to be moved. The buffer
+    /// goes back if nothing is left of it.
     pub(super) fn tidy_input(&mut self, scratch: &mut Vec<u8>) {
         if self.consumed < self.input.len() {
             if self.consumed < self.input.len() / 2 {
@@ -246,6 +247,7 @@ impl<S: Session> Connection<S> {
                 self.input = Vec::new();
             }
         }
+        self.turn_end = self.turn_end.saturating_sub(self.consumed);
         self.consumed = 0;
     }
 

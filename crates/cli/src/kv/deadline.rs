@@ -31,6 +31,11 @@ impl Deadline {
         self.until.set(now + PATIENCE);
     }
 
+    /// The time that is left of the turn, for a wait that cannot be asked for again.
+    pub(crate) fn left(&self) -> Duration {
+        self.until.get().saturating_duration_since(Instant::now())
+    }
+
     /// Calls `attempt`, which gets a limit to its wait and returns an error that `is_late` where that was too short, until it
     /// ends otherwise or the time is up.
     pub(crate) fn retry<T, E>(
@@ -39,7 +44,7 @@ impl Deadline {
         is_late: impl Fn(&E) -> bool,
     ) -> Result<T, E> {
         loop {
-            match attempt(self.until.get().saturating_duration_since(Instant::now()).min(LOOK)) {
+            match attempt(self.left().min(LOOK)) {
                 Err(error) if is_late(&error) && !self.is_over() => {}
                 result => return result,
             }

@@ -12,7 +12,8 @@ impl Replica for Node<Batched<Store>> {
     type Session = NodeSession<Batched<Store>>;
 
     fn session(&self, deadline: &Deadline) -> Result<Self::Session, Trouble> {
-        Ok(deadline.retry(|limit| self.session_timeout(limit), is_late)?)
+        // Each call opens a session of its own, so a wait cut into pieces might open none.
+        Ok(self.session_timeout(deadline.left())?)
     }
 
     #[inline]
