@@ -67,7 +67,7 @@ impl<S: StateMachine> Inner<S> {
         }
     }
 
-    /// True while a role cannot change hands, and has to.
+    /// True while nobody can take a role over from a dead node.
     pub(super) fn is_blocked(&self) -> bool {
         // ORDERING: Relaxed, the word says everything
         self.is_blocked.load(Ordering::Relaxed)
