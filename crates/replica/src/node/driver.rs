@@ -24,6 +24,9 @@ use crate::{Command, Index, LeaveReason, NodeId, Op, SessionId, StateMachine};
 
 /// The shortest time between two looks at who lives, and at requests without an answer.
 const HOUSEKEEPING: Duration = Duration::from_micros(500);
+/// A leader that orders its own clients' requests without a pause looks once in this many of them how far the members are: each
+/// member writes its count with each run that it applies, so each look takes the line from it.
+const SERVED_PER_PROGRESS: u64 = 16;
 
 /// All that the thread which drives a node has to itself.
 pub(super) struct Driver<S: StateMachine> {
@@ -131,7 +134,7 @@ impl<S: StateMachine> Driver<S> {
         }
         let mut was_busy = self.run_errands(inner);
         if self.panicked_at.is_none() {
-            was_busy |= self.look(inner);
+            was_busy |= self.look(inner, true);
         }
         was_busy |= self.flush(inner);
         self.counters.turns += u64::from(was_busy);
@@ -158,17 +161,18 @@ impl<S: StateMachine> Driver<S> {
         let roles = self.core.configuration();
         if roles.leader == self.shm.me && roles.acceptor == self.shm.me && self.panicked_at.is_none() {
             self.counters.served += 1;
-            self.look(inner);
+            self.look(inner, self.counters.served % SERVED_PER_PROGRESS == 0);
         }
     }
 
     /// Takes what others have done to the protocol.
-    fn look(&mut self, inner: &Inner<S>) -> bool {
+    fn look(&mut self, inner: &Inner<S>, hears_progress: bool) -> bool {
         let view = View {
             configuration: *self.core.configuration(),
             is_leading: self.core.leads(),
             pulls_from: self.core.pulls_from().map(|(_, _, index)| index),
             learned: self.core.learned_end(),
+            hears_progress,
         };
         let mut inputs = std::mem::take(&mut self.inputs);
         self.shm.gather(&view, &mut inputs);

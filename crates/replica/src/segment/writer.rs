@@ -110,8 +110,7 @@ impl SegmentWriter {
     /// still this one ([`Control::is_newest_after_fence`](super::Control::is_newest_after_fence)), and then
     /// [`commit`](Self::commit) says so. A command that is there already gets the epoch in place.
     pub fn write_accepted(&mut self, epoch: Epoch, first: Index, commands: &[Command<Body>]) {
-        // ORDERING: Relaxed, a number to look at
-        self.words[layout::PROMISED].store(u64::from(epoch), Ordering::Relaxed);
+        self.set_if_new(layout::PROMISED, u64::from(epoch));
         for (index, command) in (first..).zip(commands) {
             ring::write(&self.words, self.layout.accepted(), index, epoch, command);
         }
@@ -124,10 +123,18 @@ impl SegmentWriter {
     }
 
     fn set_stable_at(&mut self, word: usize, stable: Index) {
-        // ORDERING: Relaxed, the fence orders it before the slots that are written next
-        self.words[word].store(stable, Ordering::Relaxed);
+        self.set_if_new(word, stable);
         // ORDERING: Release, pairs with the fence in stable_at: a slot that is written anew brings the count [stable]
         fence(Ordering::Release);
+    }
+
+    /// Sets a word in a line whose other word others poll for: each store takes the line from them, and the next one again.
+    fn set_if_new(&mut self, word: usize, value: u64) {
+        // ORDERING: Relaxed, only this thread writes it
+        if self.words[word].load(Ordering::Relaxed) != value {
+            // ORDERING: Relaxed, a fence of the caller orders it where that matters
+            self.words[word].store(value, Ordering::Relaxed);
+        }
     }
 
     /// Acceptor: takes back the commands in this range that were written and not committed. Those below the count that

@@ -20,6 +20,8 @@ pub(crate) struct View {
     pub(crate) pulls_from: Option<Index>,
     /// The index of the next committed command that this node has not learned.
     pub(crate) learned: Index,
+    /// True if a leader looks how far the members are, too, and not only for what they ask.
+    pub(crate) hears_progress: bool,
 }
 
 impl Shm {
@@ -55,7 +57,7 @@ impl Shm {
             self.learn(&view.configuration, view.learned, inputs);
         }
         if view.is_leading {
-            self.hear_members(inputs);
+            self.hear_members(view.hears_progress, inputs);
         }
     }
 
@@ -141,8 +143,10 @@ impl Shm {
     }
 
     /// The leader's look at what members have applied, and what they ask for.
-    fn hear_members(&mut self, inputs: &mut Vec<Input<Body>>) {
-        self.hear_progress(inputs);
+    fn hear_members(&mut self, hears_progress: bool, inputs: &mut Vec<Input<Body>>) {
+        if hears_progress {
+            self.hear_progress(inputs);
+        }
         let mut requests = Vec::new();
         for peer in self.peers.iter_mut().filter(|peer| peer.segment.node() != self.me) {
             peer.requests_from = peer.segment.requests(peer.requests_from, &mut requests);
@@ -156,7 +160,7 @@ impl Shm {
     pub(crate) fn hear_progress(&mut self, inputs: &mut Vec<Input<Body>>) {
         for peer in self.peers.iter_mut() {
             let (node, applied) = (peer.segment.node(), peer.segment.applied());
-            let is_news = self.progress.insert(node, applied).is_none_or(|known| applied > known);
+            let is_news = peer.heard.replace(applied).is_none_or(|known| applied > known);
             if is_news {
                 inputs.push(Input::Progress { node, applied });
             }
@@ -165,8 +169,9 @@ impl Shm {
 
     /// Forgets what it has heard of members, so that a new leader hears all of it.
     pub(crate) fn hear_anew(&mut self) {
-        self.progress.clear();
-        self.peers.iter_mut().for_each(|peer| peer.requests_from = 0);
+        for peer in self.peers.iter_mut() {
+            (peer.requests_from, peer.heard) = (0, None);
+        }
     }
 
     /// Opens the segments of nodes that have come, and tells others which segments this process holds.

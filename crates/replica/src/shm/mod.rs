@@ -16,8 +16,6 @@ pub(crate) use peers::Peers;
 pub(crate) use relay::Relay;
 pub(crate) use requests::Requests;
 
-use std::collections::HashMap;
-
 use corecast_base::CpuId;
 use corecast_base::region::SealedMemory;
 
@@ -46,8 +44,6 @@ pub(crate) struct Shm {
     pub(crate) damaged: Option<u16>,
     /// The memory of the own segment, whose descriptor others open.
     pub(crate) memory: SealedMemory,
-    /// Counts of applied commands that the protocol was told of.
-    progress: HashMap<NodeId, Index>,
     /// Where slots are read to, kept for its memory.
     run: Vec<(Index, Epoch, Command<Body>)>,
 }
@@ -68,7 +64,6 @@ impl Shm {
         bulk: BulkWriter,
         peers: Peers,
     ) -> Self {
-        let (progress, run) = (HashMap::new(), Vec::new());
         let (pinned, requests, relay, damaged) = (Vec::new(), Requests::default(), Relay::new(), None);
         let (epoch, acceptor, cpu) = (0, me, None);
         Self {
@@ -85,8 +80,7 @@ impl Shm {
             cpu,
             damaged,
             memory,
-            progress,
-            run,
+            run: Vec::new(),
         }
     }
 
@@ -167,7 +161,7 @@ impl Shm {
         self.writer = writer;
         self.memory = memory;
         self.requests = Requests::default();
-        self.progress.clear();
+        self.peers.iter_mut().for_each(|peer| peer.heard = None);
         self.relay.relayed = 0;
         self.writer.set_cpu(self.cpu);
         self.peers.tell_held(&mut self.writer);

@@ -2,8 +2,8 @@
 
 use corecast_base::region::{Liveness, ParticipantId, SealedMemory, SealedReader, SharedRegion};
 
-use crate::NodeId;
 use crate::segment::{Control, Held, NodeRecord, NodeState, SegmentReader, SegmentWriter};
+use crate::{Index, NodeId};
 
 /// Another node, dead or alive, or this one.
 #[derive(Debug)]
@@ -13,6 +13,8 @@ pub(crate) struct Peer {
     pub(crate) participant: Option<ParticipantId>,
     /// The position of the next request to read.
     pub(crate) requests_from: u64,
+    /// The count of applied commands that the protocol was told of; `None` if it was told nothing.
+    pub(crate) heard: Option<Index>,
     /// Keeps the descriptor, for nodes that come when the writer is dead. `None` for this node.
     memory: Option<SealedReader>,
 }
@@ -24,6 +26,19 @@ pub(crate) struct Peers {
     region: SharedRegion,
     control: Control,
     slots: Vec<Vec<Peer>>,
+    /// The slots from here on have no peers: leaders walk through all others with each command.
+    used: usize,
+}
+
+impl Peer {
+    fn new(
+        segment: SegmentReader,
+        record: NodeRecord,
+        participant: Option<ParticipantId>,
+        memory: Option<SealedReader>,
+    ) -> Self {
+        Self { segment, record, participant, requests_from: 0, heard: None, memory }
+    }
 }
 
 /// The incarnations of a slot that are kept: the newest and those before it.
@@ -36,8 +51,8 @@ impl Peers {
         slots.resize_with(control.layout().slots(), Vec::new);
         let participant = Some(region.me());
         let slot = usize::from(own.node().slot);
-        slots[slot].push(Peer { segment: own, record, participant, requests_from: 0, memory: None });
-        Self { region, control, slots }
+        slots[slot].push(Peer::new(own, record, participant, None));
+        Self { region, control, slots, used: slot + 1 }
     }
 
     /// A node.
@@ -47,12 +62,12 @@ impl Peers {
 
     /// The newest incarnations.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Peer> {
-        self.slots.iter().filter_map(|slot| slot.last())
+        self.slots[..self.used].iter().filter_map(|slot| slot.last())
     }
 
     /// The newest incarnations.
     pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = &mut Peer> {
-        self.slots.iter_mut().filter_map(|slot| slot.last_mut())
+        self.slots[..self.used].iter_mut().filter_map(|slot| slot.last_mut())
     }
 
     /// True if nothing more is to be expected of a node: its process is dead, or goes on as another incarnation.
@@ -122,7 +137,7 @@ impl Peers {
 
     /// Wakes the nodes in these slots.
     pub(crate) fn wake_where(&self, is_woken: impl Fn(u16) -> bool) {
-        for (slot, peers) in self.slots.iter().enumerate() {
+        for (slot, peers) in self.slots[..self.used].iter().enumerate() {
             if !peers.is_empty() && is_woken(slot as u16) {
                 self.control.wake(slot);
             }
@@ -149,7 +164,8 @@ impl Peers {
         writer.set_held(slot, Some(Held::of(record.inc, &memory)));
         let participant = ParticipantId::from_word(record.participant);
         let peers = &mut self.slots[slot];
-        peers.push(Peer { segment, record, participant, requests_from: 0, memory: Some(memory) });
+        self.used = self.used.max(slot + 1);
+        peers.push(Peer::new(segment, record, participant, Some(memory)));
         let former = peers.len().saturating_sub(KEPT);
         let is_free = |peer: &Peer| !pinned.contains(&peer.segment.node());
         if let Some(oldest) = peers[..former].iter().position(is_free) {
@@ -175,7 +191,8 @@ impl Peers {
         let (inc, pid, fd, identity) = (node.inc, at.pid, at.fd, at.identity);
         let record = NodeRecord { inc, participant: participant.to_word(), pid, fd, identity, boot };
         let slot = usize::from(node.slot);
-        self.slots[slot].push(Peer { segment, record, participant: Some(participant), requests_from: 0, memory: None });
+        self.used = self.used.max(slot + 1);
+        self.slots[slot].push(Peer::new(segment, record, Some(participant), None));
         self.control.publish(slot, &record);
     }
 
