@@ -57,7 +57,7 @@ pub use error::{ExecuteError, ForkedNode, OpenError, ReadError};
 pub use node::{Config, Counters, Learning, Placement, Replicated, Status};
 pub use node_id::{MAX_SLOTS, NodeId};
 #[cfg(not(loom))]
-pub use runtime::{Checkpoint, CheckpointError, Level, Medium, Node, Rid, Session, SharedMemory};
+pub use runtime::{Checkpoint, CheckpointError, Level, Medium, Node, Rid, Session, SharedMemory, WaitCalls};
 pub use state_machine::{StateMachine, Wire};
 
 /// The place of a command in the log. The first is 0.

@@ -14,10 +14,12 @@ use std::sync::atomic::compiler_fence;
 use rustix::thread::{MembarrierCommand, membarrier};
 
 use super::Scope;
-use super::native::{Ordering, fence};
+use super::native::{AtomicU64, Ordering, fence};
 
 static OF_THIS_PROCESS: OnceLock<Fences> = OnceLock::new();
 static OF_ALL_PROCESSES: OnceLock<Fences> = OnceLock::new();
+/// System calls of the heavy side, by all threads of this process.
+static HEAVY_CALLS: AtomicU64 = AtomicU64::new(0);
 
 /// The pair in use. Both sides must be of one kind, so the thread that creates the shared word chooses the pair once and
 /// keeps the choice with the word.
@@ -107,9 +109,18 @@ impl Fences {
             Self::Private => MembarrierCommand::PrivateExpedited,
             Self::Global => MembarrierCommand::GlobalExpedited,
         };
+        // ORDERING: Relaxed, a count of its own
+        HEAVY_CALLS.fetch_add(1, Ordering::Relaxed);
         // The kernel may refuse now what it granted before (a filter put on this thread since). Then a wake-up may be
         // missed, and the sleeper finds the message when its slice of sleep ends.
         let _ = membarrier(command);
+    }
+
+    /// The number of times that threads of this process have asked the system for the heavy side.
+    #[must_use]
+    pub fn heavy_calls() -> u64 {
+        // ORDERING: Relaxed, a count of its own
+        HEAVY_CALLS.load(Ordering::Relaxed)
     }
 }
 
@@ -125,5 +136,14 @@ mod tests {
         }
         assert_eq!(Fences::joined(0), None);
         assert_eq!(Fences::joined(99), None);
+    }
+
+    #[test]
+    fn system_calls_of_the_heavy_side_are_counted() {
+        let fences = Fences::of(Scope::Process);
+        let before = Fences::heavy_calls();
+        (0..3).for_each(|_| fences.heavy());
+        // Tests beside this one fence, too.
+        assert!(Fences::heavy_calls() >= before + if fences.is_asymmetric() { 3 } else { 0 });
     }
 }

@@ -1,6 +1,7 @@
 //! One participant's waiting: poll, spin, yield, sleep.
 
 use std::fmt;
+use std::ops::AddAssign;
 use std::time::Duration;
 
 use super::budget::{ASSUMED_WAKE_COST, SpinBudget};
@@ -43,6 +44,28 @@ pub struct WaitCounts {
     pub parks: u64,
     /// Times a publisher woke it before its sleep was over.
     pub wakes: u64,
+    /// Times it asked the system whether another thread had run on its CPU.
+    pub asks: u64,
+}
+
+impl WaitCounts {
+    /// System calls of the waiter itself. Its wake-ups are those of others, and a sleeper's fence is counted by
+    /// [`Fences::heavy_calls`](crate::sync::Fences::heavy_calls).
+    #[must_use]
+    pub fn system_calls(&self) -> u64 {
+        self.yields + self.parks + self.asks
+    }
+}
+
+impl AddAssign for WaitCounts {
+    fn add_assign(&mut self, other: Self) {
+        self.long_waits += other.long_waits;
+        self.spins += other.spins;
+        self.yields += other.yields;
+        self.parks += other.parks;
+        self.wakes += other.wakes;
+        self.asks += other.asks;
+    }
 }
 
 /// Waits on behalf of one participant, and remembers whether spinning and yielding pay here.
@@ -229,7 +252,7 @@ impl Waiter {
         let most = self.most_yields(are_expected_here(before));
         // The question whether another participant runs here is asked only where nothing else tells.
         let asks = most == Some(YIELDS_ALONE);
-        let switches_before = if asks { switches() } else { 0 };
+        let switches_before = if asks { self.ask() } else { 0 };
         let mut yields = 0;
         while most.is_none_or(|most| yields < most) {
             yield_now();
@@ -238,7 +261,8 @@ impl Waiter {
             self.counts.yields += 1;
             let goes_on = self.policy == Wait::Yield || self.yields.ended(before, now);
             if poll() {
-                self.found_by_a_yield(now, goes_on, goes_on && asks && switches() > switches_before);
+                let is_peer_here = goes_on && asks && self.ask() > switches_before;
+                self.found_by_a_yield(now, goes_on, is_peer_here);
                 return true;
             }
             if check(clock.duration(now.saturating_sub(start))).is_none() {
@@ -250,6 +274,12 @@ impl Waiter {
             before = now;
         }
         false
+    }
+
+    /// The number of times that the system has given this CPU to another thread.
+    fn ask(&mut self) -> u64 {
+        self.counts.asks += 1;
+        switches()
     }
 
     /// Takes in a yield that ended the wait, and came back soon or not, perhaps from a participant on this CPU.
@@ -335,7 +365,21 @@ mod tests {
                 shared.1.store(2 * round, Ordering::Release);
             }
             publisher.join().expect("the publisher does not panic");
+            assert!(u64::from(shared.0.wake_calls()) >= waiter.counts().wakes, "{policy}: {:?}", waiter.counts());
         }
+    }
+
+    #[test]
+    fn a_wake_up_is_counted_at_its_word_and_a_word_without_sleepers_costs_none() {
+        let word = WakeWord::new(Wait::Park);
+        word.notify();
+        assert_eq!(word.wake_calls(), 0);
+        let mut publishes = || {
+            word.notify();
+            true
+        };
+        assert_eq!(word.sleep_unless(LONGEST_SLEEP, &mut publishes), None);
+        assert_eq!(word.wake_calls(), 1, "the sleeper had announced itself");
     }
 
     #[test]
@@ -368,6 +412,7 @@ mod tests {
         // Fewer if yields are slow here, as on a busy machine; after each sleep it looks twice.
         assert!(counts.yields <= u64::from(YIELDS_WHEN_SHARED), "{counts:?}");
         assert_eq!(counts.parks, (40 - counts.yields) / 2, "{counts:?}");
+        assert_eq!(counts.system_calls(), counts.yields + counts.parks, "{counts:?}");
     }
 
     #[test]

@@ -236,6 +236,12 @@ impl WakeWord {
         &self.cell.forward
     }
 
+    /// The number of times that a publisher has had the system wake those that slept on the word itself, modulo 2^32.
+    #[must_use]
+    pub fn wake_calls(&self) -> u32 {
+        self.cell.count.now()
+    }
+
     /// Asks publishers to wake the parker with this number, next time. The caller has read the parker's count before.
     /// Before it sleeps there, it calls [`heavy_fence`](Self::heavy_fence) and looks once more for all it waits for.
     pub fn arm_for(&self, forward: &AtomicU32, parker: u32) {

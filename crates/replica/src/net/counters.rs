@@ -2,6 +2,7 @@
 
 use super::wire::Body;
 use crate::one_paxos::Message;
+use crate::runtime::WaitCalls;
 
 /// Exact counts of the messages that a node has sent to others, none of them to itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -29,6 +30,8 @@ pub struct Counters {
     pub suspicions: u64,
     /// The number of times that it came back as another incarnation.
     pub rejoins: u64,
+    /// System calls for the sake of waiting.
+    pub waits: WaitCalls,
 }
 
 impl Counters {

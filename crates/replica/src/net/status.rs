@@ -60,7 +60,7 @@ impl Status {
             is_member: driver.is_member(),
             patience: driver.patience.limit(),
             ended: inner.ending.describe().or_else(|| inner.execute_error().map(|error| error.to_string())),
-            counters: driver.transport.counters,
+            counters: Counters { waits: inner.callers.wait_calls(&inner.naps), ..driver.transport.counters },
         }
     }
 }

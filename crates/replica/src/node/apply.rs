@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use super::driver::Driver;
 use super::inner::Inner;
+use super::status::Counters;
 use crate::crash_point;
 use crate::runtime::durable::Disk;
 use crate::runtime::{Applied, Content, End, Letter};
@@ -149,7 +150,9 @@ impl<S: StateMachine> Driver<S> {
         self.shm.read_body(body, bytes).or_else(|_| {
             self.shm.refresh_peers();
             self.shm.read_body(body, bytes)
-        })
+        })?;
+        self.counters.bulk_read += Counters::bulk_bytes(body);
+        Ok(())
     }
 
     /// Puts a result where the session finds it, if the session is one of this node.

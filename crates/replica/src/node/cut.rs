@@ -8,7 +8,7 @@ use super::driver::Driver;
 use super::inner::Inner;
 use crate::error::ExecuteError;
 use crate::runtime::{CUT_ASKED_AGAIN, Checkpoint, CheckpointError, Member, state_bytes};
-use crate::segment::Cut;
+use crate::segment::{CUT_BYTES, Cut};
 use crate::{Index, LeaveReason, NodeId, Op, SessionId, StateMachine};
 
 /// The most memory that is kept for the next checkpoint. Fresh memory costs more than a copy: a page fault for every 4 KiB.
@@ -39,6 +39,7 @@ impl<S: StateMachine> Driver<S> {
         }
         let cut = Cut { id, index, digest: machine.digest() };
         self.shm.writer.set_cut(&cut);
+        self.counters.cut_bytes += CUT_BYTES;
         // It may have come to the cut before this node, and sleeps until all digests are there.
         if asker != self.shm.me {
             self.shm.peers.wake(asker);

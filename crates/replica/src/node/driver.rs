@@ -258,6 +258,7 @@ impl<S: StateMachine> Driver<S> {
         if !self.room.is_wanted {
             self.room.overdue.clear();
         }
+        self.counters.bulk_written += written.as_ref().map_or(0, Counters::bulk_bytes);
         written
     }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::driver::Driver;
 use super::inner::Inner;
 use crate::one_paxos::Effect;
-use crate::runtime::Member;
+use crate::runtime::{Member, WaitCalls};
 use crate::segment::Body;
 use crate::{Epoch, Index, NodeId, StateMachine};
 
@@ -37,6 +37,14 @@ pub struct Counters {
     pub relays: u64,
     /// Times that its parent in the learn tree said nothing of what the acceptor had committed.
     pub silences: u64,
+    /// Bytes of operations too long for a slot of the log that it wrote for all others.
+    pub bulk_written: u64,
+    /// Bytes of such operations that it read to apply them.
+    pub bulk_read: u64,
+    /// Bytes with which it answered at cuts through the group.
+    pub cut_bytes: u64,
+    /// System calls for the sake of waiting.
+    pub waits: WaitCalls,
 }
 
 impl Counters {
@@ -48,6 +56,15 @@ impl Counters {
             Effect::Forward { commands, .. } => self.forwarded += commands.len() as u64,
             Effect::ProposeConfiguration(_) => self.role_attempts += 1,
             _ => {}
+        }
+    }
+
+    /// The bytes of a body that were copied between a buffer and the memory of a node.
+    #[inline]
+    pub(super) fn bulk_bytes(body: &Body) -> u64 {
+        match body {
+            Body::Bulk(place) => place.len.into(),
+            Body::Inline(..) => 0,
         }
     }
 }
@@ -107,6 +124,7 @@ impl Status {
             counters: Counters {
                 relays: driver.shm.relay.relays,
                 silences: driver.shm.relay.silences,
+                waits: inner.callers.wait_calls(&inner.naps),
                 ..driver.counters
             },
         }

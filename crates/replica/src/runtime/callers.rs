@@ -21,6 +21,27 @@ use super::waiters::Waiters;
 pub(crate) const EXPECTING: Duration = Duration::from_millis(1);
 pub(crate) const IDLE: Duration = Duration::from_millis(20);
 
+/// System calls for the sake of waiting, of which a node makes none while its threads find what they wait for by polling. Those
+/// of a wait count once the wait has ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub struct WaitCalls {
+    /// Times that a thread of the node went to sleep.
+    pub sleeps: u64,
+    /// Times that a thread gave up its CPU, or asked whether another thread had wanted it.
+    pub yields: u64,
+    /// Times that some thread had the system wake those that slept at the node, modulo 2^32.
+    pub wakes: u64,
+}
+
+impl WaitCalls {
+    /// All of them.
+    #[must_use]
+    pub fn sum(&self) -> u64 {
+        self.sleeps + self.yields + self.wakes
+    }
+}
+
 /// The threads of a node that wait, and the word that they sleep on.
 #[derive(Debug)]
 pub struct Callers {
@@ -104,6 +125,14 @@ impl Callers {
         // ORDERING: Relaxed, a waker that counts this thread still wakes nobody
         self.waiting.fetch_sub(1, Ordering::Relaxed);
         result
+    }
+
+    /// System calls of those that waited here, and of the node's own thread, which also `naps`.
+    #[must_use]
+    pub fn wait_calls(&self, naps: &Waiters) -> WaitCalls {
+        let mut counts = self.waiters.counts();
+        counts += naps.counts();
+        WaitCalls { sleeps: counts.parks, yields: counts.yields + counts.asks, wakes: self.word.wake_calls().into() }
     }
 
     /// Waits as a caller does, without being counted as one: for the node's own thread.

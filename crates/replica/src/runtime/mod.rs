@@ -50,7 +50,7 @@ mod submitted;
 mod waiters;
 
 pub use applied::AppliedCount;
-pub use callers::Callers;
+pub use callers::{Callers, WaitCalls};
 #[cfg(not(loom))]
 pub(crate) use callers::{EXPECTING, IDLE};
 pub use errands::Errands;

@@ -2,7 +2,7 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use corecast_base::wait::{CpuSharing, Wait, Waiter};
+use corecast_base::wait::{CpuSharing, Wait, WaitCounts, Waiter};
 
 /// The waiters of a node that no thread uses at the moment.
 #[derive(Debug)]
@@ -26,6 +26,14 @@ impl Waiters {
         let result = wait(&mut waiter);
         self.lock().push(waiter);
         result
+    }
+
+    /// The counts of all waits that have ended.
+    #[must_use]
+    pub fn counts(&self) -> WaitCounts {
+        let mut counts = WaitCounts::default();
+        self.lock().iter().for_each(|waiter| counts += waiter.counts());
+        counts
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, Vec<Waiter>> {

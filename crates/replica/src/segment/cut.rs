@@ -1,6 +1,7 @@
 //! The digests that a replica found at the last cuts through the group: one for each slot whose node asked.
 
 use super::checksum::of_eight;
+use super::layout::CUT_WORDS;
 use super::reader::SegmentReader;
 use super::record::{self, Found};
 use super::writer::SegmentWriter;
@@ -18,6 +19,11 @@ pub struct Cut {
 }
 
 const BODY_WORDS: usize = 4;
+
+/// The bytes with which a replica answers at a cut, of whatever size its state is: a line.
+pub const CUT_BYTES: u64 = 64;
+
+const _: () = assert!(CUT_BYTES as usize == CUT_WORDS * size_of::<u64>() && BODY_WORDS < CUT_WORDS);
 
 impl Cut {
     /// The number of the `number`-th cut that a node asks for.

@@ -27,7 +27,7 @@ pub(super) const CELL_WORDS: usize = 8;
 /// The words of a line of the held table.
 pub(super) const HELD_WORDS: usize = 4;
 /// The words of a cut.
-const CUT_WORDS: usize = 8;
+pub(super) const CUT_WORDS: usize = 8;
 
 pub(super) const HEADER: usize = 0;
 pub(super) const BEAT: usize = LINE;

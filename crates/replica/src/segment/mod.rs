@@ -63,7 +63,7 @@ pub use body::{Body, BulkPlace, INLINE_BYTES};
 pub use bulk::{BulkError, BulkWriter, MAX_BULK_BYTES};
 pub use cell::CellRead;
 pub use control::{Claim, ConfigurationWord, Control, NodeRecord};
-pub use cut::Cut;
+pub use cut::{CUT_BYTES, Cut};
 pub use error::{ControlError, LayoutError};
 pub use gift::Gift;
 pub use held::Held;
