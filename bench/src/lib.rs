@@ -106,8 +106,8 @@ pub use pair::ump;
 pub use published::PublishedFigure;
 pub use replica::{
     CostRow, CrashEpisode, CrashFault, CrashOptions, CrashReport, CrashRow, LeftOut, PauseRow, PredictionRow, Preset,
-    RedisRow, ReplicaCell, ReplicaOptions, ReplicaReport, ReplicaRow, RobustPart, RobustRow, SimulatedRow, crash,
-    crash_node, replica, replica_member,
+    RedisRow, ReplicaCell, ReplicaOptions, ReplicaReport, ReplicaRow, RobustPart, RobustRow, SimulatedRow, WaitRow,
+    crash, crash_node, replica, replica_member,
 };
 pub use select::{Fairness, SelectReport, select};
 pub use setup::{SetupReport, SetupRow, setup};

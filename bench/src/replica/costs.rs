@@ -13,6 +13,7 @@ use super::payload_costs;
 use super::play::value_of;
 use super::report::CostRow;
 use super::series::{Series, forms};
+use corecast::base::sync::Fences;
 use corecast::base::wait::Wait;
 use corecast_race::failure::Failure;
 
@@ -28,9 +29,16 @@ pub(super) fn costs(replicas: &[usize], is_quick: bool, wait: Wait) -> Result<Ve
     let mut rows = Vec::new();
     for &count in replicas {
         for series in forms() {
-            let [writes, reads] = payload_costs::counted(series, count, commands, wait)?;
+            let payload = payload_costs::counted(series, count, commands, wait)?;
             let row = counted(series, count, commands, wait)?;
-            rows.push(CostRow { payload_writes: Some(writes), payload_reads: Some(reads), ..row });
+            rows.push(CostRow {
+                payload_writes: Some(payload.encoded),
+                payload_reads: Some(payload.decoded),
+                copied_in: Some(payload.copied_in),
+                copied_out: Some(payload.copied_out),
+                cut_bytes: Some(payload.cut_bytes),
+                ..row
+            });
         }
         rows.extend(computed(count));
     }
@@ -107,6 +115,8 @@ struct Sums {
     counters: Vec<Counters>,
     /// Commands applied at nodes other than the acceptor.
     learned: u64,
+    /// System calls of sleepers' fences, by this process.
+    fences: u64,
 }
 
 impl Sums {
@@ -118,7 +128,8 @@ impl Sums {
         let learners = statuses.iter().filter(|status| status.me != status.acceptor);
         let learned = learners.map(|status| status.applied).sum();
         let roles = statuses.iter().map(|status| status.epoch).max().unwrap_or(0);
-        Ok(Self { roles, counters: statuses.iter().map(|status| status.counters).collect(), learned })
+        let counters = statuses.iter().map(|status| status.counters).collect();
+        Ok(Self { roles, counters, learned, fences: Fences::heavy_calls() })
     }
 
     fn sum(&self, of: fn(&Counters) -> u64) -> u64 {
@@ -145,6 +156,7 @@ fn row(series: &Series, replicas: usize, commands: u64, before: &Sums, after: &S
         log_lines: Some(requests + accepts + more(|counters| counters.accepted)),
         commits: Some(more(|counters| counters.commits)),
         role_cas: Some(more(|counters| counters.role_attempts)),
+        system_calls: Some(more(|counters| counters.waits.sum()) + each(after.fences - before.fences)),
         ..CostRow::default()
     }
 }

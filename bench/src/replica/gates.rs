@@ -1,10 +1,11 @@
 //! The demands Q1 to Q9 on replicated state, as a table of rules.
 
 use super::beside;
+use super::prediction::TOLERANCE;
 use super::preset::Preset;
 use super::report::{CostRow, ReplicaCell, ReplicaReport, ReplicaRow, RobustRow, SimulatedRow};
 use super::restart::STATE_BYTES;
-use super::simulation::{AUTO, TOLERANCE};
+use super::simulation::AUTO;
 use super::snapshots::{COMPARED, COPIED};
 use crate::rules::{Rule, at_least, at_most, judge_beside};
 use crate::stats::{least, most};
@@ -23,11 +24,14 @@ const WRITES: u64 = 1_000_000;
 const MEASURED_MODEL: &str = "2 replicas on 2 CPUs, and a model of them with measured costs: `--machine`";
 /// Up to here a mean of counters is a whole number: a repeated request is one in hundreds.
 const COUNTED: f64 = 1.02;
+/// Up to here a command makes no system calls: the node's own thread makes some in each millisecond, and the system may take a
+/// client's CPU away for a while.
+const CALLS: f64 = 0.02;
 
 type Found = Result<f64, String>;
 
-/// Robustness and exact costs.
-fn of_safety() -> [Rule<ReplicaReport>; 7] {
+/// Robustness.
+fn of_safety() -> [Rule<ReplicaReport>; 5] {
     [
         Rule::new(at_most(0.0, "Q1 here: acknowledged writes lost by kills, stops and idle replicas", USUAL), lost),
         Rule::new(at_most(10.0, "Q2, kill -9 to the next acknowledged write: p99, ms", USUAL), killed),
@@ -47,6 +51,12 @@ fn of_safety() -> [Rule<ReplicaReport>; 7] {
             at_most(2.0, "Q3, one replica idle or stopped: the longest of 10^6 writes / time of suspicion", USUAL),
             held_back,
         ),
+    ]
+}
+
+/// Exact costs.
+fn of_costs() -> [Rule<ReplicaReport>; 5] {
+    [
         Rule::new(at_most(COUNTED, "Q4, counters: messages for each command / those of the formula", USUAL), messages),
         Rule::new(
             at_most(
@@ -55,6 +65,19 @@ fn of_safety() -> [Rule<ReplicaReport>; 7] {
                 USUAL,
             ),
             payloads,
+        ),
+        Rule::new(
+            at_most(COUNTED, "Q4, 1 KiB: bytes copied in, and out by each replica, for each byte: the most", USUAL),
+            copies,
+        ),
+        Rule::new(at_most(64.0, "Q4, a replica's answer at a cut: bytes", USUAL), cut_bytes),
+        Rule::new(
+            at_most(
+                CALLS,
+                "Q4, 2 replicas whose clients poll on 2 CPUs of their own: system calls of waiting for each command",
+                USUAL,
+            ),
+            system_calls,
         ),
     ]
 }
@@ -117,7 +140,8 @@ const BESIDE: Rule<ReplicaReport> = Rule::new(
 
 /// All gates.
 pub(super) fn judge(report: &ReplicaReport) -> Vec<Gate> {
-    let rules: Vec<Rule<ReplicaReport>> = of_safety().into_iter().chain(of_speed()).chain(of_simulation()).collect();
+    let counted = of_safety().into_iter().chain(of_costs());
+    let rules: Vec<Rule<ReplicaReport>> = counted.chain(of_speed()).chain(of_simulation()).collect();
     judge_beside(report.busy, &rules, &BESIDE, report)
 }
 
@@ -167,6 +191,21 @@ fn payloads(report: &ReplicaReport) -> Found {
     let ours = report.costs.iter().filter(|row| row.payload_writes.is_some());
     let times = |row: &CostRow| Some(row.payload_writes?.max(row.payload_reads? / row.replicas as f64));
     most(ours.map(times)).ok_or_else(|| "the usual run".to_owned())
+}
+
+fn copies(report: &ReplicaReport) -> Found {
+    let ours = report.costs.iter().filter(|row| row.copied_in.is_some());
+    let times = |row: &CostRow| Some(row.copied_in?.max(row.copied_out? / row.replicas as f64));
+    most(ours.map(times)).ok_or_else(|| "the usual run".to_owned())
+}
+
+fn cut_bytes(report: &ReplicaReport) -> Found {
+    let ours = report.costs.iter().filter(|row| row.cut_bytes.is_some());
+    most(ours.map(|row| row.cut_bytes)).ok_or_else(|| "the usual run".to_owned())
+}
+
+fn system_calls(report: &ReplicaReport) -> Found {
+    most(report.waits.iter().map(|row| Some(row.system_calls))).ok_or_else(|| "the usual run, on 2 CPUs".to_owned())
 }
 
 fn cell<'a>(report: &'a ReplicaReport, workload: &str, replicas: usize, place: &str) -> Option<&'a ReplicaCell> {
@@ -257,7 +296,7 @@ fn redis(report: &ReplicaReport) -> Found {
 
 #[cfg(test)]
 mod tests {
-    use super::super::report::PredictionRow;
+    use super::super::report::{PredictionRow, WaitRow};
     use super::*;
     use corecast_race::gate::Verdict;
 
@@ -335,6 +374,7 @@ mod tests {
             unit: "ns".to_owned(),
             busiest: 1.0,
             response: 1.0,
+            work: 0.0,
             over_sequential,
         };
         let simulated = vec![simulated(AUTO, 3.0), simulated("binary", 2.0)];
@@ -349,6 +389,23 @@ mod tests {
         assert_eq!(verdicts(&[Some(1.0), None]), [open, open, open], "nobody measured the costs");
         assert_eq!(verdicts(&[Some(1.0), Some(0.5)]), [missed, open, open]);
         assert_eq!(verdicts(&[Some(1.25), Some(0.75)]), [holds, holds, holds]);
+    }
+
+    #[test]
+    fn system_calls_copies_and_answers_at_cuts_are_judged_by_the_most() {
+        let cost = |copied_in, copied_out, cut_bytes| CostRow {
+            replicas: 3,
+            copied_in: Some(copied_in),
+            copied_out: Some(copied_out),
+            cut_bytes: Some(cut_bytes),
+            ..CostRow::default()
+        };
+        let costs = vec![cost(1.0, 3.0, 64.0), cost(1.0, 6.0, 128.0), CostRow::default()];
+        let waits = vec![WaitRow::default(), WaitRow { system_calls: 0.5, ..WaitRow::default() }];
+        let gates = judge(&ReplicaReport { costs, waits, ..report() });
+        assert_eq!(verdict(&gates, "Q4, 1 KiB: bytes"), (Some(2.0), Verdict::Missed));
+        assert_eq!(verdict(&gates, "Q4, a replica's answer"), (Some(128.0), Verdict::Missed));
+        assert_eq!(verdict(&gates, "Q4, 2 replicas"), (Some(0.5), Verdict::Missed));
     }
 
     #[test]

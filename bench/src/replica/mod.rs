@@ -2,11 +2,11 @@
 //!
 //! 1. Robustness (`robustness`, `robust_writer`, `standstill`, `restart`; `held_lock` of a rival): pauses and losses when a
 //!    replica idles, is stopped or dies.
-//! 2. Exact costs (`costs`, `payload_costs`): messages, lines and bytes of a command, by counters.
+//! 2. Exact costs (`costs`, `payload_costs`, `wait_costs`): messages, lines, bytes and system calls of a command, by counters.
 //! 3. Wall clock here (`clock`): a store with all its rivals in turns (`contenders`, `ours`, `net`, `rivals`; `load` and `play`
 //!    are the work of clients, `crew` and `member` threads and processes), logs (`payloads`), checkpoints (`snapshots`) and users
 //!    beside them (`snapshot_pauses`).
-//! 4. Simulation (`simulation`) on machine models, for more replicas than there are CPUs.
+//! 4. Simulation (`simulation`) on machine models, for more replicas than there are CPUs; `prediction` compares it with 3.
 //!
 //! - `series`: the forms of our replication, over shared memory and over messages;
 //! - `preset`: the experiments that are repeated; `report`, `gates`: what is told, and what is asked;
@@ -29,6 +29,7 @@ mod ours;
 mod payload_costs;
 mod payloads;
 mod play;
+mod prediction;
 mod preset;
 mod redis_benchmark;
 mod report;
@@ -41,13 +42,18 @@ mod simulation;
 mod snapshot_pauses;
 mod snapshots;
 mod standstill;
+mod wait_costs;
 
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 use corecast::base::CpuId;
-use corecast::machine::Machine;
+use corecast::base::wait::Wait;
+use corecast::machine::{Machine, pin};
+use corecast::replica::Placement;
+use corecast::replica::kv::{Compact, CompactSet};
+use corecast::replica::placement::Work;
 
 use crate::turns::TurnOrder;
 use corecast_race::error::BenchError;
@@ -65,7 +71,7 @@ pub use member::replica_member;
 pub use preset::{Preset, RobustPart};
 pub use report::{
     CostRow, LeftOut, PauseRow, PredictionRow, RedisRow, ReplicaCell, ReplicaReport, ReplicaRow, RobustRow,
-    SimulatedRow,
+    SimulatedRow, WaitRow,
 };
 
 /// Replicas of the groups in which one idles, is stopped or dies.
@@ -175,14 +181,12 @@ pub fn replica(
         robustness(&mut report, options, &amount, &mut Part { whole: progress, from: 0.0, to: 0.4 })?;
         shared.go_on()?;
         report.costs = costs::costs(amount.counted, shared.quick, shared.wait)?;
+        report.waits = wait_costs::waits(&cpus, shared.quick, shared.wait)?;
     }
     let mut part = Part { whole: progress, from: if is_usual { 0.4 } else { 0.0 }, to: 0.95 };
     report.cells = cells(options, &amount, (&cpus, seed), &mut part)?;
     report.pauses = pauses(options, &amount, &cpus)?;
-    report.predictions = simulation::predictions(machine, &report.cells);
-    if is_usual || options.preset == Some(Preset::Smelt1Paxos) {
-        report.simulated = simulation::simulated()?;
-    }
+    simulate(&mut report, machine, &cpus, (options, is_usual))?;
     if options.redis {
         let mut part = Part { whole: progress, from: 0.95, to: 1.0 };
         report.redis = redis_benchmark::race(options.corecast.as_ref(), shared, &mut part)?;
@@ -190,6 +194,38 @@ pub fn replica(
     report.gates = gates::judge(&report);
     progress.step(1.0, "done");
     Ok(report)
+}
+
+/// Stratum 4, and whether it predicts stratum 3.
+fn simulate(
+    report: &mut ReplicaReport,
+    machine: &Machine,
+    cpus: &[CpuId],
+    (options, is_usual): (&ReplicaOptions, bool),
+) -> Result<(), BenchError> {
+    let is_simulated = is_usual || options.preset == Some(Preset::Smelt1Paxos);
+    if !is_simulated && !prediction::is_possible(&report.cells) {
+        return Ok(());
+    }
+    let work = work(cpus, options.options.wait)?;
+    report.predictions = prediction::predictions(machine, &report.cells, &work);
+    if is_simulated {
+        let separate = work.iter().find(|(placement, _)| *placement == Placement::Separate);
+        report.simulated = simulation::simulated(separate.map(|(_, work)| work))?;
+    }
+    Ok(())
+}
+
+/// The work of each form beside its messages, on the first CPU.
+fn work(cpus: &[CpuId], wait: Wait) -> Result<Vec<(Placement, Work)>, BenchError> {
+    let setting = Setting { members: 2, clients: 2, cpus: cpus.to_vec(), wait };
+    let op = CompactSet { key: 1_u64.to_le_bytes(), value: play::value_of(1, 1) };
+    let of = |series: &series::Series| {
+        let _pinned = pin::pin(cpus[0]).map_err(Failure::refused)?;
+        let work = Work::measure(&ours::config(series, &setting), Compact::default, &op);
+        work.map(|work| (series.placement, work)).map_err(Failure::refused)
+    };
+    Ok(forms().map(of).collect::<Result<_, Failure>>()?)
 }
 
 fn begun(machine: &Machine, options: &ReplicaOptions, cpus: &[CpuId], seed: u64) -> ReplicaReport {

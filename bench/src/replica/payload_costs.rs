@@ -1,9 +1,11 @@
 //! How often the bytes of a long operation are written and read, counted by the operation's own codec.
 //!
-//! A codec is called where an operation becomes the bytes that the log refers to, and where a replica reads them again. The copy
-//! from the client's buffer into its arena, and each replica's copy out of it, come on top: no codec sees them.
+//! A codec is called where an operation becomes the bytes that the log refers to, and where a replica reads them again. No codec
+//! sees the copy from the client's buffer into its node's arena, and each replica's copy out of it: the nodes count those. At the
+//! end one node has all compare their states, and each counts the bytes of its answer.
 
 use std::io;
+use std::time::Duration;
 
 use corecast::base::sync::{AtomicU64, Ordering};
 use corecast::base::wait::Wait;
@@ -16,6 +18,8 @@ use corecast_race::failure::Failure;
 
 /// The bytes of an operation: too many for a line of the log.
 const BYTES: usize = 1024;
+/// How long the comparison of states may take.
+const CUT_LIMIT: Duration = Duration::from_secs(10);
 
 /// Operations that were encoded and decoded in this process. A codec has no place of its own for them.
 static ENCODED: AtomicU64 = AtomicU64::new(0);
@@ -72,8 +76,21 @@ impl StateMachine for Sum {
     }
 }
 
-/// For each of this number of long operations, how often it was encoded and decoded by all nodes together.
-pub(super) fn counted(series: &Series, replicas: usize, commands: u64, wait: Wait) -> Result<[f64; 2], Failure> {
+/// The costs of a long operation, of all nodes together, and of a cut.
+#[derive(Debug, PartialEq)]
+pub(super) struct PayloadCosts {
+    /// How often it was encoded and decoded.
+    pub(super) encoded: f64,
+    pub(super) decoded: f64,
+    /// Bytes that were copied into and out of memory that all nodes read, for each byte of it.
+    pub(super) copied_in: f64,
+    pub(super) copied_out: f64,
+    /// Bytes of each replica's answer at a cut.
+    pub(super) cut_bytes: f64,
+}
+
+/// Counts over this number of long operations.
+pub(super) fn counted(series: &Series, replicas: usize, commands: u64, wait: Wait) -> Result<PayloadCosts, Failure> {
     let setting = Setting { members: replicas, clients: 1, cpus: Vec::new(), wait };
     let mut nodes = vec![Replicated::create(&config(series, &setting), Sum::default()).map_err(Failure::refused)?];
     for _ in 1..replicas {
@@ -87,11 +104,20 @@ pub(super) fn counted(series: &Series, replicas: usize, commands: u64, wait: Wai
         session.execute(&operation).map_err(Failure::refused)?;
     }
     let after = counts(&nodes, commands)?;
-    Ok([0, 1].map(|of| (after[of] - before[of]) as f64 / commands as f64))
+    nodes[0].compare(CUT_LIMIT).map_err(Failure::refused)?;
+    let answered: u64 = nodes.iter().map(|node| node.status().counters.cut_bytes).sum();
+    let more = |of: usize| (after[of] - before[of]) as f64 / commands as f64;
+    Ok(PayloadCosts {
+        encoded: more(0),
+        decoded: more(1),
+        copied_in: more(2) / BYTES as f64,
+        copied_out: more(3) / BYTES as f64,
+        cut_bytes: answered as f64 / replicas as f64,
+    })
 }
 
-/// Both counts, once all nodes have applied this number of operations.
-fn counts(nodes: &[Node<Sum>], commands: u64) -> Result<[u64; 2], Failure> {
+/// The counts of the codec and of the bytes copied, once all nodes have applied this number of operations.
+fn counts(nodes: &[Node<Sum>], commands: u64) -> Result<[u64; 4], Failure> {
     for node in nodes {
         let (sum, _) = node.read(Level::Linearizable, &()).map_err(Failure::refused)?;
         if sum != commands * BYTES as u64 {
@@ -99,7 +125,11 @@ fn counts(nodes: &[Node<Sum>], commands: u64) -> Result<[u64; 2], Failure> {
         }
     }
     // ORDERING: Relaxed, a linearizable read at each node comes between the counting and this
-    Ok([&ENCODED, &DECODED].map(|count| count.load(Ordering::Relaxed)))
+    let [encoded, decoded] = [&ENCODED, &DECODED].map(|count| count.load(Ordering::Relaxed));
+    let counters = nodes.iter().map(|node| node.status().counters);
+    let copied = counters.map(|counters| (counters.bulk_written, counters.bulk_read));
+    let (written, read) = copied.fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
+    Ok([encoded, decoded, written, read])
 }
 
 #[cfg(test)]
@@ -111,7 +141,10 @@ mod tests {
     fn bytes_are_written_once_and_read_once_by_each_replica() {
         // One after another: the counts are those of the process.
         for series in forms() {
-            assert_eq!(counted(series, 3, 20, Wait::Adaptive), Ok([1.0, 3.0]), "{}", series.name);
+            let costs = counted(series, 3, 20, Wait::Adaptive);
+            let expected =
+                PayloadCosts { encoded: 1.0, decoded: 3.0, copied_in: 1.0, copied_out: 3.0, cut_bytes: 64.0 };
+            assert_eq!(costs, Ok(expected), "{}", series.name);
         }
     }
 }

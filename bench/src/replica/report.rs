@@ -32,6 +32,8 @@ pub struct ReplicaReport {
     pub robustness: Vec<RobustRow>,
     /// Stratum 2: messages and lines of each command, by counters.
     pub costs: Vec<CostRow>,
+    /// Stratum 2: system calls for the sake of waiting where all clients poll; empty with fewer CPUs than clients.
+    pub waits: Vec<WaitRow>,
     /// Stratum 3: times here, one entry for each situation.
     pub cells: Vec<ReplicaCell>,
     /// How long users wait beside checkpoints; empty unless checkpoints are raced.
@@ -122,6 +124,37 @@ pub struct CostRow {
     pub payload_writes: Option<f64>,
     /// Times that replicas read them, all replicas together.
     pub payload_reads: Option<f64>,
+    /// Bytes that were copied into memory that all nodes read, for each byte of such a command.
+    pub copied_in: Option<f64>,
+    /// Bytes that replicas copied out of it, for each byte, all replicas together.
+    pub copied_out: Option<f64>,
+    /// Bytes with which a replica answers at a cut.
+    pub cut_bytes: Option<f64>,
+    /// System calls for the sake of waiting: nodes without a client sleep until they are woken.
+    pub system_calls: Option<f64>,
+}
+
+/// System calls for the sake of waiting, for each command, where each node has a client that writes without a break.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct WaitRow {
+    /// The form of replication.
+    pub protocol: String,
+    /// Replicas, each with a client on a CPU of its own.
+    pub replicas: usize,
+    /// Commands counted.
+    pub commands: u64,
+    /// The time that they took.
+    pub seconds: f64,
+    /// Times that a thread went to sleep.
+    pub sleeps: f64,
+    /// Times that a thread gave up its CPU, or asked whether another one had wanted it.
+    pub yields: f64,
+    /// Times that a thread had another one woken.
+    pub wakes: f64,
+    /// Fences of sleepers that are system calls.
+    pub fences: f64,
+    /// The sum.
+    pub system_calls: f64,
 }
 
 /// All contenders in one situation, interleaved.
@@ -205,6 +238,10 @@ pub struct PredictionRow {
     pub series: &'static str,
     /// Replicas.
     pub replicas: usize,
+    /// A message of one line there and back, by the model.
+    pub messages_ns: Option<f64>,
+    /// The work of both nodes for a command of the leader's client, measured here beside its messages.
+    pub work_ns: Option<f64>,
     /// Half of the writes take no longer, by the model; `null` if this machine's costs were not measured.
     pub predicted_ns: Option<f64>,
     /// The same as measured.
@@ -230,6 +267,8 @@ pub struct SimulatedRow {
     pub busiest: f64,
     /// From the request until the client has the reply.
     pub response: f64,
+    /// The part of `busiest` that is no message, as measured here, of the role with most of it.
+    pub work: f64,
     /// The throughput divided by that of the sequential tree.
     pub over_sequential: f64,
 }

@@ -54,7 +54,7 @@ pub use directory::FileError;
 #[cfg(not(loom))]
 pub use error::{ExecuteError, ForkedNode, OpenError, ReadError};
 #[cfg(not(loom))]
-pub use node::{Config, Counters, Learning, Placement, Replicated, Status};
+pub use node::{Config, Counters, Learning, Placement, Replicated, Status, WorkError};
 pub use node_id::{MAX_SLOTS, NodeId};
 #[cfg(not(loom))]
 pub use runtime::{Checkpoint, CheckpointError, Level, Medium, Node, Rid, Session, SharedMemory, WaitCalls};

@@ -1,6 +1,6 @@
 //! The tables of replicated state: one list for each stratum.
 
-use corecast_bench::{CostRow, PauseRow, PredictionRow, RedisRow, ReplicaRow, RobustRow, SimulatedRow};
+use corecast_bench::{CostRow, PauseRow, PredictionRow, RedisRow, ReplicaRow, RobustRow, SimulatedRow, WaitRow};
 
 use super::Format::{Cost, Digits, Micros, Ratio, Thousands};
 use super::{Column, count, figure};
@@ -36,6 +36,22 @@ pub(crate) const COSTS: &[Column<CostRow>] = &[
     Column::figure("role_cas", "CAS", "", |row| figure(row.role_cas), Digits(2)),
     Column::figure("payload_writes", "1 KiB written", "", |row| figure(row.payload_writes), Digits(2)),
     Column::figure("payload_reads", "read", "", |row| figure(row.payload_reads), Digits(2)),
+    Column::figure("copied_in", "copied in", "", |row| figure(row.copied_in), Digits(2)),
+    Column::figure("copied_out", "out", "", |row| figure(row.copied_out), Digits(2)),
+    Column::figure("cut_bytes", "at a cut", "B", |row| figure(row.cut_bytes), Digits(0)),
+    Column::figure("system_calls", "system calls", "", |row| figure(row.system_calls), Digits(2)),
+];
+/// The columns of system calls for the sake of waiting.
+pub(crate) const WAITS: &[Column<WaitRow>] = &[
+    Column::words("protocol", "protocol", |row| row.protocol.as_str().into()),
+    Column::figure("replicas", "replicas", "", |row| count(row.replicas), Digits(0)),
+    Column::figure("commands", "commands", "", |row| figure(row.commands as f64), Thousands),
+    Column::figure("seconds", "time", "s", |row| figure(row.seconds), Digits(3)),
+    Column::figure("sleeps", "sleeps", "", |row| figure(row.sleeps), Digits(5)),
+    Column::figure("yields", "yields", "", |row| figure(row.yields), Digits(5)),
+    Column::figure("wakes", "wake-ups", "", |row| figure(row.wakes), Digits(5)),
+    Column::figure("fences", "fences", "", |row| figure(row.fences), Digits(5)),
+    Column::figure("system_calls", "all", "", |row| figure(row.system_calls), Digits(5)),
 ];
 /// The columns of a situation of stratum 3.
 pub(crate) const CELL: &[Column<ReplicaRow>] = &[
@@ -66,6 +82,8 @@ pub(crate) const PAUSES: &[Column<PauseRow>] = &[
 /// The columns of predictions.
 pub(crate) const PREDICTIONS: &[Column<PredictionRow>] = &[
     Column::words("series", "replication", |row| row.series.into()),
+    Column::figure("messages_ns", "messages", "us", |row| figure(row.messages_ns), Micros),
+    Column::figure("work_ns", "work", "us", |row| figure(row.work_ns), Micros),
     Column::figure("predicted_ns", "predicted", "us", |row| figure(row.predicted_ns), Micros),
     Column::figure("measured_ns", "measured", "us", |row| figure(row.measured_ns), Micros),
     Column::figure("ratio", "ratio", "", |row| figure(row.ratio), Ratio(2)),
@@ -78,6 +96,7 @@ pub(crate) const SIMULATED: &[Column<SimulatedRow>] = &[
     Column::words("tree", "tree", |row| row.tree.as_str().into()),
     Column::words("unit", "unit", |row| row.unit.as_str().into()),
     Column::figure("busiest", "busiest", "", |row| figure(row.busiest), Digits(0)),
+    Column::figure("work", "work", "", |row| figure(row.work), Digits(0)),
     Column::figure("response", "response", "", |row| figure(row.response), Digits(0)),
     Column::figure("over_sequential", "over sequential", "", |row| figure(row.over_sequential), Ratio(2)),
 ];
@@ -113,6 +132,8 @@ mod tests {
             ..CostRow::default()
         };
         agree_with_json(COSTS, &row, COMMAND, "costs[]");
+        let row = WaitRow { protocol: "shm-fused".to_owned(), replicas: 2, sleeps: 0.25, ..WaitRow::default() };
+        agree_with_json(WAITS, &row, COMMAND, "waits[]");
     }
 
     #[test]
@@ -124,6 +145,8 @@ mod tests {
         let row = PredictionRow {
             series: "shm-fused",
             replicas: 2,
+            messages_ns: Some(60.0),
+            work_ns: None,
             predicted_ns: Some(120.0),
             measured_ns: None,
             ratio: None,
@@ -140,6 +163,7 @@ mod tests {
             tree: "auto".to_owned(),
             unit: "ns".to_owned(),
             busiest: 5.5,
+            work: 1.5,
             response: 9.0,
             over_sequential: 3.0,
         };

@@ -7,7 +7,7 @@ use corecast_bench::{Preset, ReplicaCell, ReplicaOptions, ReplicaReport, RobustP
 use corecast_race::{Options, Place};
 
 use crate::columns;
-use crate::columns::replicas::{CELL, COSTS, PAUSES, PREDICTIONS, REDIS, ROBUST, SIMULATED};
+use crate::columns::replicas::{CELL, COSTS, PAUSES, PREDICTIONS, REDIS, ROBUST, SIMULATED, WAITS};
 use crate::html_arg::HtmlArg;
 use crate::page::render_replica;
 use corecast_cli::failure::Failure;
@@ -119,6 +119,11 @@ fn describe(report: &ReplicaReport) -> String {
     [
         section("1. robustness, in ms", &columns::contenders(ROBUST, &report.robustness), report.robustness.is_empty()),
         section("2. for each command, by counters", &columns::plain(COSTS, &report.costs), report.costs.is_empty()),
+        section(
+            "system calls of waiting for each command, where all clients poll",
+            &columns::plain(WAITS, &report.waits),
+            report.waits.is_empty(),
+        ),
         section("3. wall clock here", &cells.join("\n"), cells.is_empty()),
         section(
             "the longest operation of users at the node that writes its state, beside a checkpoint and without one",

@@ -8,7 +8,7 @@ use maud::{Markup, html};
 
 use super::column_table::{contenders, folded_contenders, table};
 use super::throughput::{Rate, Situation, pictures};
-use crate::columns::replicas::{CELL, COSTS, PAUSES, PREDICTIONS, REDIS, ROBUST, SIMULATED};
+use crate::columns::replicas::{CELL, COSTS, PAUSES, PREDICTIONS, REDIS, ROBUST, SIMULATED, WAITS};
 
 /// The result as an HTML document in UTF-8, which loads and runs nothing. `created_at` is any text, and `command` what makes it
 /// again.
@@ -52,6 +52,9 @@ fn costs(report: &ReplicaReport) -> Markup {
             h2 { "2. Exact costs" }
             p { "Messages and lines for each command, by counters and not by a clock. Protocols without counts are computed." }
             (table("", COSTS, &report.costs))
+            @if !report.waits.is_empty() {
+                (table("system calls of waiting for each command, where each node has a client that writes without a break", WAITS, &report.waits))
+            }
         }
     }
 }

@@ -7,6 +7,7 @@
 //! - handle, [`Status`], [`Counters`]: what users have, beside `Node` and `Session` of `runtime/`;
 //! - driver, apply, closing, watch, giving, leaving, panicked: what the thread with the driver does;
 //! - [`Learning`]: who watches and wakes whom; role_moves: who leads and accepts, by plan;
+//! - work: what a command costs two nodes beside its messages;
 //! - inner: what its threads share; `runtime/` has the parts that nodes over messages use, too.
 
 mod apply;
@@ -28,8 +29,10 @@ mod role_moves;
 mod status;
 mod thread;
 mod watch;
+mod work;
 
 pub use config::{Config, Placement};
 pub use learning::Learning;
 pub use open::Replicated;
 pub use status::{Counters, Status};
+pub use work::WorkError;

@@ -3,6 +3,7 @@
 use corecast_plan::{Problem, Tree, simulate};
 
 use super::roles::Roles;
+use super::work::RoleWork;
 
 /// A prediction for one command of 1Paxos, in the unit of the problem.
 ///
@@ -27,6 +28,16 @@ impl Load {
     #[must_use]
     #[track_caller]
     pub fn over(problem: &Problem, roles: Roles, tree: &Tree) -> Self {
+        Self::with_work(problem, roles, tree, RoleWork::NONE)
+    }
+
+    /// The same for members that have work beside their messages, in the unit of the problem.
+    ///
+    /// # Panics
+    /// If the root is not the acceptor, or the tree has another number of members.
+    #[must_use]
+    #[track_caller]
+    pub fn with_work(problem: &Problem, roles: Roles, tree: &Tree, work: RoleWork) -> Self {
         assert_eq!(tree.root(), roles.acceptor, "the acceptor is the first to know what is decided");
         let mut busy = roles.duties(problem);
         for &parent in tree.top_down() {
@@ -35,7 +46,15 @@ impl Load {
                 busy[child] += problem.receive(parent, child);
             }
         }
-        Self::of(problem, roles, &busy, &simulate::arrivals(problem, tree))
+        for (member, busy) in busy.iter_mut().enumerate() {
+            *busy += match () {
+                () if member == roles.leader => work.leader,
+                () if member == roles.acceptor => work.acceptor,
+                () => work.learner,
+            };
+        }
+        let load = Self::of(problem, roles, &busy, &simulate::arrivals(problem, tree));
+        Self { response: load.response + work.response, ..load }
     }
 
     /// The acceptor tells each other member, one after another, in order of rank.
@@ -117,6 +136,19 @@ mod tests {
         let direct = Load::direct(&problem(), ROLES);
         assert_eq!((direct.busiest, direct.response), (leader, 110.0 + 110.0 + 30.0 + 100.0));
         assert_eq!(direct.throughput_over(&load), 1.0);
+    }
+
+    #[test]
+    fn work_is_added_to_messages() {
+        let work = RoleWork { leader: 5.0, acceptor: 900.0, learner: 7.0, response: 3.0 };
+        let [without, with] =
+            [RoleWork::NONE, work].map(|work| Load::with_work(&problem(), ROLES, &star(&problem(), 0), work));
+        assert_eq!(without, Load::direct(&problem(), ROLES));
+        // Three words and one accept.
+        assert_eq!((with.busiest, with.member), (100.0 + 30.0 + 900.0, 0));
+        assert_eq!(with.response, without.response + 3.0);
+        let fused = Load::with_work(&problem(), Roles { leader: 0, acceptor: 0 }, &star(&problem(), 0), work);
+        assert_eq!(fused.busiest, 75.0 + 30.0 + 5.0 + 0.0, "the work of accepting is in that of leading");
     }
 
     #[test]

@@ -33,8 +33,10 @@ mod load;
 mod plan;
 mod roles;
 mod search;
+mod work;
 
 pub use learn_tree::{LearnTree, NoTree};
 pub use load::Load;
 pub use plan::PlacementPlan;
 pub use roles::Roles;
+pub use work::{RoleWork, Work};
