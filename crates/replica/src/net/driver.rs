@@ -1,6 +1,6 @@
 //! One node's driver: takes messages to the protocol, does what the protocol wants, and applies the log.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::HashMap;
 use std::fmt;
 use std::io;
 use std::marker::PhantomData;
@@ -17,7 +17,7 @@ use super::table::NodeTable;
 use super::transport::Transport;
 use super::watch::{Block, LOST_AFTER};
 use super::wire::{Body, StateMessage};
-use crate::one_paxos::{Effect, Input, Message, Node as OneNode};
+use crate::one_paxos::{Effect, Effects, Input, Message, Node as OneNode};
 use crate::runtime::durable::Disk;
 use crate::runtime::{Admission, Errand, GroupState, Joiners, Mailbox, Patience, Submitted, admission};
 use crate::{Command, Index, NodeId, Op, SessionId, StateMachine};
@@ -110,8 +110,7 @@ pub(super) struct Driver<S: StateMachine> {
     /// Kept for its memory.
     pub(super) bytes: Vec<u8>,
     inputs: Vec<Input<Body>>,
-    effects: Vec<Effect<Body>>,
-    pending: VecDeque<Effect<Body>>,
+    effects: Effects<Body>,
     errands: Vec<Errand<Body>>,
     machine: PhantomData<fn() -> S>,
 }
@@ -150,8 +149,7 @@ impl<S: StateMachine> Driver<S> {
             suspicions: Suspicions { last: HashMap::new(), block: None, signs: vec![(0, now); config.slots] },
             bytes: Vec::new(),
             inputs: Vec::new(),
-            effects: Vec::new(),
-            pending: VecDeque::new(),
+            effects: Effects::default(),
             errands: Vec::new(),
             machine: PhantomData,
             config,
@@ -238,7 +236,7 @@ impl<S: StateMachine> Driver<S> {
     /// Gives the protocol one input, and does all that follows from it.
     pub(super) fn step(&mut self, inner: &Inner<S>, input: Input<Body>) {
         let before = *self.core.configuration();
-        self.core.step(input, &mut self.effects);
+        self.core.step(input, self.effects.sink());
         self.settle(inner);
         if self.core.configuration().epoch != before.epoch {
             self.has_reconfigured(inner, before.leader);
@@ -250,9 +248,7 @@ impl<S: StateMachine> Driver<S> {
 
     /// Does what the protocol wants until it wants nothing more.
     fn settle(&mut self, inner: &Inner<S>) {
-        loop {
-            self.pending.extend(self.effects.drain(..));
-            let Some(effect) = self.pending.pop_front() else { return };
+        while let Some(effect) = self.effects.take() {
             match effect {
                 Effect::Send { to, message } => self.transport.send(to, &message),
                 Effect::Broadcast(message) => self.transport.broadcast(&message),
@@ -267,13 +263,13 @@ impl<S: StateMachine> Driver<S> {
 
     /// Lets users and the log wait for nodes that are about to join, and have reached this count.
     pub(super) fn hold_users(&mut self, inner: &Inner<S>, reached: Option<Index>) {
-        self.core.hold_users(reached, &mut self.effects);
+        self.core.hold_users(reached, self.effects.sink());
         self.settle(inner);
     }
 
     /// Says that the commands below `end` were applied; what the protocol wants then is done by the caller's caller.
     pub(super) fn note_applied(&mut self, end: Index) {
-        self.core.applied(end, &mut self.effects);
+        self.core.applied(end, self.effects.sink());
     }
 
     #[cold]

@@ -1,6 +1,6 @@
 //! One node's driver: takes what others have done to the protocol, does what the protocol wants, and applies the log.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::HashMap;
 use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use super::inner::Inner;
 use super::role_moves::RoleWish;
 use super::status::Counters;
 use crate::key_hasher::Keys;
-use crate::one_paxos::{Effect, Input, Node as OneNode};
+use crate::one_paxos::{Effect, Effects, Input, Node as OneNode};
 use crate::runtime::durable::Disk;
 use crate::runtime::{Admission, End, Errand, GroupState, Joiners, Mailbox, Patience, Submitted, admission};
 use crate::segment::{Body, BulkError, NodeState};
@@ -67,8 +67,7 @@ pub(super) struct Driver<S: StateMachine> {
     /// Kept for its memory.
     pub(super) bytes: Vec<u8>,
     inputs: Vec<Input<Body>>,
-    effects: Vec<Effect<Body>>,
-    pending: VecDeque<Effect<Body>>,
+    effects: Effects<Body>,
     errands: Vec<Errand<Body>>,
     housekept: u64,
     machine: PhantomData<fn() -> S>,
@@ -119,8 +118,7 @@ impl<S: StateMachine> Driver<S> {
             is_with_caller: false,
             bytes: Vec::new(),
             inputs: Vec::new(),
-            effects: Vec::new(),
-            pending: VecDeque::new(),
+            effects: Effects::default(),
             errands: Vec::new(),
             housekept: 0,
             machine: PhantomData,
@@ -193,7 +191,7 @@ impl<S: StateMachine> Driver<S> {
     #[inline(always)]
     pub(super) fn act(&mut self, inner: &Inner<S>, act: impl FnOnce(&mut OneNode<Body>, &mut Vec<Effect<Body>>)) {
         let before = *self.core.configuration();
-        act(&mut self.core, &mut self.effects);
+        act(&mut self.core, self.effects.sink());
         self.settle(inner);
         if self.core.configuration().epoch != before.epoch {
             self.has_reconfigured(inner, before.leader);
@@ -205,9 +203,7 @@ impl<S: StateMachine> Driver<S> {
 
     /// Does what the protocol wants until it wants nothing more.
     fn settle(&mut self, inner: &Inner<S>) {
-        loop {
-            self.pending.extend(self.effects.drain(..));
-            let Some(effect) = self.pending.pop_front() else { return };
+        while let Some(effect) = self.effects.take() {
             self.counters.count(&effect);
             if matches!(effect, Effect::ReadLog { .. }) {
                 self.hear_before_leading();
@@ -218,7 +214,7 @@ impl<S: StateMachine> Driver<S> {
                 Effect::Lagging => {}
                 effect => {
                     if let Some(answer) = self.shm.carry_out(effect) {
-                        self.core.step(answer, &mut self.effects);
+                        self.core.step(answer, self.effects.sink());
                     }
                     if let Some(slot) = self.shm.damaged {
                         inner.ending.set(End::Corrupt(slot));
@@ -234,17 +230,17 @@ impl<S: StateMachine> Driver<S> {
         self.shm.hear_anew();
         let mut heard = Vec::new();
         self.shm.hear_progress(&mut heard);
-        heard.into_iter().for_each(|input| self.core.step(input, &mut self.effects));
+        heard.into_iter().for_each(|input| self.core.step(input, self.effects.sink()));
     }
 
     /// Says that the commands below `end` were applied; what the protocol wants then is done by the caller's caller.
     pub(super) fn note_applied(&mut self, end: Index) {
-        self.core.applied(end, &mut self.effects);
+        self.core.applied(end, self.effects.sink());
     }
 
     /// Has this node take the state of a member; the effects are carried out by the caller's caller.
     pub(super) fn fall_behind(&mut self) {
-        self.core.fall_behind(&mut self.effects);
+        self.core.fall_behind(self.effects.sink());
     }
 
     /// Puts the bytes of an operation where all nodes can read them.
@@ -271,7 +267,7 @@ impl<S: StateMachine> Driver<S> {
 
     /// Lets users and the log wait for nodes that are about to join, and have reached this count.
     pub(super) fn hold_users(&mut self, inner: &Inner<S>, reached: Option<Index>) {
-        self.core.hold_users(reached, &mut self.effects);
+        self.core.hold_users(reached, self.effects.sink());
         self.settle(inner);
     }
 

@@ -110,7 +110,7 @@ impl<S: StateMachine> Hands<'_, S> {
         let clock = Clock::get();
         // Nobody else drives meanwhile: neither the threads of the nodes nor the sessions.
         let [mut first, mut second] = self.inner.map(|inner| inner.driver.lock());
-        let mut drivers: [&mut Driver<S>; 2] = [&mut first, &mut second];
+        let drivers: [&mut Driver<S>; 2] = [&mut first, &mut second];
         let session = &mut self.sessions[turns[0]];
         let mut times = [0; N];
         let mut begin = clock.ticks_in_order();

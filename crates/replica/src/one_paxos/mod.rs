@@ -31,6 +31,7 @@
 mod accept;
 mod acceptor_change;
 mod configuration_log;
+mod effects;
 mod handover;
 mod io;
 mod leader_change;
@@ -44,6 +45,7 @@ mod preference;
 mod rules;
 mod voters;
 
+pub use effects::Effects;
 pub use io::{Adopted, Effect, Input, Transport};
 pub use message::{Ballot, Entry, Former, Message};
 pub use node::{Node, Settings};

@@ -21,11 +21,6 @@ impl Shm {
             Effect::CheckEpoch { epoch, end } => {
                 let is_newest = self.control.is_newest_after_fence(epoch);
                 crash_point::here("epoch-checked");
-                if is_newest {
-                    // Whatever happens now, these commands are decided: a later leader finds them. Behind the commit both this
-                    // node and the learners that poll for it would find the count too low, and compete for its line.
-                    self.control.raise_visible(end);
-                }
                 return Some(Input::EpochChecked { epoch, end, is_newest });
             }
             Effect::Commit { end, stable, .. } => {
