@@ -144,8 +144,8 @@ mod tests {
         let [without, with] =
             [RoleWork::NONE, work].map(|work| Load::with_work(&problem(), ROLES, &star(&problem(), 0), work));
         assert_eq!(without, Load::direct(&problem(), ROLES));
-        // Three words and one accept.
-        assert_eq!((with.busiest, with.member), (100.0 + 30.0 + 900.0, 0));
+        // The acceptor: a quarter of a request of its own, one accept, three words.
+        assert_eq!((with.busiest, with.member), (2.5 + 100.0 + 30.0 + 900.0, 0));
         assert_eq!(with.response, without.response + 3.0);
         let fused = Load::with_work(&problem(), Roles { leader: 0, acceptor: 0 }, &star(&problem(), 0), work);
         assert_eq!(fused.busiest, 75.0 + 30.0 + 5.0 + 0.0, "the work of accepting is in that of leading");
