@@ -13,24 +13,16 @@
 # prints its seed: CORECAST_SIMULATION_SEED=7 runs it again.
 set -euo pipefail
 cd "$(dirname "$0")/.."
+source ci/parts.sh
 
 log="$(realpath --canonicalize-missing "${1:-${CARGO_TARGET_DIR:-target}/replica-long.log}")"
 wanted="${2:-all}"
 events=500
-mkdir --parents "$(dirname "$log")"
-touch "$log"
-# The code that is run. Kills of other code must not be counted with these.
-paths=(crates bench testing Cargo.lock)
-code="code $(git log -1 --format=%H -- "${paths[@]}") $(git diff HEAD -- "${paths[@]}" | sha256sum | head -c 12)"
-if [ -s "$log" ] && ! grep --quiet --fixed-strings --line-regexp "$code" "$log"; then
-    echo "$log was begun with other code: remove it, or name another file" >&2
-    exit 1
-fi
-[ -s "$log" ] || echo "$code" >"$log"
+begin_or_go_on "$log" "$(code_of crates bench testing Cargo.toml Cargo.lock)" "$log was begun with other code: remove it, or name another file"
 
 # Runs a command as the part called $1 of the kind $2, unless its end is noted.
 part() {
-    if [ "$wanted" != all ] && [ "$wanted" != "$2" ] || grep --quiet --fixed-strings --line-regexp "$1: done" "$log"; then
+    if [ "$wanted" != all ] && [ "$wanted" != "$2" ] || is_done "$log" "$1"; then
         return
     fi
     "${@:3}" 2>&1 | tee --append "$log"

@@ -7,6 +7,7 @@
 #                                    start anew; FAMILIES="omp pthread mpi"; CHUNK=50: launches between two notes
 set -euo pipefail
 cd "$(dirname "$0")/.."
+source ci/parts.sh
 
 count="${1:-10000}" chunk="${CHUNK:-50}"
 state="${STATE:-${CARGO_TARGET_DIR:-target}/shim-long}"
@@ -24,15 +25,8 @@ build() {
     echo 0 >"$state/$family/done"
 }
 
-# The last commit of the code that is built. Launches of other code must not be counted with these.
-code="$(git log -1 --format=%H -- crates testing Cargo.lock)"
-[ -z "$(git status --porcelain -- crates testing Cargo.lock)" ] || code="$code, changed $(git diff HEAD -- crates testing Cargo.lock | sha256sum | head -c 12)"
-mkdir -p "$state"
-if [ -e "$state/code" ] && [ "$(cat "$state/code")" != "$code" ]; then
-    echo "$state was begun with the code of $(cat "$state/code"): remove it, or name another folder with STATE"
-    exit 1
-fi
-echo "$code" >"$state/code"
+begin_or_go_on "$state/code" "$(code_of crates testing Cargo.toml Cargo.lock)" \
+    "$state was begun with other code: remove it, or name another folder with STATE"
 
 total=0
 for family in "${families[@]}"; do

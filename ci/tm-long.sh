@@ -11,6 +11,7 @@
 # `ci/tm-long.sh --build folder` builds them and puts them there.
 set -euo pipefail
 cd "$(dirname "$0")/.."
+source ci/parts.sh
 
 # Builds the test programs, and puts those that are named into the folder $1.
 build() {
@@ -36,14 +37,8 @@ fi
 at_once="${CORECAST_TM_AT_ONCE:-1}"
 pairs=100000000
 searches=16
-touch "$log"
-# The programs that are run. Parts of others must not be counted with these.
-code="programs $(cat "$programs"/{opacity,search,processes} | sha256sum | head -c 12)"
-if [ -s "$log" ] && ! grep --quiet --fixed-strings --line-regexp "$code" "$log"; then
-    echo "$log was begun with other programs: remove it, or name another file" >&2
-    exit 1
-fi
-[ -s "$log" ] || echo "$code" >"$log"
+begin_or_go_on "$log" "programs $(cat "$programs"/{opacity,search,processes} | sha256sum | head -c 12)" \
+    "$log was begun with other programs: remove it, or name another file"
 
 # Runs the test program $2, whose part is called $1 and is chosen by the environment; notes its words and its end at once.
 part() {
@@ -61,7 +56,7 @@ part() {
 
 # Starts a part, unless its end was noted, once fewer than $1 run.
 start() {
-    if grep --quiet --fixed-strings --line-regexp "$2: done" "$log"; then
+    if is_done "$log" "$2"; then
         return
     fi
     while [ "$(jobs -pr | wc --lines)" -ge "$1" ]; do
@@ -91,7 +86,7 @@ CORECAST_TM_WITHIN_MS=1000 start 1 "participants that are killed at marked point
 wait
 # One that has failed may have been mended and run again.
 failed="$(sed --quiet 's/: FAILED$//p' "$log" | sort --unique | while read -r name; do
-    grep --quiet --fixed-strings --line-regexp "$name: done" "$log" || echo "$name"
+    is_done "$log" "$name" || echo "$name"
 done)"
 if [ -n "$failed" ]; then
     echo "parts that failed are in $log" >&2

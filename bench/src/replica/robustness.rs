@@ -77,7 +77,7 @@ impl Event {
         }
     }
 
-    fn is_stop(self) -> bool {
+    pub(super) fn is_stop(self) -> bool {
         matches!(self, Self::LeaderStopped | Self::AcceptorStopped | Self::BothStopped)
     }
 

@@ -15,7 +15,7 @@ use super::deadline::Deadline;
 use super::pipeline::Pipeline;
 use super::replica::{Replica, Session};
 use super::reply::Replies;
-use super::request::RequestReader;
+use super::request::{MAX_REQUEST_BYTES, RequestReader};
 
 /// The bytes that one read asks for.
 pub(super) const READ_BYTES: usize = 64 << 10;
@@ -24,8 +24,9 @@ const LONG_READ_BYTES: usize = 1 << 20;
 /// A client that has this many bytes of replies to read has to, before more of its requests are carried out.
 const UNSENT_BYTES: usize = 1 << 20;
 /// A client may have sent this many bytes of requests that wait: one that sends all its requests before it reads a reply does not
-/// block. The longest request is shorter, or it could never be completed.
+/// block.
 const UNREAD_BYTES: usize = 64 << 20;
+const _: () = assert!(UNREAD_BYTES > MAX_REQUEST_BYTES, "the longest request could never be completed");
 /// A client has had its turn once this many bytes of its requests are carried out: more than most reads bring.
 const TURN_BYTES: usize = 4 * READ_BYTES;
 
@@ -85,7 +86,7 @@ impl<S: Session> Connection<S> {
         if self.watched.contains(EventFlags::OUT) {
             self.flush();
         }
-        // Of a client that is gone, too: that is seen by reading.
+        // Whatever woke the server but room to send: a read also tells that the client is gone.
         if self.watched.contains(EventFlags::IN) && flags != EventFlags::OUT {
             self.receive(scratch);
         }
@@ -289,5 +290,53 @@ impl<S: Session> Connection<S> {
     /// True if the connection has nothing left to do and ends.
     pub(super) fn is_over(&self) -> bool {
         self.is_broken || self.is_ending && !self.needs_room()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Read;
+    use std::time::Instant;
+
+    use super::super::local::{Local, LocalSession};
+    use super::*;
+
+    /// One turn of a client whose bytes were read before, as the server gives it. Returns the bytes that it leaves.
+    fn turn(connection: &mut Connection<LocalSession>, replica: &Local, deadline: &Deadline) -> usize {
+        let (mut scratch, mut idle) = (Vec::new(), Vec::new());
+        connection.exchange(EventFlags::OUT, &mut scratch);
+        let mut is_waiting = connection.advance(replica, &mut idle, deadline);
+        connection.tidy_input(&mut scratch);
+        while is_waiting {
+            connection.settle(deadline);
+            is_waiting = connection.advance(replica, &mut idle, deadline);
+        }
+        connection.tidy_input(&mut scratch);
+        connection.flush();
+        connection.input.len() - connection.consumed
+    }
+
+    /// The second turn forgets the input of the first one in its middle, which moves its end.
+    #[test]
+    fn a_client_that_has_sent_much_has_several_turns() {
+        let (ours, mut theirs) = UnixStream::pair().expect("sockets");
+        let (stop, _stopper) = UnixStream::pair().expect("sockets");
+        let (replica, deadline) = (Local::default(), Deadline::new(stop));
+        deadline.begin(Instant::now());
+        let request = format!("SET k {}\n", "x".repeat(1024 - "SET k \n".len()));
+        let left_over = LocalSession::OUTSTANDING * request.len();
+        let requests = (2 * TURN_BYTES + left_over) / request.len();
+        let mut connection = Connection::new(ours, 1);
+        connection.input = request.repeat(requests).into_bytes();
+        for left in [TURN_BYTES + left_over, left_over] {
+            assert_eq!(turn(&mut connection, &replica, &deadline), left);
+            assert!(connection.interest().contains(EventFlags::OUT), "it goes on although nothing more comes");
+        }
+        assert_eq!(turn(&mut connection, &replica, &deadline), 0);
+        assert_eq!(connection.interest(), EventFlags::IN);
+        drop(connection);
+        let mut told = String::new();
+        theirs.read_to_string(&mut told).expect("replies");
+        assert_eq!(told, "+OK\r\n".repeat(requests));
     }
 }

@@ -22,7 +22,7 @@ const MAX_ARGUMENTS: i64 = 1 << 20;
 /// The longest argument.
 const MAX_ARGUMENT_BYTES: usize = MAX_VALUE_BYTES;
 /// The longest request: three arguments of the greatest length and some.
-const MAX_REQUEST_BYTES: usize = 3 * MAX_ARGUMENT_BYTES + (64 << 10);
+pub(super) const MAX_REQUEST_BYTES: usize = 3 * MAX_ARGUMENT_BYTES + (64 << 10);
 
 /// Why a client's bytes are no request. The client is told, and its connection closed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]

@@ -225,7 +225,7 @@ fn wrong_arguments_are_named() {
     let long = "x".repeat(1025);
     let expected = "expected a whole number from";
     let too_long = program.file("too long", "x".repeat((16 << 20) + 1));
-    let cases: [(&[&str], [&str; 2]); 26] = [
+    let cases: [(&[&str], [&str; 2]); 28] = [
         (&["frobnicate"], ["'frobnicate'", "unrecognized subcommand"]),
         (&["serve"], ["<NAME>", "required"]),
         (&["serve", ""], ["bad name \"\"", "empty"]),
@@ -253,6 +253,11 @@ fn wrong_arguments_are_named() {
         (&["watch", "s", "k", "--count", "0"], ["'0' for '--count <N>'", expected]),
         (&["watch", "s", "k", "--every", "x"], ["'x' for '--every <TIME>'", "from 1ms to 3600s"]),
         (&["bench", "s", "--gets", "101"], ["'101' for '--gets <PERCENT>'", "expected a whole number from 0 to 100"]),
+        (
+            &["bench", "s", "--pipeline", "10000", "--bytes", "16Mi"],
+            ["--pipeline 10000 --bytes 16777216: values of 167772160000 bytes", "at most 48 MiB and 1024 MiB"],
+        ),
+        (&["bench", "s", "--clients", "1000", "--bytes", "2Mi"], ["2097152000 for all", "1024 MiB"]),
         (&["get", "a@b", "k"], ["bad name \"a@b\"", "only letters, digits"]),
         (&["get", "./none.sock", "k"], ["./none.sock", "no store is served at"]),
     ];

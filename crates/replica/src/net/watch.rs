@@ -20,8 +20,9 @@ const IDLE_TICK: Duration = Duration::from_millis(100);
 /// was applied meanwhile.
 pub(super) const LOST_AFTER: u32 = 4;
 const LOST_AFTER_MOST: u32 = 64;
-/// The shortest time for which too few voters live before that counts as the end of changes of roles: a node that knows only
-/// voters of earlier configurations hears of others meanwhile.
+/// The shortest time for which a dead node keeps a role before clients are told `NoMajority`, where too few voters live to give
+/// the role away: a node that knows only the voters of an earlier configuration hears of newer ones meanwhile. Where enough
+/// voters live it is four times as long.
 const BLOCKED_AFTER: Duration = Duration::from_millis(500);
 /// A tick is put off as often in a row while parts of long messages come or go.
 const PUT_OFF: u32 = 16;

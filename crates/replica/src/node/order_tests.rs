@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 use std::io;
+use std::sync::mpsc;
+use std::thread;
 use std::time::Duration;
 
 use super::config::{Config, Placement};
@@ -128,6 +130,26 @@ fn a_session_goes_on_as_another_one_before_its_numbers_end() {
     session.wait_timeout(next, PATIENCE).expect("done");
     assert_eq!(node.read(Level::Local, &()).expect("a member").0, (3, 0));
     node.with_driver(|driver| assert!(!driver.system.sessions().any(|open| open == first), "it was closed"));
+}
+
+/// The group cannot open another session meanwhile: the leader stands still.
+#[test]
+fn a_session_waits_for_the_one_that_it_goes_on_as_no_longer_than_it_is_told() {
+    let [leader, other] = group();
+    let mut session = other.session().expect("a member");
+    let first = session.id();
+    let stands_still = leader.inner().driver.lock();
+    session.skip_to(LAST_BEFORE_RENEWAL + 1);
+    let (tell, told) = mpsc::channel();
+    let told = thread::scope(|scope| {
+        scope.spawn(|| tell.send((session.execute_timeout(&1, Duration::from_millis(1)), session.id())));
+        // It would go on as another one as soon as the leader moves.
+        let told = told.recv_timeout(Duration::from_secs(5));
+        drop(stands_still);
+        told
+    });
+    let rid = LAST_BEFORE_RENEWAL + 2;
+    assert_eq!(told, Ok((Err(ExecuteError::Unknown { rid }), first)));
 }
 
 #[test]

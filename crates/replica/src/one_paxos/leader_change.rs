@@ -131,10 +131,13 @@ impl<B: Clone + PartialEq> Node<B> {
         let mut orders = Orders::new(if self.rules().respect_stable { stable } else { stable.min(self.applied) });
         self.take_over(adopted, &mut orders.proposals);
         self.fill_holes(&mut orders);
+        let waiting = self.orders.take_waiting();
         self.progress.iter_mut().for_each(|member| member.applied = orders.stable.max(member.applied));
         self.orders = orders;
         self.role = Role::Leading;
         self.raise_stable();
+        // Those that another leader gave an index are noted as in flight by now, and are not put in line again.
+        self.put_in_line(waiting);
         if self.prefers_other_acceptor() {
             self.change_acceptor(effects);
         } else {

@@ -118,13 +118,18 @@ impl<B: Clone + PartialEq> Node<B> {
         if self.can_order_at_once(&commands) {
             return self.propose_next(commands, effects);
         }
+        self.put_in_line(commands);
+        self.order_waiting(effects);
+    }
+
+    /// Leader: takes these requests, but for those that it has already, and the `Leave`s of nodes that are out.
+    pub(super) fn put_in_line(&mut self, commands: Vec<Command<B>>) {
         for command in commands {
             let is_void = matches!(command.op, Op::Leave { node, .. } if !self.members.contains(node));
             if !is_void {
                 self.orders.enqueue(command);
             }
         }
-        self.order_waiting(effects);
     }
 
     /// Notes the requests as in flight if they can be ordered as they come: users' only, none twice, nobody before them.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Effect, Entry, Input, Message, Node, Rules, Settings, Transport};
+use super::{Adopted, Effect, Entry, Input, Message, Node, Rules, Settings, Transport};
 use crate::system::Members;
 use crate::{Command, Configuration, Index, LeaveReason, NodeId, Op, RoleChange, SessionId};
 
@@ -200,4 +200,29 @@ fn a_leader_that_is_put_out_does_not_lead_by_what_it_had_proposed() {
     node.applied(1, &mut effects);
     node.step(Input::ConfigurationWon(proposed), &mut effects);
     assert!(!node.members().contains(me) && !node.leads());
+}
+
+/// A request comes twice while the node waits for what was accepted, and one comes that the former leader had ordered.
+#[test]
+fn a_new_leader_keeps_the_requests_that_come_before_it_orders() {
+    let mut node = leader();
+    let request = |rid| Command { session: SessionId::new(founder(1), 7), rid, op: Op::User(rid as u16) };
+    let mut effects = Vec::new();
+    let seen = Configuration { epoch: 1, leader: founder(1), ..*node.configuration() };
+    node.step(Input::ConfigurationSeen(seen), &mut effects);
+    node.step(Input::Suspect { node: founder(1), is_dead: false }, &mut effects);
+    let proposed = effects.iter().find_map(|effect| match effect {
+        Effect::ProposeConfiguration(configuration) => Some(*configuration),
+        _ => None,
+    });
+    let won = proposed.expect("itself as the leader");
+    node.step(Input::ConfigurationWon(won), &mut effects);
+    assert!(node.leads() && !node.orders());
+    node.step(Input::Requests(vec![request(1), request(2)]), &mut effects);
+    node.step(Input::Requests(vec![request(2)]), &mut effects);
+    assert_eq!(node.waiting(), 2);
+    let accepted = vec![(0, 0, request(1))];
+    let adopted = Adopted { epoch: won.epoch, stable: 0, commit: 1, chosen: Vec::new(), accepted };
+    let ordered = step(&mut node, Input::Adopted(adopted));
+    assert_eq!(ordered, [Op::User(1), Op::User(2)]);
 }

@@ -81,40 +81,41 @@ impl<S: StateMachine, M: Medium> Session<S, M> {
     /// [`ExecuteError`]; `Unknown` if the time was up, with the number to [`resume`](Self::resume); `NoRoom` if it was up before
     /// there was room for the operation, which was not begun then.
     pub fn execute_timeout(&mut self, op: &S::Op, limit: Duration) -> Result<(S::Out, Index), ExecuteError> {
-        let (command, waited) = self.prepare_within(op, limit)?;
+        let (command, waited) = self.prepare(op, Some(limit))?;
         self.submit(command);
         self.wait_timeout(self.requests.last(), limit.saturating_sub(waited))
     }
 
-    /// Begins an operation; its result is to be waited for with [`wait`](Self::wait).
+    /// Begins an operation; its result is to be waited for with [`wait`](Self::wait). Waits only until a long operation has room
+    /// in this node's memory, however long that takes; and once in some 4 billion requests, for at most 10 s, for the session
+    /// that this one goes on as.
     ///
     /// # Errors
     /// [`ExecuteError`]; `Full` if 16 requests have no answer.
     pub fn start(&mut self, op: &S::Op) -> Result<Rid, ExecuteError> {
-        let command = self.prepare(op)?;
+        let (command, _) = self.prepare(op, None)?;
         self.submit(command);
         Ok(self.requests.last())
     }
 
     /// As [`start`](Self::start), but the operation is handed in only when a thread of this node next waits for a
     /// result: all that were queued until then are ordered in one run, which takes a fraction of the time of as many
-    /// runs.
+    /// runs. It waits for room as `start` does.
     ///
     /// # Errors
     /// [`ExecuteError`]; `Full` if 16 requests have no answer.
     pub fn queue(&mut self, op: &S::Op) -> Result<Rid, ExecuteError> {
-        let command = self.prepare(op)?;
+        let (command, _) = self.prepare(op, None)?;
         Ok(self.leave_to_others(command))
     }
 
-    /// As [`queue`](Self::queue), waiting for room for at most `limit`.
+    /// As [`queue`](Self::queue), waiting for at most `limit`.
     ///
     /// # Errors
     /// [`ExecuteError`]; `Full` if 16 requests have no answer; `NoRoom` if the time was up before there was room for the
     /// operation, which was not begun then.
     pub fn queue_timeout(&mut self, op: &S::Op, limit: Duration) -> Result<Rid, ExecuteError> {
-        self.encode(op)?;
-        let command = self.command(Some(limit))?;
+        let (command, _) = self.prepare(op, Some(limit))?;
         Ok(self.leave_to_others(command))
     }
 
@@ -125,49 +126,40 @@ impl<S: StateMachine, M: Medium> Session<S, M> {
         self.requests.last()
     }
 
-    /// The next request of this session, and the time for which a long one waited for room.
-    fn prepare_within(&mut self, op: &S::Op, limit: Duration) -> Result<(Command<Body<S, M>>, Duration), ExecuteError> {
-        self.encode(op)?;
-        // A short one never waits, and looks at no clock.
-        let began = (self.bytes.len() > SHORT_BYTES).then(Instant::now);
-        let command = self.command(Some(limit))?;
-        Ok((command, began.map_or(Duration::ZERO, |began| began.elapsed())))
-    }
-
-    /// The next request of this session.
-    fn prepare(&mut self, op: &S::Op) -> Result<Command<Body<S, M>>, ExecuteError> {
-        self.encode(op)?;
-        self.command(None)
-    }
-
-    /// The bytes of an operation, if the session may have one more request.
-    fn encode(&mut self, op: &S::Op) -> Result<(), ExecuteError> {
-        let inner = &self.handle.inner;
-        inner.check_fork()?;
-        if let Some(error) = inner.execute_error() {
-            return Err(error);
-        }
-        if self.requests.is_to_be_renewed() {
-            self.renew();
-        }
+    /// The next request of this session, and the time for which it waited, if there is a limit to that.
+    fn prepare(
+        &mut self,
+        op: &S::Op,
+        limit: Option<Duration>,
+    ) -> Result<(Command<Body<S, M>>, Duration), ExecuteError> {
+        self.check()?;
+        // Hardly any request waits here, and the others look at no clock.
+        let renewed = if self.requests.is_to_be_renewed() { self.renew(limit) } else { Duration::ZERO };
         self.requests.check_room()?;
         self.bytes.clear();
         op.encode(&mut self.bytes);
-        Ok(())
+        let began = (limit.is_some() && self.bytes.len() > SHORT_BYTES).then(Instant::now);
+        let body = self.handle.inner.body(&self.bytes, limit.map(|limit| limit.saturating_sub(renewed)))?;
+        let waited = renewed + began.map_or(Duration::ZERO, |began| began.elapsed());
+        Ok((Command { session: self.id, rid: self.requests.next_rid(), op: Op::User(body) }, waited))
     }
 
-    /// Goes on as another session. As long as it cannot, the last numbers of this one are used.
+    fn check(&self) -> Result<(), ExecuteError> {
+        let inner = &self.handle.inner;
+        inner.check_fork()?;
+        inner.execute_error().map_or(Ok(()), Err)
+    }
+
+    /// Goes on as another session, and returns the time which that took. As long as it cannot, the last numbers of this one are
+    /// used.
     #[cold]
-    fn renew(&mut self) {
-        if let Ok(next) = Self::open(&self.handle, OPEN_LIMIT) {
+    fn renew(&mut self, limit: Option<Duration>) -> Duration {
+        let began = Instant::now();
+        if let Ok(next) = Self::open(&self.handle, limit.map_or(OPEN_LIMIT, |limit| limit.min(OPEN_LIMIT))) {
             // The former one is closed as it is dropped.
             *self = next;
         }
-    }
-
-    fn command(&mut self, limit: Option<Duration>) -> Result<Command<Body<S, M>>, ExecuteError> {
-        let body = self.handle.inner.body(&self.bytes, limit)?;
-        Ok(Command { session: self.id, rid: self.requests.next_rid(), op: Op::User(body) })
+        began.elapsed()
     }
 
     /// Waits for the result of a request.

@@ -14,6 +14,12 @@ use crate::kv::client::{Client, ClientError};
 use crate::output::Output;
 use crate::{bytes_arg, number_arg};
 
+/// The most bytes of values that one client has under way: a server lets 64 MiB of requests wait, and a client that sends more
+/// before it reads a reply would wait for ever.
+const CLIENT_BYTES: usize = 48 << 20;
+/// The same of all clients, which this process keeps in memory.
+const ALL_BYTES: usize = 1 << 30;
+
 /// Options of `kv bench`.
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct Arguments {
@@ -55,6 +61,7 @@ struct Load {
 }
 
 pub(super) fn run(arguments: &Arguments, output: &Output) -> Result<(), Failure> {
+    arguments.check()?;
     let interrupt = Interrupt::watch()?;
     let path = arguments.store.path()?;
     let clients: Result<Vec<Client>, ClientError> = (0..arguments.clients).map(|_| Client::connect(&path)).collect();
@@ -65,6 +72,23 @@ pub(super) fn run(arguments: &Arguments, output: &Output) -> Result<(), Failure>
 }
 
 impl Arguments {
+    /// Checks what the reader of the command line cannot know.
+    fn check(&self) -> Result<(), Failure> {
+        let of_client = self.pipeline * self.bytes;
+        let of_all = self.clients * of_client;
+        if of_client <= CLIENT_BYTES && of_all <= ALL_BYTES {
+            return Ok(());
+        }
+        Err(Failure::input(format!(
+            "--pipeline {} --bytes {}: values of {of_client} bytes at once for each client, {of_all} for all; expected at most {} MiB and \
+             {} MiB",
+            self.pipeline,
+            self.bytes,
+            CLIENT_BYTES >> 20,
+            ALL_BYTES >> 20
+        )))
+    }
+
     /// The time of every pipeline, and of all of it.
     fn load(&self, clients: Vec<Client>, interrupt: &Interrupt) -> Result<(Vec<Duration>, Duration), Failure> {
         let start = Barrier::new(clients.len() + 1);

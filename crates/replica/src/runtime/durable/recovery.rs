@@ -248,11 +248,11 @@ mod tests {
         write(&durability, 0, 5);
         let replica = folder.path().join("replica-0");
         let state = read(&replica, GROUP_NUMBER, store()).expect("whole").machine;
-        let (_wal, mut snapshots) = open(&replica, GROUP_NUMBER, Fsync::Never).expect("nobody has them");
+        let (wal, mut snapshots) = open(&replica, GROUP_NUMBER, Fsync::Never).expect("nobody has them");
         let mut to = snapshots.begin(4).expect("it is newer");
         state.snapshot(&mut to).expect("room");
         to.finish(state.digest()).expect("room");
-        drop((_wal, snapshots));
+        drop((wal, snapshots));
         damage(&replica, 4);
         let found = read(&replica, GROUP_NUMBER, store()).expect("the log leads from the older one to the end");
         assert_eq!((found.count, found.machine.digest()), (5, state.digest()));
