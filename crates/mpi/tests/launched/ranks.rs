@@ -128,7 +128,7 @@ pub(crate) fn stopped(ranks: usize) {
     say("ok");
 }
 
-fn is_stopped(pid: i32) -> bool {
+pub(crate) fn is_stopped(pid: i32) -> bool {
     let status = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
     status.rsplit_once(") ").is_some_and(|(_, rest)| rest.starts_with('T'))
 }
