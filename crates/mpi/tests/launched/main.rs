@@ -200,6 +200,19 @@ fn ranks_that_a_launcher_has_bound_are_no_crowd() {
 }
 
 #[test]
+fn ranks_that_share_a_cpu_do_not_spin() {
+    for mpi in installed("ranks on one CPU") {
+        let options = if mpi.is_open_mpi { "--bind-to none" } else { "" };
+        let told = run_with(&mpi, options, "sharing", 3, &[]);
+        if told.count("one CPU") > 0 {
+            corecast_testing::skipped(&format!("ranks on one CPU under {mpi}"), "there is no other one");
+            continue;
+        }
+        assert!(told.is_success == Some(true) && told.count("ok") == 3, "{mpi}: {told:?}");
+    }
+}
+
+#[test]
 fn a_process_that_is_forked_from_a_rank_ends() {
     for mpi in installed("forked processes") {
         let told = run(&mpi, "forked", 2, &[]);

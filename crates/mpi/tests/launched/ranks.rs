@@ -237,6 +237,26 @@ pub(crate) fn forked(ranks: usize) {
     match unsafe { libc::fork() } {
         // SAFETY: the end of the child, with its handlers.
         0 => unsafe { libc::exit(0) },
+/// The first and the last of three ranks share a CPU. They do not spin, as each knows the CPUs of the others, although all have met
+/// on threads that may run on both.
+pub(crate) fn sharing(ranks: usize) {
+    let cpus = pin::affinity().expect("own mask");
+    let own = Launcher::from_env().expect("a launcher").rank;
+    let &[first, second, ..] = cpus.as_slice() else { return say("one CPU") };
+    pin::pin([first, second][own % 2]).expect("an allowed CPU").forever();
+    let detect = || source::discover(&DiscoveryRequest::default()).map(|topology| Machine::from_topology(&topology));
+    let rank = Rank::from_env(detect, |machine, members| {
+        Group::builder(machine).members(members).plan_folder(None).race_folder(None)
+    });
+    let mut me = rank.expect("a rank").join().expect("a group");
+    for _ in 0..100 {
+        me.barrier().expect("a barrier");
+    }
+    let counts = me.near().wait_counts();
+    assert!(counts.spins == 0 || own % 2 == 1, "rank {own} of {ranks} shares its CPU: {counts:?}");
+    say("ok");
+}
+
         child => {
             let mut status = -1;
             // SAFETY: a child of this process, and a place for the answer.

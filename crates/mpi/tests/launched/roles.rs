@@ -70,6 +70,7 @@ pub(crate) fn play(role: &Role) {
         "stopped" => ranks::stopped(ranks),
         "uneven" => ranks::uneven(ranks),
         "bound" => ranks::bound(ranks),
+        "sharing" => ranks::sharing(ranks),
         "forked" => ranks::forked(ranks),
         "connect" => {
             let connection = Connection::from(Cluster::from_env().expect("a cluster"));
