@@ -280,7 +280,6 @@ fn deaths_in_remake(ranks: usize) {
     say("closed");
 }
 
-/// The program has initialised MPI for one thread: on another one the engine reports an error, and nothing panics.
 /// The last node dies, and while the others leave it behind, node 1 stands still until the limit of node 0 is over. Node 0 stays,
 /// as all that live have come.
 fn slow_in_remake(ranks: usize) {
@@ -319,6 +318,7 @@ fn slow_in_remake(ranks: usize) {
     say("closed");
 }
 
+/// The program has initialised MPI for one thread: on another one the engine reports an error, and nothing panics.
 fn funneled(ranks: usize) {
     let name = CString::new(std::env::var("CORECAST_MPI").expect("a library")).expect("no zeros");
     // SAFETY: a name of a library.
