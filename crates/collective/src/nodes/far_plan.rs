@@ -37,8 +37,9 @@ pub(super) struct FarPlan {
 
 impl Member {
     /// Plans the trees between nodes from a model of the cluster, which has as many nodes as the group, in the same order. All
-    /// members call it; only the model of member 0 matters. Allreductions go by a tree or by recursive doubling, whichever the
-    /// model says is faster for their size; [`race`](Self::race) may decide otherwise. A group that has shrunk has no plan.
+    /// members call it; only the model of member 0 matters. Allreductions go by a tree, by recursive doubling or, if they are
+    /// long, by recursive halving, whichever the model says is fastest for their size; [`race`](Self::race) may decide otherwise.
+    /// A group that has shrunk has no plan.
     ///
     /// ```
     /// # use corecast_collective::nodes::{Error, Member};
@@ -93,8 +94,14 @@ impl FarPlan {
         for (class, form) in forms.allreduce.iter_mut().enumerate() {
             let Ok(plan) = self.plan(Operation::Allreduce, class, 0) else { continue };
             let cost = |scheme| plan.best_of(scheme).map_or(f64::INFINITY, |candidate| candidate.expected_ns());
-            let is_tree = cost(FarScheme::Tree) < cost(FarScheme::Doubling);
-            *form = if is_tree { FarForm::Tree } else { FarForm::Doubling };
+            let schemes = [FarScheme::Doubling, FarScheme::Tree, FarScheme::Halving];
+            let can_halve = FarForm::can_halve(plan.nodes as usize, class);
+            let usable = schemes.into_iter().filter(|&scheme| scheme != FarScheme::Halving || can_halve);
+            *form = match usable.min_by(|&a, &b| cost(a).total_cmp(&cost(b))) {
+                Some(FarScheme::Tree) => FarForm::Tree,
+                Some(FarScheme::Halving) => FarForm::Halving,
+                _ => FarForm::Doubling,
+            };
             if usual.known[class] == FarForm::Doubling {
                 forms.known[class] = *form;
             }
