@@ -99,8 +99,9 @@ pub use messages::{
 };
 pub use mpi::{MpiReport, MpiRow, mpi};
 pub use nodes::{
-    HostMembers, MAX_NODES, NodesCheckRow, NodesDeathRow, NodesLine, NodesOp, NodesOptions, NodesPrograms, NodesReport,
-    NodesRow, NodesShape, NodesSkipped, NodesWork, Victim as NodesVictim, nodes, nodes_member, run_on_nodes,
+    DeathPlace as NodesDeathPlace, HostMembers, MAX_NODES, NodesCheckRow, NodesDeathRow, NodesIdleRow, NodesLine,
+    NodesOp, NodesOptions, NodesPrograms, NodesReport, NodesRow, NodesShape, NodesSkipped, NodesWork,
+    Victim as NodesVictim, nodes, nodes_member, run_on_nodes,
 };
 pub use pair::ump;
 pub use published::PublishedFigure;

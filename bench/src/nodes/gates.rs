@@ -6,12 +6,13 @@ use corecast_race::gate::Demand;
 
 use super::kill::Victim;
 use super::work::{NodesOp, NodesShape};
-use super::{NodesCheckRow, NodesDeathRow, NodesReport, NodesRow};
+use super::{NodesCheckRow, NodesDeathRow, NodesIdleRow, NodesReport, NodesRow};
 use crate::rules::{Rule, at_least, at_most};
 use crate::stats::{least, most};
 
 const COMMAND: &str = "corecast bench nodes";
 const CHECK: &str = "corecast bench nodes --check 10000";
+const IDLE: &str = "corecast bench nodes --idle";
 const KILL_MEMBER: &str = "corecast bench nodes --kill member --runs 1000";
 const KILL_LEADER: &str = "corecast bench nodes --kill leader --runs 200";
 
@@ -45,6 +46,13 @@ const S3_MPICH: Demand =
 const S4: Demand =
     at_least(2.0, "S4: allreduce of 8 and 256 KiB, 2 x 2 members, plain Open MPI / ours, the least", COMMAND);
 const S4_LONG: Demand = at_least(1.0, "S4: allreduce of 1 MiB, 2 x 2 members, plain Open MPI / ours", COMMAND);
+const S5_MEMBERS: Demand = at_most(
+    0.01,
+    "S5: share of a CPU that a member which does not lead its host uses in a wait of a second, the largest",
+    IDLE,
+);
+const S5_LEADERS: Demand =
+    at_most(1.0, "S5: share of a CPU that a leader uses in a wait of a second, the largest", IDLE);
 const S6_TOLD: Demand = at_most(
     TOLD_OF_MEMBER_MS,
     "S6: ms from the death of a member that does not lead until all survivors are told",
@@ -67,7 +75,11 @@ pub(super) const RULES: &[Rule<NodesReport>] = &[
         let wrong = report.rows.iter().filter(|row| row.wrong.is_some());
         let mut cells: Vec<(&str, usize)> = wrong.map(|row| (row.library.as_str(), row.members)).collect();
         cells.dedup();
-        if report.rows.is_empty() { Err("a run without --check and --kill".to_owned()) } else { Ok(cells.len() as f64) }
+        if report.rows.is_empty() {
+            Err("a run without --check, --idle and --kill".to_owned())
+        } else {
+            Ok(cells.len() as f64)
+        }
     }),
     Rule::new(S1, |report| {
         let wrong = report.checks.iter().filter(|row| row.wrong.is_some() || row.is_late).count() as f64;
@@ -83,6 +95,8 @@ pub(super) const RULES: &[Rule<NodesReport>] = &[
     Rule::new(S3_MPICH, |report| short(S3_MPICH, report, "mpich", &[2, 4])),
     Rule::new(S4, |report| slices(S4, report, &[8 << 10, 256 << 10])),
     Rule::new(S4_LONG, |report| slices(S4_LONG, report, &[1 << 20])),
+    Rule::new(S5_MEMBERS, |report| idle(report, S5_MEMBERS.limit, |row| row.member_share)),
+    Rule::new(S5_LEADERS, |report| idle(report, S5_LEADERS.limit, |row| row.leader_share)),
     Rule::new(S6_TOLD, |report| longest(report, Victim::Member, TOLD_OF_MEMBER_MS, |row| row.max_ms)),
     Rule::new(S6_WRONG, |report| wrong(report, Victim::Member)),
     Rule::new(S7_TOLD, |report| longest(report, Victim::Leader, TOLD_OF_LEADER_MS, |row| row.max_ms)),
@@ -152,6 +166,15 @@ fn gain(rows: &[&NodesRow]) -> Option<f64> {
     least(rows.iter().filter_map(|row| row.ratio))
 }
 
+/// The largest share of a CPU in a wait, which is to be at most `limit`.
+fn idle(report: &NodesReport, limit: f64, share: impl Fn(&NodesIdleRow) -> Option<f64>) -> Result<f64, String> {
+    let rows: Vec<&NodesIdleRow> = report.idle.iter().filter(|row| row.hosts >= HOSTS && row.members > 1).collect();
+    let needs = || format!("--idle --members 2 or more, {LAUNCHES} launches");
+    let found = most(rows.iter().filter_map(|row| share(row))).ok_or_else(needs)?;
+    let is_enough = rows.iter().all(|row| row.launches >= LAUNCHES);
+    if found > limit || is_enough { Ok(found) } else { Err(needs()) }
+}
+
 /// The longest time of the deaths that can be survived, which is to be at most `limit`.
 fn longest(
     report: &NodesReport,
@@ -211,6 +234,7 @@ mod tests {
             hosts: 2,
             rows: Vec::new(),
             checks: Vec::new(),
+            idle: Vec::new(),
             deaths: Vec::new(),
             skipped: Vec::new(),
             gates: Vec::new(),
@@ -221,6 +245,7 @@ mod tests {
         NodesDeathRow {
             library: library.to_owned(),
             victim,
+            place: None,
             hosts: 2,
             members: 2,
             is_survivable: victim == Victim::Member || library == "openmpi-5.0",
@@ -355,5 +380,27 @@ mod tests {
         assert_eq!((gate.verdict, gate.measured), (Missed, Some(1.0)));
         assert_eq!(report.wrong(), 6);
         assert_eq!(verdicts(&empty(), &["cells"]), [NotJudged]);
+    }
+
+    #[test]
+    fn waits_are_judged_by_the_busiest_member() {
+        let row = |launches, member_share| NodesIdleRow {
+            library: "openmpi".to_owned(),
+            hosts: 2,
+            members: 4,
+            shape: NodesShape::Threads,
+            launches,
+            member_share: Some(member_share),
+            leader_share: Some(0.9),
+            wrong: None,
+        };
+        let of = |rows: &[NodesIdleRow]| {
+            let report = NodesReport { idle: rows.to_vec(), ..empty() };
+            verdicts(&report, &["S5"])
+        };
+        assert_eq!(of(&[]), [NotJudged, NotJudged]);
+        assert_eq!(of(&[row(10, 0.005), row(10, 0.002)]), [Holds, Holds]);
+        assert_eq!(of(&[row(10, 0.005), row(2, 0.002)]), [NotJudged, NotJudged]);
+        assert_eq!(of(&[row(10, 0.005), row(2, 0.02)]), [Missed, NotJudged]);
     }
 }

@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use corecast_race::error::BenchError;
 use corecast_race::options::Options;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 use serde::Serialize;
 
@@ -18,7 +19,7 @@ use super::bed::Bed;
 use super::death::now_ns;
 use super::launch::{Ended, Launch, NodesPrograms};
 use super::library::Library;
-use super::work::{After, HostMembers, NodesShape, Task, Told, Work};
+use super::work::{After, DeathAt, DeathPlace, HostMembers, NodesShape, Task, Told, Work};
 use crate::stats::{Samples, median};
 
 /// A launch that takes longer hangs. It takes a second, and more on a busy machine.
@@ -27,6 +28,9 @@ const LIMIT: Duration = Duration::from_secs(40);
 const LIMIT_OF_DEATH: Duration = Duration::from_secs(5);
 /// The time from operations to a death, in milliseconds.
 const BEFORE_MS: std::ops::Range<u64> = 2..40;
+
+/// The pass of a place at which a leader dies: behind the launch's first operations, so that the processes are known by then.
+const PASSES: std::ops::Range<u64> = 1000..2000;
 
 /// The victim of a launch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -47,6 +51,8 @@ pub struct NodesDeathRow {
     pub library: String,
     /// The victim.
     pub victim: Victim,
+    /// The place in an operation at which it died; `null` if it was killed at any time.
+    pub place: Option<DeathPlace>,
     /// Hosts of a launch.
     pub hosts: usize,
     /// Members on each host.
@@ -76,6 +82,8 @@ pub struct NodesDeathRow {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Campaign {
     pub(super) victim: Victim,
+    /// The place of a leader's death; at any time if `None`.
+    pub(super) place: Option<DeathPlace>,
     pub(super) hosts: usize,
     pub(super) members: usize,
     pub(super) runs: usize,
@@ -124,9 +132,10 @@ pub(super) fn kill_many(
         done(outcomes.len());
         let is_survivable = campaign.is_survivable(library);
         let deaths = campaign.deaths_of_launch(is_survivable).min(campaign.runs - outcomes.len());
-        let task = (NodesShape::Nested, HostMembers::even(campaign.members), Task::Die { deaths });
+        let at = campaign.draw_place(random);
+        let task = (NodesShape::Nested, HostMembers::even(campaign.members), Task::Die { deaths, at });
         let launch = Launch::start(bed, library, programs, campaign.hosts, task)?;
-        let victims = Victims { bed, campaign, is_survivable, deaths };
+        let victims = Victims { bed, campaign, is_survivable, deaths, at };
         outcomes.extend(victims.kill(launch, options, random)?);
     }
     let told = Samples::of(outcomes.iter().flat_map(|outcome| outcome.told_ms.iter().copied()));
@@ -135,6 +144,7 @@ pub(super) fn kill_many(
     Ok(NodesDeathRow {
         library: library.name.clone(),
         victim: campaign.victim,
+        place: campaign.place,
         hosts: campaign.hosts,
         members: campaign.members,
         is_survivable: campaign.is_survivable(library),
@@ -163,6 +173,7 @@ impl Campaign {
     /// The most deaths of one launch.
     fn deaths_of_launch(self, is_survivable: bool) -> usize {
         match self.victim {
+            _ if self.place.is_some() => 1,
             Victim::Member => self.hosts * (self.members - 1),
             Victim::Leader if is_survivable => (self.hosts - 1).max(1),
             Victim::Leader | Victim::Host => 1,
@@ -184,6 +195,12 @@ impl Campaign {
         victims[random.usize(..victims.len())]
     }
 
+    /// The host and the pass at which the place of a launch's only death is passed, if deaths have one.
+    fn draw_place(self, random: &mut fastrand::Rng) -> Option<DeathAt> {
+        let place = self.place?;
+        Some(DeathAt { host: random.usize(..self.hosts), place, pass: random.u64(PASSES) })
+    }
+
     /// The ranks that a death leaves.
     fn survivors(self, living: &[usize], victim: usize) -> Vec<usize> {
         let lives = |rank: usize| match self.victim {
@@ -201,6 +218,8 @@ struct Victims<'a> {
     campaign: Campaign,
     is_survivable: bool,
     deaths: usize,
+    /// The place of the only death, if it has one.
+    at: Option<DeathAt>,
 }
 
 /// A death.
@@ -265,8 +284,16 @@ impl Victims<'_> {
         number: usize,
         random: &mut fastrand::Rng,
     ) -> Result<Death, String> {
-        let victim = self.campaign.draw(&living, random);
+        let victim = match self.at {
+            Some(at) => at.host * self.campaign.members,
+            None => self.campaign.draw(&living, random),
+        };
         let survivors = self.campaign.survivors(&living, victim);
+        if self.at.is_some() {
+            let killed_ns = died_at(&processes[victim])
+                .ok_or_else(|| format!("rank {victim} of the first group has not come to the place of its death"))?;
+            return Ok(Death { number, victim, killed_ns, living, survivors });
+        }
         let killed_ns = now_ns();
         if self.campaign.victim == Victim::Host {
             self.bed.kill_host(victim / self.campaign.members + 1);
@@ -314,6 +341,13 @@ impl Victims<'_> {
     }
 }
 
+/// The time at which a process has ended, as its descriptor tells; `None` if it lives on beyond the limit.
+fn died_at(process: &OwnedFd) -> Option<u64> {
+    let limit = Timespec { tv_sec: LIMIT.as_secs() as i64, tv_nsec: 0 };
+    let has_ended = poll(&mut [PollFd::new(process, PollFlags::IN)], Some(&limit)).is_ok_and(|ready| ready > 0);
+    has_ended.then(now_ns)
+}
+
 /// The name of the file in which a survivor tells that it has gone on.
 fn after_name(rank: usize, death: usize) -> String {
     format!("after-{rank}-{death}")
@@ -353,7 +387,7 @@ fn processes(launch: &mut Launch<'_>, ranks: usize, options: &Options) -> Option
 mod tests {
     use super::*;
 
-    const CAMPAIGN: Campaign = Campaign { victim: Victim::Leader, hosts: 4, members: 2, runs: 1 };
+    const CAMPAIGN: Campaign = Campaign { victim: Victim::Leader, place: None, hosts: 4, members: 2, runs: 1 };
 
     #[test]
     fn nodes_are_named_by_their_number_in_the_group_that_they_die_in() {
@@ -367,6 +401,8 @@ mod tests {
         assert_eq!([true, false].map(|is_survivable| CAMPAIGN.deaths_of_launch(is_survivable)), [3, 1]);
         let members = Campaign { victim: Victim::Member, ..CAMPAIGN };
         assert_eq!(members.deaths_of_launch(true), 4);
+        let at_place = Campaign { place: Some(DeathPlace::Started), ..CAMPAIGN };
+        assert_eq!(at_place.deaths_of_launch(true), 1, "the place is known before the launch");
     }
 
     #[test]

@@ -17,6 +17,9 @@ use super::bed::{self, Bed};
 use super::library::{Layout, Library};
 use super::work::{HostMembers, NodesShape, Task, Work, put};
 
+/// The variable with the place at which a process dies.
+const CRASH_VARIABLE: &str = "CORECAST_CRASH_AT";
+
 const LOOK: Duration = Duration::from_millis(2);
 /// The lines at the end of a launcher's output that are told when it fails.
 const LAST_LINES: usize = 6;
@@ -126,7 +129,13 @@ impl NodesPrograms {
         let mut words = Vec::new();
         if work.shape == NodesShape::Nested {
             // All hosts run the same words, and a shell there knows which number of members is the host's.
-            let number = |host: usize| format!("{}) n={};;", bed::name(host + 1), work.members.at(host));
+            let death = |host: usize| match work.task {
+                Task::Die { at: Some(at), .. } if at.host == host => {
+                    format!("; export {CRASH_VARIABLE}={}", at.variable())
+                }
+                _ => String::new(),
+            };
+            let number = |host: usize| format!("{}) n={}{};;", bed::name(host + 1), work.members.at(host), death(host));
             let numbers: String = (0..hosts).map(number).collect();
             let line =
                 format!("case $(hostname) in {numbers} esac; exec \"$0\" run --no-pin --room 256Mi -n $n -- \"$@\"");

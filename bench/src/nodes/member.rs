@@ -15,6 +15,7 @@ use super::bed::own_host;
 use super::conformance::check;
 use super::death::die;
 use super::flat::Flat;
+use super::idle::wait;
 use super::work::{Case, NodesOp, NodesShape, Task, Work};
 use crate::stats::median;
 
@@ -78,7 +79,8 @@ fn body(me: &mut Member, work: &Work) -> Result<(), Failure> {
             check(me, *rounds, *seed)?;
             finish(vec![*rounds as f64], me.rank(), work)
         }
-        Task::Die { deaths } => die(me, work, *deaths),
+        Task::Idle => finish(wait(me)?, me.rank(), work),
+        Task::Die { deaths, .. } => die(me, work, *deaths),
     }
 }
 

@@ -10,6 +10,7 @@ mod conformance;
 mod death;
 mod flat;
 mod gates;
+mod idle;
 mod kill;
 mod launch;
 mod library;
@@ -36,12 +37,13 @@ use corecast_race::failure::Failure;
 use corecast_race::options::Options;
 use corecast_race::progress::Progress;
 
+pub use self::idle::NodesIdleRow;
 pub use self::kill::{NodesDeathRow, Victim};
 pub use self::launch::NodesPrograms;
 pub use self::line::{NodesLine, run_on_nodes};
 pub use self::member::nodes_member;
 pub use self::report::{NodesCheckRow, NodesReport, NodesRow, NodesSkipped};
-pub use self::work::{HostMembers, NodesOp, NodesShape};
+pub use self::work::{DeathPlace, HostMembers, NodesOp, NodesShape};
 
 /// The most members on a host.
 const MAX_NODE_MEMBERS: usize = 256;
@@ -76,8 +78,10 @@ pub enum NodesWork {
     Race,
     /// Checks this number of random operations in each cell.
     Check(u64),
-    /// Kills this.
-    Kill(Victim),
+    /// Lets all members wait for a late one, and takes their CPU time.
+    Idle,
+    /// Kills this, at any time or, if it is a leader, at a place.
+    Kill(Victim, Option<DeathPlace>),
 }
 
 /// The limit of a launch of random operations, and the time that each operation adds to it: an operation takes up to
@@ -140,7 +144,7 @@ pub fn nodes(
 
 /// That there are not too many members, and uneven ones only where they are checked.
 fn check_members(settings: &NodesOptions) -> Result<(), BenchError> {
-    let participants = settings.hosts * settings.members.iter().map(HostMembers::most).max().unwrap_or(1);
+    let participants = settings.members.iter().map(|members| members.total(settings.hosts)).max().unwrap_or(1);
     if participants > MAX_MEMBERS {
         return Err(BenchError::Participants { participants, most: MAX_MEMBERS });
     }
@@ -176,7 +180,10 @@ impl Run<'_> {
                 match self.settings.work {
                     NodesWork::Race => self.race(library, members.most(), &mut step)?,
                     NodesWork::Check(rounds) => self.check(library, members, rounds, &mut step)?,
-                    NodesWork::Kill(victim) => self.kill(library, members.most(), victim, &mut step)?,
+                    NodesWork::Idle => self.idle(library, members, &mut step)?,
+                    NodesWork::Kill(victim, place) => {
+                        self.kill(library, members.most(), (victim, place), &mut step)?;
+                    }
                 }
             }
         }
@@ -240,7 +247,7 @@ impl Run<'_> {
         &mut self,
         library: &Library,
         members: usize,
-        victim: Victim,
+        (victim, place): (Victim, Option<DeathPlace>),
         step: &mut dyn FnMut(f64, &str),
     ) -> Result<(), BenchError> {
         if victim == Victim::Member && members < 2 {
@@ -249,7 +256,7 @@ impl Run<'_> {
             )));
         }
         let runs = self.settings.runs.unwrap_or(if self.options.quick { 5 } else { 50 });
-        let campaign = Campaign { victim, hosts: self.settings.hosts, members, runs };
+        let campaign = Campaign { victim, place, hosts: self.settings.hosts, members, runs };
         let done = |run: usize| step(run as f64 / runs as f64, &format!("death {} of {runs}", run + 1));
         let (bed, programs) = (&self.bed, &self.settings.programs);
         let row = kill_many(bed, library, programs, campaign, self.options, &mut self.random, done)?;

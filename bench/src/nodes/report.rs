@@ -6,6 +6,7 @@ use corecast_race::options::Options;
 use serde::Serialize;
 
 use super::NodesOptions;
+use super::idle::NodesIdleRow;
 use super::kill::NodesDeathRow;
 use super::work::{NodesOp, NodesShape};
 
@@ -26,6 +27,8 @@ pub struct NodesReport {
     pub rows: Vec<NodesRow>,
     /// One entry for each cell of checked operations.
     pub checks: Vec<NodesCheckRow>,
+    /// One entry for each cell of members that waited for a late one.
+    pub idle: Vec<NodesIdleRow>,
     /// One entry for each library whose launches lost something.
     pub deaths: Vec<NodesDeathRow>,
     /// The libraries that did not take part.
@@ -49,6 +52,7 @@ impl NodesReport {
             hosts: settings.hosts,
             rows: Vec::new(),
             checks: Vec::new(),
+            idle: Vec::new(),
             deaths: Vec::new(),
             skipped,
             gates: Vec::new(),
@@ -60,7 +64,8 @@ impl NodesReport {
     pub fn wrong(&self) -> usize {
         let rows = self.rows.iter().filter(|row| row.wrong.is_some()).count();
         let checks = self.checks.iter().filter(|row| row.wrong.is_some() || row.is_late).count();
-        rows + checks + self.deaths.iter().filter(|row| row.first_wrong.is_some()).count()
+        let idle = self.idle.iter().filter(|row| row.wrong.is_some()).count();
+        rows + checks + idle + self.deaths.iter().filter(|row| row.first_wrong.is_some()).count()
     }
 }
 

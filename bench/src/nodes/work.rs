@@ -23,22 +23,33 @@ impl HostMembers {
     }
 
     /// The number on a host, from 0.
-    pub(super) fn at(&self, host: usize) -> usize {
+    #[must_use]
+    pub fn at(&self, host: usize) -> usize {
         self.0[host % self.0.len()]
     }
 
     /// The greatest number on a host.
-    pub(super) fn most(&self) -> usize {
+    #[must_use]
+    pub fn most(&self) -> usize {
         self.0.iter().copied().max().unwrap_or(1)
     }
 
-    /// True if each of this many hosts has a number.
-    pub(super) fn fits(&self, hosts: usize) -> bool {
-        self.is_even() || self.0.len() == hosts
+    /// The number on this many hosts together.
+    #[must_use]
+    pub fn total(&self, hosts: usize) -> usize {
+        (0..hosts).map(|host| self.at(host)).sum()
     }
 
-    pub(super) fn is_even(&self) -> bool {
-        self.0.len() == 1
+    /// True if there is a number for each of this many hosts, or one for all.
+    #[must_use]
+    pub fn fits(&self, hosts: usize) -> bool {
+        self.0.len() == 1 || self.0.len() == hosts
+    }
+
+    /// True if all hosts have the same number.
+    #[must_use]
+    pub fn is_even(&self) -> bool {
+        self.0.iter().all(|&members| members == self.0[0])
     }
 }
 
@@ -131,8 +142,52 @@ pub(super) enum Task {
     Time { cases: Vec<Case>, budget_ms: u64 },
     /// This number of random operations, each checked.
     Check { rounds: u64, seed: u64 },
-    /// This many times: operations until one fails, and then some among the survivors.
-    Die { deaths: usize },
+    /// A wait of all members for rank 0.
+    Idle,
+    /// This many times: operations until one fails, and then some among the survivors. The leader of a host may have a place to
+    /// die at.
+    Die { deaths: usize, at: Option<DeathAt> },
+}
+
+/// A place in an operation between nodes at which a leader dies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum DeathPlace {
+    /// The values of the host's members are combined, and no message has left.
+    Combined,
+    /// Its first messages are on their way.
+    Started,
+    /// All messages have come, and the host's members have not been released.
+    Finished,
+}
+
+impl DeathPlace {
+    /// Its name.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Combined => "combined",
+            Self::Started => "started",
+            Self::Finished => "finished",
+        }
+    }
+}
+
+/// The death of a host's leader at a place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct DeathAt {
+    /// The host, from 0.
+    pub(super) host: usize,
+    pub(super) place: DeathPlace,
+    /// The pass of the place at which it dies.
+    pub(super) pass: u64,
+}
+
+impl DeathAt {
+    /// As `CORECAST_CRASH_AT` takes it. Only leaders pass these places.
+    pub(super) fn variable(self) -> String {
+        format!("far-{}:{}", self.place.name(), self.pass)
+    }
 }
 
 /// The work of a launch.
@@ -220,6 +275,9 @@ mod tests {
         let uneven: HostMembers = "1+3".parse().expect("two numbers");
         assert_eq!((uneven.at(0), uneven.at(1), uneven.most(), uneven.to_string()), (1, 3, 3, "1+3".to_owned()));
         assert!(uneven.fits(2) && !uneven.fits(3) && !uneven.is_even());
+        assert_eq!([even.total(3), uneven.total(2)], [12, 4]);
+        let alike: HostMembers = "2+2".parse().expect("two numbers");
+        assert!(alike.is_even() && alike.fits(2) && !alike.fits(3));
         for wrong in ["", "0", "1+", "+1", "1+0", "1000", "two"] {
             assert!(wrong.parse::<HostMembers>().is_err(), "{wrong}");
         }

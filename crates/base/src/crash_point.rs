@@ -1,7 +1,8 @@
 //! Places at which a test lets its process die: `CORECAST_CRASH_AT=label:n` kills it at the `n`-th pass of the place.
 //!
-//! The process dies as of `kill -9`: nothing of it runs any more, and what it has written stays as it is. The variable is
-//! read at the first pass of any place; without it a pass costs one relaxed load.
+//! The process dies as of `kill -9`: nothing of it runs any more, and what it has written stays as it is. With
+//! `CORECAST_STOP_AT` it is stopped there, as of `kill -STOP`, and goes on when the test continues it. The variables are read at
+//! the first pass of any place; without them a pass costs one relaxed load.
 
 #[cfg(not(loom))]
 pub use native::here;
@@ -18,13 +19,14 @@ mod native {
     use crate::sync::{AtomicU8, AtomicU64, Ordering};
     use rustix::process::{Signal, getpid, kill_process};
 
-    const VARIABLE: &str = "CORECAST_CRASH_AT";
+    /// The variables, and the signal of each.
+    const VARIABLES: [(&str, Signal); 2] = [("CORECAST_CRASH_AT", Signal::KILL), ("CORECAST_STOP_AT", Signal::STOP)];
 
     const UNREAD: u8 = 0;
     const OFF: u8 = 1;
     const ON: u8 = 2;
 
-    /// Whether the variable was read, and is set. Written by the first threads that pass, always to the same.
+    /// Whether the variables were read, and one is set. Written by the first threads that pass, always to the same.
     static STATE: AtomicU8 = AtomicU8::new(UNREAD);
 
     /// The place of this process, once it was read.
@@ -36,9 +38,10 @@ mod native {
     struct Place {
         label: String,
         pass: u64,
+        signal: Signal,
     }
 
-    /// Kills this process if it is here that it has to die.
+    /// Kills or stops this process if it is here that it has to die or to stop.
     #[inline]
     pub fn here(label: &str) {
         // ORDERING: Relaxed, a hint; the place itself is read through its OnceLock.
@@ -49,12 +52,14 @@ mod native {
 
     #[cold]
     fn look(label: &str) {
-        let place = PLACE.get_or_init(|| parse(&std::env::var(VARIABLE).ok()?));
+        let place = PLACE.get_or_init(|| {
+            VARIABLES.iter().find_map(|&(variable, signal)| parse(&std::env::var(variable).ok()?, signal))
+        });
         let state = if place.is_some() { ON } else { OFF };
         // ORDERING: Relaxed, a hint; the place itself is read through its OnceLock.
         STATE.store(state, Ordering::Relaxed);
-        if place.as_ref().is_some_and(|place| place.label == label && is_last(place.pass)) {
-            kill_process(getpid(), Signal::KILL).expect("a process may kill itself");
+        if let Some(place) = place.as_ref().filter(|place| place.label == label && is_last(place.pass)) {
+            kill_process(getpid(), place.signal).expect("a process may kill itself");
         }
     }
 
@@ -64,11 +69,12 @@ mod native {
     }
 
     /// `label`, or `label:n` with `n` from 1.
-    fn parse(text: &str) -> Option<Place> {
-        match text.rsplit_once(':') {
-            None => Some(Place { label: text.to_owned(), pass: 1 }),
-            Some((label, pass)) => Some(Place { label: label.to_owned(), pass: pass.parse().ok()? }),
-        }
+    fn parse(text: &str, signal: Signal) -> Option<Place> {
+        let (label, pass) = match text.rsplit_once(':') {
+            None => (text, 1),
+            Some((label, pass)) => (label, pass.parse().ok()?),
+        };
+        Some(Place { label: label.to_owned(), pass, signal })
     }
 
     #[cfg(test)]
@@ -77,7 +83,7 @@ mod native {
 
         #[test]
         fn a_label_and_the_number_of_the_pass() {
-            let read = |text| parse(text).map(|place| (place.label, place.pass));
+            let read = |text| parse(text, Signal::KILL).map(|place| (place.label, place.pass));
             assert_eq!(read("before-rename"), Some(("before-rename".to_owned(), 1)));
             assert_eq!(read("applied:70"), Some(("applied".to_owned(), 70)));
             assert_eq!(read("applied:often"), None);

@@ -29,6 +29,8 @@ const LAST_WORDS: Duration = Duration::from_millis(500);
 
 /// The longest time for which a word is awaited that explains a revoked communicator.
 const REASON: Duration = Duration::from_secs(1);
+/// The further time for a node whose limit is over once all nodes that live have come to leave the others behind.
+const LAST_STEPS: Duration = Duration::from_secs(5);
 /// The times, beside one for each node, that nodes are left behind anew: each time one more may have died, and the library may
 /// have found that out only then.
 const FURTHER_ATTEMPTS: usize = 3;
@@ -181,21 +183,28 @@ impl MpiEngine {
     ///
     /// A process that dies when the library has made the new communicator is a member of it, and what is made of it then fails at
     /// some nodes and is done at others. So all agree on whether all have made it, and leave one more process behind if not.
-    fn shrink(&mut self, deadline: Option<Instant>) -> Result<NodeSet, MpiError> {
+    ///
+    /// A node that left in the midst of this would be waited for until its process has ended. So one whose time is over then
+    /// takes part with a limit of its own, and leaves if other nodes are later still.
+    fn shrink(&mut self, mut deadline: Option<Instant>) -> Result<NodeSet, MpiError> {
         let session = Arc::clone(&self.session);
         let library = &session.library;
         // Nodes that have not heard of the fault may wait in an operation.
         self.operations.iter().for_each(|&comm| library.revoke(comm));
         let mut attempts_left = self.facts.nodes() + FURTHER_ATTEMPTS;
+        let mut is_late = false;
         loop {
             let (comm, kept) = self.shrunk(deadline)?;
             crash_point::here("far-shrunk");
             let made = self.connections(comm, &kept, deadline);
             if let Err(error) = &made {
-                // Nodes that still wait for this one are told by the library that it has given up.
+                // Nodes that still wait for this one are told by the library that it has given this attempt up.
                 library.revoke(comm);
+                if error.is_late && is_late {
+                    return Err(MpiError::left_behind(error.call));
+                }
                 if error.is_late {
-                    return Err(error.clone());
+                    (is_late, deadline) = (true, Instant::now().checked_add(LAST_STEPS));
                 }
             }
             let are_made = library.agree(comm, made.is_ok(), &mut || is_past(deadline))?;

@@ -24,8 +24,8 @@ const TEXT_BYTES: usize = 8192;
 /// The time for which a wait of the set-up yields before it sleeps, and how long it sleeps.
 const BUSY: Duration = Duration::from_millis(20);
 const NAP: Duration = Duration::from_micros(500);
-/// The time in which the library finishes its messages before the end. Twice the 10 ms with which
-/// none of 24 launches hung.
+/// The time in which the library finishes its messages before the end. It is twice as long as the 10 ms with which none of 24
+/// launches hung.
 const LAST_MESSAGES: Duration = Duration::from_millis(20);
 
 /// The error classes of Open MPI that tell of failed processes: failed, failed and pending, revoked.

@@ -3,7 +3,7 @@
 //! Open MPI binds each rank to a core or, from three ranks on, to a package, and Slurm to the CPUs that it has asked for. The
 //! rank that makes the group of the node sees only its own CPUs, so it takes those of all ranks while it makes the group.
 
-use std::thread;
+use std::{panic, thread};
 
 use corecast_base::{CpuId, CpuSet};
 use corecast_collective::Builder;
@@ -23,7 +23,8 @@ pub(crate) fn on_their_cpus<R: Send>(
             let _ = pin::spread(&all);
             found(Some(places))
         });
-        founder.map(|founder| founder.join().expect("the program's closures do not panic"))
+        // The program's closures may panic, and then this rank does so with their words.
+        founder.map(|founder| founder.join().unwrap_or_else(|panic| panic::resume_unwind(panic)))
     });
     founded.unwrap_or_else(|error| Err(format!("no thread can be started for the CPUs of all ranks: {error}")))
 }
@@ -74,6 +75,14 @@ mod tests {
         assert_eq!(placed(&[&[0, 1, 2], &[0], &[1]]), Some(vec![2, 0, 1]));
         assert_eq!(placed(&[&[0], &[1], &[0]]), Some(vec![0, 1, 0]), "more ranks than CPUs");
         assert_eq!(placed(&[&[0], &[]]), None, "a system that does not tell");
+    }
+
+    #[test]
+    fn a_panic_of_the_founder_keeps_its_words() {
+        let masks: [CpuSet; 2] = [0, 1].map(|cpu| [CpuId::new(cpu)].into_iter().collect());
+        let found = || on_their_cpus(&masks.each_ref(), |_| -> Result<(), String> { panic!("no such machine") });
+        let panic = panic::catch_unwind(found).expect_err("the founder panics");
+        assert_eq!(panic.downcast_ref::<&str>(), Some(&"no such machine"));
     }
 
     #[test]

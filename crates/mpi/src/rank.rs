@@ -62,7 +62,13 @@ impl Rank {
     ///
     /// Where the launcher has bound the ranks of a node to different CPUs, `detect` and `builder` run on a thread that may run on
     /// all of these, and members are planned for the CPUs of their ranks: the rank that makes the group would otherwise make it
-    /// for the CPUs of its own, which all would share. Each member then stays as it is bound, unless the builder pins.
+    /// for the CPUs of its own, which all would share. Members and CPUs that the builder names do not count then, and each member
+    /// stays as it is bound, unless the builder [pins](Builder::pin): then each is bound to one of the CPUs of its rank. Where
+    /// the machine that was found lacks some of these CPUs, as a job may keep ranks from those of each other, nobody is bound,
+    /// whatever the builder says.
+    ///
+    /// # Panics
+    /// If `detect` or `builder` does.
     ///
     /// # Errors
     /// An [`OpenError`]; [`OpenError::Mixed`] names a rank that cannot open the memory of its node.

@@ -38,7 +38,7 @@ const AFTER_LOSS: Duration = Duration::from_secs(30);
 /// The times for both after a fault, and in a process that ends with an exit code other than 0.
 const AFTER_FAULT: Duration = Duration::from_secs(2);
 
-/// The library, and who ends it.
+/// The library, and the thread that ends it.
 pub(crate) struct Session {
     pub(crate) library: Arc<Library>,
     /// The thread that has initialised it; `None` if the program has, or it was ended.

@@ -2,8 +2,8 @@
 //!
 //! Ticks are comparable between CPUs only as far as the counter is synchronised; [`Clock::is_counter`] tells which
 //! clock is used, and the measurement checks what it needs. Processes of one machine have the same ticks: both clocks count from
-//! the machine's start. Calibrated once per process against the system's monotonic
-//! clock, which takes 5 ms at the first use.
+//! the machine's start. Where ticks are those of the system's clock, that holds within one time namespace only, as others may
+//! set that clock off. Calibrated once per process against the system's monotonic clock, which takes 5 ms at the first use.
 
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};

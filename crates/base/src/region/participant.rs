@@ -155,6 +155,11 @@ impl Table<'_> {
         self.mapping.write(at + AFFINITY, &Affinity::of_this_thread().0);
     }
 
+    /// Writes the CPUs on which this thread may run in the place of those of the thread that joined.
+    pub(super) fn renew_affinity(&self, me: ParticipantId) {
+        self.mapping.write(record(me.index) + AFFINITY, &Affinity::of_this_thread().0);
+    }
+
     /// Says goodbye, and frees the slot at once. Closing the file alone would not do that while a child is being forked or
     /// spawned.
     pub(super) fn leave(&self, me: ParticipantId) {
@@ -217,7 +222,7 @@ impl Table<'_> {
         Participant { id, liveness: self.liveness(id, me), pid, start_time, affinity }
     }
 
-    /// The CPUs on which `who` may run, as it said when it joined.
+    /// The CPUs on which `who` may run, as it said last.
     pub(super) fn affinity(&self, who: ParticipantId) -> Affinity {
         let words = self.mapping.copy(record(who.index) + AFFINITY, AFFINITY_WORDS);
         Affinity(words.try_into().expect("as many words as were asked for"))

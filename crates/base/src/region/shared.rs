@@ -232,7 +232,18 @@ impl SharedRegion {
         process::is_stopped(pid, start_time)
     }
 
-    /// True if a participant that has not left said, when it joined, that it may run on these CPUs only.
+    /// Tells the others that this participant may run on the CPUs of this thread, and no longer on those of the thread that
+    /// joined. Take it when another thread waits for the others than the one that attached, or the thread was bound since.
+    ///
+    /// # Errors
+    /// [`Forked`] in a forked child.
+    pub fn renew_affinity(&self) -> Result<(), Forked> {
+        self.check_fork()?;
+        self.0.table().renew_affinity(self.me());
+        Ok(())
+    }
+
+    /// True if a participant that has not left said, when it joined or since, that it may run on these CPUs only.
     #[must_use]
     pub fn is_confined(&self, who: ParticipantId, cpus: &Affinity) -> bool {
         self.check_fork().is_ok() && {
@@ -355,7 +366,7 @@ impl Honest<'_> {
 
 impl ParticipantCount for SharedRegion {
     fn confined_to(&self, cpus: &Affinity) -> usize {
-        // This participant may have been pinned since it joined.
+        // This thread may be another one than that which the participant has told of.
         let others = || {
             let table = self.0.table();
             table.present().filter(|&who| who != self.me() && table.affinity(who).is_within(cpus)).count()

@@ -5,9 +5,12 @@ use std::path::PathBuf;
 
 use clap::ValueEnum;
 use corecast_bench::{
-    HostMembers, MAX_NODES, NodesCheckRow, NodesDeathRow, NodesLine, NodesOptions, NodesPrograms, NodesReport,
-    NodesRow, NodesShape, NodesSkipped, NodesVictim, NodesWork, nodes, nodes_member, run_on_nodes,
+    HostMembers, MAX_NODES, NodesCheckRow, NodesDeathPlace, NodesDeathRow, NodesIdleRow, NodesLine, NodesOptions,
+    NodesPrograms, NodesReport, NodesRow, NodesShape, NodesSkipped, NodesVictim, NodesWork, nodes, nodes_member,
+    run_on_nodes,
 };
+
+use corecast::collective::MAX_MEMBERS;
 
 use super::{Shared, count as number};
 use crate::columns::Format::{Digits, Ratio};
@@ -47,12 +50,19 @@ pub(crate) struct Arguments {
     /// Check N random operations in each cell instead of timing some.
     #[arg(long, value_name = "N", conflicts_with = "kill", value_parser = clap::value_parser!(u64).range(1..))]
     check: Option<u64>,
+    /// Let all members wait a second for one that is late instead, and take the CPU time that they use.
+    #[arg(long, conflicts_with_all = ["check", "kill"])]
+    idle: bool,
     /// Kill a member, a leader or a host in each launch instead of timing operations.
     #[arg(long, value_enum, value_name = "WHAT")]
     kill: Option<Killed>,
+    /// Let leaders die at this place of an operation, with --kill leader; without it at any time.
+    #[arg(long, value_enum, value_name = "PLACE", requires = "kill")]
+    at: Option<Place>,
     /// Run this shell line beside the hosts instead. It finds their names in CORECAST_HOSTS, a program that takes a host and a
     /// line for it in CORECAST_AGENT, and a launcher with one process on each host in CORECAST_MPIRUN.
-    #[arg(long, value_name = "LINE", conflicts_with_all = ["check", "kill", "members", "shape", "runs", "quick", "seed"])]
+    #[arg(long, value_name = "LINE")]
+    #[arg(conflicts_with_all = ["check", "idle", "kill", "at", "members", "shape", "runs", "quick", "seed"])]
     run: Option<String>,
     /// Launches of each kind, or deaths [default: 10, and 50 with --kill; 2 and 5 with --quick].
     #[arg(long, value_name = "N", value_parser = number(100_000))]
@@ -77,7 +87,7 @@ enum Shape {
 }
 
 /// The values of `--kill`.
-#[derive(Clone, Copy, Debug, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Killed {
     /// A member that does not lead its host.
     Member,
@@ -85,6 +95,17 @@ enum Killed {
     Leader,
     /// All processes of a host.
     Host,
+}
+
+/// The values of `--at`.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Place {
+    /// Its host's values are combined, and no message has left.
+    Combined,
+    /// Its first messages are on their way.
+    Started,
+    /// All messages have come, and its host's members have not been released.
+    Finished,
 }
 
 /// The argument of a process of a launch.
@@ -98,9 +119,7 @@ impl Arguments {
         if let Some(line) = &self.run {
             return self.run_line(line);
         }
-        if self.kill.is_some() && self.hosts < 2 {
-            return Err(Failure::input("--kill needs survivors on another host: expected --hosts 2 or more, not 1"));
-        }
+        self.check()?;
         let (model, options) = Shared::of_machine(&self.machine).prepare(output)?;
         let options = Options { quick: self.quick, seed: self.seed, ..options };
         let member = own_program::path()?;
@@ -128,6 +147,36 @@ impl Arguments {
                 "{wrong} rows have a launch of a group that did not go as it should; the seed is {}",
                 report.seed
             ))),
+        }
+    }
+
+    /// That there are survivors, and that each cell's members can be, and make a group.
+    fn check(&self) -> Result<(), Failure> {
+        if self.kill.is_some() && self.hosts < 2 {
+            return Err(Failure::input("--kill needs survivors on another host: expected --hosts 2 or more, not 1"));
+        }
+        if self.at.is_some() && self.kill != Some(Killed::Leader) {
+            return Err(Failure::input("--at is a place that only leaders pass: expected --kill leader"));
+        }
+        self.members().iter().try_for_each(|members| self.check_cell(members)).map_err(Failure::input)
+    }
+
+    fn check_cell(&self, members: &HostMembers) -> Result<(), String> {
+        let hosts = self.hosts;
+        if !members.fits(hosts) {
+            return Err(format!("--members {members} on {hosts} hosts: expected one number, or {hosts} numbers"));
+        }
+        if !members.is_even() && self.check.is_none() {
+            return Err(format!("--members {members}: expected --check N beside different numbers"));
+        }
+        if self.kill == Some(Killed::Member) && members.most() < 2 {
+            return Err(format!("--members {members}: expected 2 or more with --kill member, as the first one leads"));
+        }
+        match members.total(hosts) {
+            0..=MAX_MEMBERS => Ok(()),
+            total => Err(format!(
+                "--members {members} on {hosts} hosts: expected at most {MAX_MEMBERS} members in all, not {total}"
+            )),
         }
     }
 
@@ -163,12 +212,21 @@ impl Arguments {
 
     fn work(&self) -> NodesWork {
         match (self.kill, self.check) {
-            (Some(Killed::Member), _) => NodesWork::Kill(NodesVictim::Member),
-            (Some(Killed::Leader), _) => NodesWork::Kill(NodesVictim::Leader),
-            (Some(Killed::Host), _) => NodesWork::Kill(NodesVictim::Host),
+            (Some(Killed::Member), _) => NodesWork::Kill(NodesVictim::Member, None),
+            (Some(Killed::Leader), _) => NodesWork::Kill(NodesVictim::Leader, self.at.map(place)),
+            (Some(Killed::Host), _) => NodesWork::Kill(NodesVictim::Host, None),
             (None, Some(rounds)) => NodesWork::Check(rounds),
+            (None, None) if self.idle => NodesWork::Idle,
             (None, None) => NodesWork::Race,
         }
+    }
+}
+
+fn place(place: Place) -> NodesDeathPlace {
+    match place {
+        Place::Combined => NodesDeathPlace::Combined,
+        Place::Started => NodesDeathPlace::Started,
+        Place::Finished => NodesDeathPlace::Finished,
     }
 }
 
@@ -204,9 +262,20 @@ const CHECKS: &[Column<NodesCheckRow>] = &[
     }),
 ];
 
+const IDLE: &[Column<NodesIdleRow>] = &[
+    Column::words("library", "library", |row| row.library.as_str().into()),
+    Column::figure("hosts", "hosts", "", |row| count(row.hosts), Digits(0)),
+    Column::figure("members", "x members", "", |row| count(row.members), Digits(0)),
+    Column::figure("launches", "waits", "", |row| count(row.launches), Digits(0)),
+    Column::figure("member_share", "CPU of members", "", |row| Value::Figure(row.member_share), Digits(4)),
+    Column::figure("leader_share", "of leaders", "", |row| Value::Figure(row.leader_share), Digits(4)),
+    Column::words("wrong", "wrong", |row| row.wrong.as_deref().unwrap_or("nothing").into()),
+];
+
 const DEATHS: &[Column<NodesDeathRow>] = &[
     Column::words("library", "library", |row| row.library.as_str().into()),
     Column::words("victim", "killed", |row| format!("{:?}", row.victim).to_lowercase().into()),
+    Column::words("place", "at", |row| row.place.map_or("any time", |place| place.name()).into()),
     Column::figure("runs", "deaths", "", |row| count(row.runs), Digits(0)),
     Column::figure("named", "named", "", |row| count(row.named), Digits(0)),
     Column::figure("shrunk", "went on", "", |row| count(row.shrunk), Digits(0)),
@@ -219,7 +288,7 @@ const DEATHS: &[Column<NodesDeathRow>] = &[
 ];
 
 fn describe(report: &NodesReport) -> String {
-    let NodesReport { machine, hosts, rows, checks, deaths, skipped, gates, .. } = report;
+    let NodesReport { machine, hosts, rows, checks, idle, deaths, skipped, gates, .. } = report;
     let mut text = format!("groups over {hosts} hosts, which share {}\n", printable::line(machine));
     if !rows.is_empty() {
         text += &columns::plain(ROWS, rows);
@@ -233,6 +302,9 @@ fn describe(report: &NodesReport) -> String {
     }
     if !checks.is_empty() {
         text += &columns::plain(CHECKS, checks);
+    }
+    if !idle.is_empty() {
+        text += &columns::plain(IDLE, idle);
     }
     if !deaths.is_empty() {
         text += &columns::plain(DEATHS, deaths);
@@ -278,9 +350,21 @@ mod tests {
             is_late: false,
         };
         agree_with_json(CHECKS, &check, "bench nodes", "checks[]");
+        let idle = NodesIdleRow {
+            library: "mpich".to_owned(),
+            hosts: 2,
+            members: 4,
+            shape: NodesShape::Threads,
+            launches: 10,
+            member_share: Some(0.001),
+            leader_share: Some(0.99),
+            wrong: Some("something".to_owned()),
+        };
+        agree_with_json(IDLE, &idle, "bench nodes", "idle[]");
         let death = NodesDeathRow {
             library: "mpich".to_owned(),
-            victim: NodesVictim::Member,
+            victim: NodesVictim::Leader,
+            place: Some(NodesDeathPlace::Started),
             hosts: 2,
             members: 2,
             is_survivable: true,

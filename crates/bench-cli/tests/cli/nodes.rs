@@ -43,8 +43,31 @@ fn what_has_no_survivors_or_no_library_is_refused() {
 }
 
 #[test]
+fn members_that_make_no_group_are_refused() {
+    let program = Program::new();
+    let numbers = "expected numbers of members from 1 to 256, such as 4, or 1+3 for two hosts";
+    for (arguments, words) in [
+        (&["--members", "0"][..], numbers),
+        (&["--members", ""], numbers),
+        (&["--members", "2,"], numbers),
+        (&["--members", "1+0"], numbers),
+        (&["--members", "257"], numbers),
+        (&["--members", "two"], numbers),
+        (&["--members", "1+3", "--hosts", "3"], "--members 1+3 on 3 hosts: expected one number, or 3 numbers"),
+        (&["--members", "1+3"], "--members 1+3: expected --check N beside different numbers"),
+        (&["--members", "1", "--kill", "member"], "--members 1: expected 2 or more with --kill member"),
+        (&["--kill", "member", "--at", "started"], "--at is a place that only leaders pass: expected --kill leader"),
+        (&["--at", "started"], "--kill <WHAT>"),
+        (&["--members", "256", "--hosts", "64"], "expected at most 4096 members in all, not 16384"),
+    ] {
+        let run = program.run(&[&["nodes"], arguments].concat()).failed(2, words);
+        assert_eq!(run.stdout, "", "{arguments:?}");
+    }
+}
+
+#[test]
 fn operations_of_groups_over_two_hosts_are_right() {
-    let rows = rows("operations over two hosts", "checks", &["--members", "2,1+3", "--check", "50"]);
+    let rows = rows("operations over two hosts", "checks", &["--members", "2+2,1+3", "--check", "50"]);
     assert_eq!(
         rows.len() % 7,
         0,
@@ -52,6 +75,17 @@ fn operations_of_groups_over_two_hosts_are_right() {
     );
     assert!(rows.is_empty() || rows.iter().any(|row| row["uneven"] == "1+3"), "{rows:?}");
     assert!(rows.iter().all(|row| row["wrong"].is_null() && row["is_late"] == false), "{rows:?}");
+}
+
+#[test]
+fn the_place_of_a_leaders_death_is_told() {
+    let kill = ["--members", "2", "--kill", "leader", "--at", "started", "--runs", "1"];
+    for row in rows("deaths at a place", "deaths", &kill) {
+        let labels = [&row["victim"], &row["place"]].map(Value::as_str);
+        assert_eq!(labels, [Some("leader"), Some("started")], "{row}");
+        let counts = [&row["runs"], &row["named"], &row["hung"]].map(Value::as_u64);
+        assert_eq!(counts, [Some(1), Some(1), Some(0)], "{row}");
+    }
 }
 
 #[test]

@@ -2,11 +2,14 @@
 //!
 //! Every process of the launcher runs it, one on each host. They measure together; the first one writes and tells the result.
 
+use std::fs;
+use std::hash::{DefaultHasher, Hasher};
 use std::path::Path;
+use std::thread;
 
 use corecast::Machine;
 use corecast::collective::nodes::network_costs::{self, NetworkCosts, Settings};
-use corecast::collective::nodes::{Engine, Fault};
+use corecast::collective::nodes::{Engine, Fault, Slot, Step};
 use corecast::machine::{measure, model_file, pin};
 use corecast::mpi::{Cluster, Launcher};
 use corecast::plan::cluster::{self, ClusterModel, MachineKind, MachineSource, NodeRun, Tier};
@@ -39,14 +42,14 @@ pub(crate) fn measure(
     let (node, hosts) = (engine.facts().node, engine.facts().hosts.clone());
     let measured = match hosts.len() {
         1 => Err(alone()),
-        _ => measured(&mut *engine, is_quick, place_on_host(node, &hosts)).map_err(told),
+        _ => measured(&mut *engine, is_quick).map_err(told),
     };
     engine.close(measured.is_ok());
     let costs = measured?;
     if node != 0 {
         return Ok(());
     }
-    if (0..hosts.len()).any(|node| place_on_host(node, &hosts) > 0) {
+    if (0..hosts.len()).any(|node| place_among_equals(node, &hosts) > 0) {
         output.remark(
             "several processes of the launcher share a host, and each counts as a machine: expected one on each host",
         );
@@ -83,16 +86,36 @@ fn alone() -> Failure {
         .with_help("start it under the launcher, such as `mpirun --map-by ppr:1:node corecast measure --cluster`")
 }
 
-/// The number of this node among those on its host.
-fn place_on_host(node: usize, hosts: &[String]) -> usize {
-    hosts[..node].iter().filter(|&host| *host == hosts[node]).count()
+/// The number of a node among those before it that have told the same.
+fn place_among_equals<T: PartialEq>(node: usize, told: &[T]) -> usize {
+    told[..node].iter().filter(|&other| *other == told[node]).count()
 }
 
-fn measured(engine: &mut dyn Engine, is_quick: bool, place_on_host: usize) -> Result<NetworkCosts, Fault> {
+/// The number of this node among those of the machine that it runs on: several hosts may be namespaces of one machine, and then
+/// share its CPUs.
+fn place_on_machine(engine: &mut dyn Engine) -> Result<usize, Fault> {
+    let (node, nodes) = (engine.facts().node, engine.facts().nodes());
+    let mut hasher = DefaultHasher::new();
+    // A system that does not tell is one of its own.
+    let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id");
+    hasher.write(boot.unwrap_or_else(|_| format!("node {node}")).as_bytes());
+    let (from, into, bytes) = (Slot::outgoing(0), Slot::incoming(0), size_of::<u64>());
+    engine.room(from, bytes).copy_from_slice(&hasher.finish().to_le_bytes());
+    engine.room(into, bytes * nodes);
+    let ticket = engine.start(Step::Gather { from, bytes, into })?;
+    while !engine.poll(ticket)? {
+        thread::yield_now();
+    }
+    let machines: Vec<&[u8]> = engine.room(into, bytes * nodes).chunks_exact(bytes).collect();
+    Ok(place_among_equals(node, &machines))
+}
+
+fn measured(engine: &mut dyn Engine, is_quick: bool) -> Result<NetworkCosts, Fault> {
+    let place_on_machine = place_on_machine(engine)?;
     // A leader that wanders between CPUs measures its own journeys, and two on one CPU its changes of context. One that may not
     // be bound is measured as it is.
     let cpus = pin::affinity().ok();
-    let own = cpus.as_ref().and_then(|cpus| cpus.as_slice().iter().cycle().nth(place_on_host).copied());
+    let own = cpus.as_ref().and_then(|cpus| cpus.as_slice().iter().cycle().nth(place_on_machine).copied());
     let _bound = own.and_then(|cpu| pin::pin(cpu).ok());
     let place = std::env::var(PLACE_VARIABLE).unwrap_or_default();
     let exchanges = if is_quick { 100 } else { Settings::default().exchanges };
@@ -180,11 +203,21 @@ fn row(tier: &Tier) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
+    use corecast::collective::nodes::local::Network;
+
     use super::*;
 
     #[test]
     fn nodes_on_one_host_are_numbered_there() {
-        let hosts = ["a", "b", "a", "a"].map(str::to_owned);
-        assert_eq!([0, 1, 2, 3].map(|node| place_on_host(node, &hosts)), [0, 0, 1, 2]);
+        let hosts = ["a", "b", "a", "a"];
+        assert_eq!([0, 1, 2, 3].map(|node| place_among_equals(node, &hosts)), [0, 0, 1, 2]);
+    }
+
+    #[test]
+    fn nodes_of_one_machine_have_places_of_their_own() {
+        let nodes = Network::of(3).engines().into_iter();
+        let nodes: Vec<_> = nodes.map(|mut engine| thread::spawn(move || place_on_machine(&mut *engine))).collect();
+        let places: Vec<_> = nodes.into_iter().map(|node| node.join().expect("no panic").expect("no fault")).collect();
+        assert_eq!(places, [0, 1, 2]);
     }
 }

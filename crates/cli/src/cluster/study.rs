@@ -58,10 +58,11 @@ impl Study {
             model = model.scaled(nodes);
         }
         model.arrival = model.arrival.filter(|_: &Arrival| !question.arguments.punctual);
-        let folder = path.parent().unwrap_or(Path::new(""));
-        let near = Near::plan_all(&model, folder, question.effort).map_err(Failure::input)?;
         let request = ClusterRequest::new(question.operation).bytes(question.bytes);
         let request = request.root(question.arguments.root_node.unwrap_or(0));
+        let model = request.completed(model);
+        let folder = path.parent().unwrap_or(Path::new(""));
+        let near = Near::plan_all(&model, folder, question.effort).map_err(Failure::input)?;
         let start = Instant::now();
         let plan = request.plan(&model, &near).map_err(Failure::input)?;
         let time_ms = start.elapsed().as_secs_f64() * 1e3;

@@ -12,6 +12,10 @@ use crate::failure::Failure;
 use crate::output::Output;
 use crate::printable;
 
+/// The reason why nodes may die, and its price.
+const SURVIVES: &str =
+    "ULFM is enabled, for messages of the component ob1 only: with UCX a cluster is faster, and survives nothing";
+
 /// Options of `mpi`.
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct Arguments {
@@ -66,7 +70,7 @@ impl Outcome {
     fn of(info: &LibraryInfo, launcher: Option<Launcher>, nodes: Option<(Vec<String>, bool)>) -> Self {
         let survives_nodes = nodes.as_ref().map_or(info.mortality.is_none(), |&(_, survives)| survives);
         let (survives, why) = match info.mortality {
-            None if survives_nodes => ("nodes", "ULFM is enabled"),
+            None if survives_nodes => ("nodes", SURVIVES),
             mortality => ("members", mortality.unwrap_or("the launcher was not told to")),
         };
         Self {

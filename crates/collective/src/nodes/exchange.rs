@@ -9,7 +9,7 @@ use corecast_base::{Plain, bytes_of, bytes_of_mut};
 use corecast_channel::zeroed;
 
 use super::engine::{Engine, Slot, Step, Ticket, ValueKind};
-use super::schedule::Action;
+use super::schedule::{Action, Share};
 use super::stop::Stop;
 use super::{FaultKind, PredefinedOp};
 use crate::call::Call;
@@ -162,7 +162,9 @@ impl Exchange {
             Action::Send { to: node }
             | Action::Replace { from: node }
             | Action::Combine { from: node }
-            | Action::Exchange { with: node, .. } => node,
+            | Action::Exchange { with: node, .. }
+            | Action::Halve { with: node, .. }
+            | Action::Regain { with: node, .. } => node,
         })
     }
 
@@ -175,27 +177,62 @@ impl Exchange {
         theirs: &mut Vec<T>,
         each: &mut impl FnMut(&mut [T], &[T]),
     ) -> Result<bool, Stop> {
+        let len = values.len();
         match action {
             Action::Send { to } => self.send(engine, to, header, values),
-            Action::Replace { from } => {
-                if !self.has_come(engine, from, header, size_of_val(values))? {
-                    return Ok(false);
-                }
-                take(engine, values);
-                self.is_filled = false;
-                Ok(true)
-            }
+            Action::Replace { from } => self.replace(engine, from, header, values),
             Action::Combine { from } => self.combine(engine, (from, false), header, values, theirs, each),
             Action::Exchange { with, is_left } => {
-                // Before the send, so that the message finds its place.
-                self.expect(engine, with, size_of_val(values))?;
-                if !self.has_sent && !self.send(engine, with, header, values)? {
-                    return Ok(false);
-                }
-                self.has_sent = true;
-                self.combine(engine, (with, is_left), header, values, theirs, each)
+                let is_given = self.give_share(engine, with, Share::ALL, header, values)?;
+                Ok(is_given && self.combine(engine, (with, is_left), header, values, theirs, each)?)
+            }
+            Action::Halve { with, gives, keeps, is_left } => {
+                let is_given = self.give_share(engine, with, gives, header, values)?;
+                let kept = &mut values[keeps.range(len)];
+                Ok(is_given && self.combine(engine, (with, is_left), header, kept, theirs, each)?)
+            }
+            Action::Regain { with, gives, takes } => {
+                let is_given = self.give_share(engine, with, gives, header, values)?;
+                Ok(is_given && self.replace(engine, with, header, &mut values[takes.range(len)])?)
             }
         }
+    }
+
+    /// Takes the values of a node in the place of the own ones.
+    fn replace<T: Plain>(
+        &mut self,
+        engine: &mut dyn Engine,
+        from: usize,
+        header: Header,
+        values: &mut [T],
+    ) -> Result<bool, Stop> {
+        if !self.has_come(engine, from, header, size_of_val(values))? {
+            return Ok(false);
+        }
+        take(engine, values);
+        self.is_filled = false;
+        Ok(true)
+    }
+
+    /// Sends a share of the values to a node that sends one as well; true once it has gone to the engine.
+    fn give_share<T: Plain>(
+        &mut self,
+        engine: &mut dyn Engine,
+        with: usize,
+        share: Share,
+        header: Header,
+        values: &[T],
+    ) -> Result<bool, Stop> {
+        // Before the send, so that the message finds its place.
+        self.expect(engine, with, size_of_val(values))?;
+        if self.has_sent {
+            return Ok(true);
+        }
+        // A slot holds all values, or a share; in the midst of exchanges none has all as they are now.
+        self.is_filled = false;
+        self.has_sent = self.send(engine, with, header, &values[share.range(values.len())])?;
+        self.is_filled = false;
+        Ok(self.has_sent)
     }
 
     /// Combines with the values of a node, which may be the left operand.

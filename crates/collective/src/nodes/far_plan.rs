@@ -6,7 +6,8 @@
 //!
 //! The model travels from member 0 to all leaders, so that all plan with the same one; no plan travels. Each leader derives its
 //! own neighbours in the tree of a root when an operation first needs them, and keeps them. Operations by rank keep the binomial
-//! tree, whose parts lie side by side. What nodes do inside is left out of the plan: they count as ready at once.
+//! tree, whose parts lie side by side. What nodes do inside is left out of the plan: they count as ready at once. Where the model
+//! does not say what it takes to combine long values, 0.1 ns for each byte is assumed.
 //!
 //! **Progress:** blocking.
 
@@ -36,8 +37,9 @@ pub(super) struct FarPlan {
 
 impl Member {
     /// Plans the trees between nodes from a model of the cluster, which has as many nodes as the group, in the same order. All
-    /// members call it; only the model of member 0 matters. Allreductions go by a tree or by recursive doubling, whichever the
-    /// model says is faster for their size; [`race`](Self::race) may decide otherwise. A group that has shrunk has no plan.
+    /// members call it; only the model of member 0 matters. Allreductions go by a tree, by recursive doubling or, if they are
+    /// long, by recursive halving, whichever the model says is fastest for their size; [`race`](Self::race) may decide otherwise.
+    /// A group that has shrunk has no plan.
     ///
     /// ```
     /// # use corecast_collective::nodes::{Error, Member};
@@ -78,6 +80,8 @@ impl FarPlan {
         if model.len() != nodes as u64 {
             return Err(none(format!("the model has {} nodes, and the group has {nodes}", model.len())));
         }
+        let longest = ClusterRequest::new(Operation::Allreduce).bytes(BYTES[BYTES.len() - 1] as u64);
+        let model = longest.completed(model);
         let near: NearCosts = model.machines.keys().map(|kind| (kind.clone(), Near::alone())).collect();
         let plan = Self { model: Arc::new(model), near: Arc::new(near), node: node as u64, trees: HashMap::new() };
         // A model that cannot be planned with shows that here, at all nodes alike.
@@ -90,8 +94,14 @@ impl FarPlan {
         for (class, form) in forms.allreduce.iter_mut().enumerate() {
             let Ok(plan) = self.plan(Operation::Allreduce, class, 0) else { continue };
             let cost = |scheme| plan.best_of(scheme).map_or(f64::INFINITY, |candidate| candidate.expected_ns());
-            let is_tree = cost(FarScheme::Tree) < cost(FarScheme::Doubling);
-            *form = if is_tree { FarForm::Tree } else { FarForm::Doubling };
+            let schemes = [FarScheme::Doubling, FarScheme::Tree, FarScheme::Halving];
+            let can_halve = FarForm::can_halve(plan.nodes as usize, class);
+            let usable = schemes.into_iter().filter(|&scheme| scheme != FarScheme::Halving || can_halve);
+            *form = match usable.min_by(|&a, &b| cost(a).total_cmp(&cost(b))) {
+                Some(FarScheme::Tree) => FarForm::Tree,
+                Some(FarScheme::Halving) => FarForm::Halving,
+                _ => FarForm::Doubling,
+            };
             if usual.known[class] == FarForm::Doubling {
                 forms.known[class] = *form;
             }
@@ -101,9 +111,7 @@ impl FarPlan {
 
     fn plan(&self, operation: Operation, class: usize, root: usize) -> Result<ClusterPlan, cluster::ClusterPlanError> {
         let request = ClusterRequest::new(operation).root(root as u64);
-        let planned = request.bytes(BYTES[class] as u64).plan(&self.model, &self.near);
-        // Not every model says what long values cost.
-        planned.or_else(|_| request.plan(&self.model, &self.near))
+        request.bytes(BYTES[class] as u64).plan(&self.model, &self.near)
     }
 
     /// The messages of this node in an operation of values of a size class, with this root.
@@ -136,6 +144,8 @@ fn down(place: &Neighbours) -> Vec<Action> {
 
 #[cfg(test)]
 mod tests {
+    use corecast_plan::cluster::Provenance;
+
     use super::*;
     use crate::nodes::schedule::Place;
 
@@ -182,6 +192,23 @@ mod tests {
         }
         let binomial = Place { node: 1, nodes: 12 }.broadcast(1);
         assert_ne!(plans[1].actions(Operation::Broadcast, 0, 1), binomial);
+    }
+
+    #[test]
+    fn long_reductions_are_planned_for_their_length() {
+        let plan = &plans(12)[0];
+        for operation in [Operation::Reduce, Operation::Allreduce] {
+            let cost = |class: usize| {
+                let plan = plan.plan(operation, class, 0).expect("a plan");
+                assert_eq!(plan.bytes, BYTES[class] as u64);
+                plan.best().expected_ns()
+            };
+            let costs: Vec<f64> = (0..BYTES.len()).map(cost).collect();
+            assert!(costs.is_sorted_by(|shorter, longer| shorter < longer), "{operation}: {costs:?}");
+        }
+        let parameter = plan.model.parameters().into_iter().find(|(field, _)| field.ends_with("combine_byte_ns"));
+        let (_, parameter) = parameter.expect("a cost of combining");
+        assert_eq!((parameter.value, parameter.provenance), (0.1, Provenance::Assumed));
     }
 
     #[test]

@@ -21,10 +21,18 @@ pub enum FarForm {
     Tree,
     /// Messages by recursive doubling; of allreductions only.
     Doubling,
+    /// Messages by recursive halving, for long values of four nodes or more; of allreductions only.
+    Halving,
 }
 
 impl FarForm {
-    pub(super) const ALL: [Self; 3] = [Self::Engine, Self::Tree, Self::Doubling];
+    pub(super) const ALL: [Self; 4] = [Self::Engine, Self::Tree, Self::Doubling, Self::Halving];
+
+    /// The least number of nodes, and the size classes, of which halving can be of use: with fewer nodes it sends as many bytes
+    /// as doubling.
+    pub(super) fn can_halve(nodes: usize, class: usize) -> bool {
+        nodes >= 4 && class + 2 >= CLASSES.len()
+    }
 }
 
 impl fmt::Display for FarForm {
@@ -33,6 +41,7 @@ impl fmt::Display for FarForm {
             Self::Engine => "engine",
             Self::Tree => "tree",
             Self::Doubling => "doubling",
+            Self::Halving => "halving",
         })
     }
 }

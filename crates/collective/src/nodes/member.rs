@@ -299,7 +299,7 @@ impl Member {
 }
 
 /// The operation as engines know it, if any order of it gives the same bits.
-fn known<T: 'static, O: Op<T>>(op: &O) -> Option<(ValueKind, crate::op::PredefinedOp)> {
+pub(super) fn known<T: 'static, O: Op<T>>(op: &O) -> Option<(ValueKind, crate::op::PredefinedOp)> {
     Some((ValueKind::of::<T>()?, op.predefined()?)).filter(|(kind, _)| O::EXACT && kind.is_exact())
 }
 

@@ -1,4 +1,5 @@
-//! The race between the ways of values between nodes: the engine's own operation, a tree, and recursive doubling.
+//! The race between the ways of values between nodes: the engine's own operation, a tree, recursive doubling, and for long values
+//! recursive halving.
 //!
 //! **When to take it:** for a program that runs for minutes: a race takes up to some tenths of a second. **When not:** without
 //! one a group takes recursive doubling and trees, and the engine's allreduce for long slices where each node has one member.
@@ -76,15 +77,16 @@ impl Raced {
         }
     }
 
-    /// The forms that there are, the control first.
-    fn candidates(self, control: FarForm) -> Vec<FarForm> {
+    /// The forms that there are for a size class between this number of nodes, the control first.
+    fn candidates(self, control: FarForm, class: usize, nodes: usize) -> Vec<FarForm> {
         let others: &[FarForm] = match self {
             Self::Known => &FarForm::ALL,
-            Self::Allreduce => &[FarForm::Tree, FarForm::Doubling],
+            Self::Allreduce => &[FarForm::Tree, FarForm::Doubling, FarForm::Halving],
             Self::Broadcast => &[FarForm::Engine, FarForm::Tree],
         };
+        let is_of_use = |form: FarForm| form != FarForm::Halving || FarForm::can_halve(nodes, class);
         let mut candidates = vec![control];
-        candidates.extend(others.iter().copied().filter(|&form| form != control));
+        candidates.extend(others.iter().copied().filter(|&form| form != control && is_of_use(form)));
         candidates
     }
 }
@@ -141,7 +143,7 @@ impl Member {
 
     fn race_class(&mut self, raced: Raced, class: usize) -> Result<FarRace, Error> {
         let control = raced.of(&mut self.ends_mut().forms)[class];
-        let candidates = raced.candidates(control);
+        let candidates = raced.candidates(control, class, self.nodes());
         let mut times = vec![Vec::new(); candidates.len()];
         let mut values = vec![1_u64; BYTES[class] / size_of::<u64>()];
         for _ in 0..ROUNDS[class] {
@@ -207,7 +209,8 @@ fn forms_of(codes: &Codes) -> Option<Forms> {
         }
     }
     let [known, allreduce, broadcast] = all;
-    let is_possible = !allreduce.contains(&FarForm::Engine) && !broadcast.contains(&FarForm::Doubling);
+    let are_broadcasts = broadcast.iter().all(|form| matches!(form, FarForm::Engine | FarForm::Tree));
+    let is_possible = !allreduce.contains(&FarForm::Engine) && are_broadcasts;
     is_possible.then_some(Forms { known, allreduce, broadcast })
 }
 
@@ -335,7 +338,7 @@ mod tests {
         assert_eq!(load(&path), Some(FarRaces { is_kept: true, ..races.clone() }));
         let whole = std::fs::read_to_string(&path).expect("kept");
         for (from, to) in
-            [("far-race/1", "far-race/0"), ("doubling", "halving"), ("12.5", "-1"), ("\"tree\"", "\"doubling\"")]
+            [("far-race/1", "far-race/0"), ("doubling", "thirds"), ("12.5", "-1"), ("\"tree\"", "\"doubling\"")]
         {
             assert!(whole.contains(from), "{from}");
             std::fs::write(&path, whole.replace(from, to)).expect("written");

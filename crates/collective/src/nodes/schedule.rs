@@ -3,11 +3,15 @@
 //! **Trees** are binomial: node v of the tree, counted from its root, has the children v + 1, v + 2, v + 4 and so on below its
 //! own lowest bit, so that the nodes below it lie side by side. **Recursive doubling** exchanges with the node whose number
 //! differs in one bit, the lower one as the left operand; where the number of nodes is no power of two, the first nodes fold in
-//! pairs before that. Either way a node combines the values of nodes that lie side by side, in their order: operands never
-//! change places.
+//! pairs before that. **Recursive halving** is for long values: in each round a node keeps half of the part that it has, gets the
+//! other node's values of that half and gives it those of the other one, so that messages get shorter from round to round; then
+//! the parts come back in the same exchanges, the last one first. In every way a node combines the values of nodes that lie side
+//! by side, in their order: operands never change places.
 //!
-//! Source of recursive doubling with folding: Thakur, Rabenseifner and Gropp, Optimization of collective communication operations
-//! in MPICH, 2005.
+//! Source of recursive doubling with folding and of halving: Thakur, Rabenseifner and Gropp, Optimization of collective
+//! communication operations in MPICH, 2005.
+
+use std::ops::Range;
 
 /// The next message of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,6 +24,27 @@ pub(super) enum Action {
     Combine { from: usize },
     /// Exchange values and combine them; `is_left` says that the other node's are the left operand.
     Exchange { with: usize, is_left: bool },
+    /// Give a share of the values, and combine another one with the other node's, which are the left operand if `is_left`.
+    Halve { with: usize, gives: Share, keeps: Share, is_left: bool },
+    /// Give a share of the values, and take the other node's of another one in the place of the own.
+    Regain { with: usize, gives: Share, takes: Share },
+}
+
+/// One of `of` shares of the values, as equal as may be, which lie one after the other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Share {
+    number: usize,
+    of: usize,
+}
+
+impl Share {
+    /// All of them.
+    pub(super) const ALL: Self = Self { number: 0, of: 1 };
+
+    /// The places of its values among this number of them.
+    pub(super) fn range(self, len: usize) -> Range<usize> {
+        len * self.number / self.of..len * (self.number + 1) / self.of
+    }
 }
 
 /// A node among others.
@@ -72,10 +97,40 @@ impl Place {
 
     /// From all to all by recursive doubling.
     pub(super) fn allreduce_by_doubling(self) -> Vec<Action> {
+        self.folded(|number, rounds, of_number| {
+            let exchange = |round| {
+                let partner = number ^ (1_usize << round);
+                Action::Exchange { with: of_number(partner), is_left: partner < number }
+            };
+            (0..rounds).map(exchange).collect()
+        })
+    }
+
+    /// From all to all by recursive halving.
+    pub(super) fn allreduce_by_halving(self) -> Vec<Action> {
+        self.folded(|number, rounds, of_number| {
+            let mut part = 0;
+            let (mut down, mut up) = (Vec::new(), Vec::new());
+            for round in 0..rounds {
+                let (partner, half) = (number ^ (1_usize << round), number >> round & 1);
+                let share = |half: usize| Share { number: 2 * part + half, of: 2 << round };
+                let (with, keeps, gives) = (of_number(partner), share(half), share(1 - half));
+                down.push(Action::Halve { with, gives, keeps, is_left: partner < number });
+                up.push(Action::Regain { with, gives: keeps, takes: gives });
+                part = 2 * part + half;
+            }
+            down.extend(up.into_iter().rev());
+            down
+        })
+    }
+
+    /// The messages of a way for a power of two of nodes, which `rounds` makes from a node's number, their logarithm and the node
+    /// of each number: the first other nodes fold in pairs before and after them.
+    fn folded(self, rounds: impl FnOnce(usize, u32, &dyn Fn(usize) -> usize) -> Vec<Action>) -> Vec<Action> {
         let Self { node, nodes } = self;
-        let rounds = nodes.ilog2();
+        let log = nodes.ilog2();
         // The first 2 * folded nodes go in pairs, the even one of which goes on for both.
-        let folded = nodes - (1 << rounds);
+        let folded = nodes - (1 << log);
         let is_folded = node < 2 * folded;
         if is_folded && node % 2 == 1 {
             return vec![Action::Send { to: node - 1 }, Action::Replace { from: node - 1 }];
@@ -86,10 +141,7 @@ impl Place {
         if is_folded {
             actions.push(Action::Combine { from: node + 1 });
         }
-        actions.extend((0..rounds).map(|round| {
-            let partner = number ^ 1 << round;
-            Action::Exchange { with: of_number(partner), is_left: partner < number }
-        }));
+        actions.extend(rounds(number, log, &of_number));
         if is_folded {
             actions.push(Action::Send { to: node + 1 });
         }
@@ -116,9 +168,55 @@ mod tests {
 
     use super::*;
 
-    /// Lets all nodes act until none can; returns the text at each node, which at first is its number.
+    /// The values at a node: texts.
+    type Texts = Vec<String>;
+
+    /// The values of each of two nodes, one after the other.
+    fn joined(left: &[String], right: &[String]) -> Texts {
+        left.iter().zip(right).map(|(left, right)| left.clone() + right).collect()
+    }
+
+    /// One action of a node, whose message, if it sends one, is handed to `send`; false if one that it waits for has not come.
+    fn done(
+        action: Action,
+        texts: &mut [String],
+        has_sent: &mut bool,
+        mut send: impl FnMut(usize, Texts),
+        mut receive: impl FnMut(usize) -> Option<Texts>,
+    ) -> bool {
+        let len = texts.len();
+        let (gives, takes) = match action {
+            Action::Halve { gives, keeps: takes, .. } | Action::Regain { gives, takes, .. } => {
+                (gives.range(len), takes.range(len))
+            }
+            _ => (0..len, 0..len),
+        };
+        let (to, from) = match action {
+            Action::Send { to } => (Some(to), None),
+            Action::Replace { from } | Action::Combine { from } => (None, Some(from)),
+            Action::Exchange { with, .. } | Action::Halve { with, .. } | Action::Regain { with, .. } => {
+                (Some(with), Some(with))
+            }
+        };
+        if let Some(to) = to.filter(|_| !std::mem::replace(has_sent, true)) {
+            send(to, texts[gives].to_vec());
+        }
+        let Some(from) = from else { return true };
+        let Some(new) = receive(from) else { return false };
+        let own = &mut texts[takes];
+        let combined = match action {
+            Action::Exchange { is_left: true, .. } | Action::Halve { is_left: true, .. } => joined(&new, own),
+            Action::Replace { .. } | Action::Regain { .. } => new,
+            _ => joined(own, &new),
+        };
+        own.clone_from_slice(&combined);
+        true
+    }
+
+    /// Lets all nodes act until none can; returns the text at each node, which at first is its number. Every value has the same.
     fn played(nodes: usize, of: impl Fn(Place) -> Vec<Action>) -> Vec<String> {
-        let mut texts: Vec<String> = (0..nodes).map(|node| format!("{node} ")).collect();
+        const VALUES: usize = 11;
+        let mut texts: Vec<Texts> = (0..nodes).map(|node| vec![format!("{node} "); VALUES]).collect();
         let mut actions: Vec<VecDeque<Action>> =
             (0..nodes).map(|node| of(Place { node, nodes }).into_iter().collect()).collect();
         let mut messages = vec![VecDeque::new(); nodes * nodes];
@@ -127,34 +225,15 @@ mod tests {
             let mut has_moved = false;
             for node in 0..nodes {
                 let Some(&action) = actions[node].front() else { continue };
-                let text = texts[node].clone();
-                let is_done = match action {
-                    Action::Send { to } => {
-                        messages[node * nodes + to].push_back(text);
-                        true
-                    }
-                    Action::Replace { from } => {
-                        messages[from * nodes + node].pop_front().map(|new| texts[node] = new).is_some()
-                    }
-                    Action::Combine { from } => {
-                        messages[from * nodes + node].pop_front().map(|new| texts[node] = text + &new).is_some()
-                    }
-                    Action::Exchange { with, is_left } => {
-                        if !std::mem::replace(&mut has_sent[node], true) {
-                            messages[node * nodes + with].push_back(text.clone());
-                            has_moved = true;
-                        }
-                        let new = messages[with * nodes + node].pop_front();
-                        new.map(|new| {
-                            texts[node] = if is_left { new + &text } else { text + &new };
-                            has_sent[node] = false;
-                        })
-                        .is_some()
-                    }
-                };
+                let (had_sent, mut sent) = (has_sent[node], None);
+                let send = |to, texts| sent = Some((to, texts));
+                let receive = |from: usize| messages[from * nodes + node].pop_front();
+                let is_done = done(action, &mut texts[node], &mut has_sent[node], send, receive);
+                sent.into_iter().for_each(|(to, texts)| messages[node * nodes + to].push_back(texts));
+                has_moved |= is_done || has_sent[node] != had_sent;
                 if is_done {
+                    has_sent[node] = false;
                     actions[node].pop_front();
-                    has_moved = true;
                 }
             }
             if !has_moved {
@@ -165,7 +244,23 @@ mod tests {
             actions.iter().all(VecDeque::is_empty) && messages.iter().all(VecDeque::is_empty),
             "{nodes}: {actions:?}"
         );
-        texts
+        let text = |texts: Texts| {
+            assert!(texts.iter().all(|text| *text == texts[0]), "{nodes}: {texts:?}");
+            texts[0].clone()
+        };
+        texts.into_iter().map(text).collect()
+    }
+
+    #[test]
+    fn messages_get_shorter_by_halving() {
+        let sent = |action: &Action| match *action {
+            Action::Halve { gives, .. } | Action::Regain { gives, .. } => gives.range(64).len(),
+            _ => panic!("{action:?} among a power of two of nodes"),
+        };
+        for node in 0..8 {
+            let lengths: Vec<usize> = Place { node, nodes: 8 }.allreduce_by_halving().iter().map(sent).collect();
+            assert_eq!(lengths, [32, 16, 8, 8, 16, 32]);
+        }
     }
 
     #[test]
@@ -173,6 +268,7 @@ mod tests {
         for nodes in 1..20 {
             let all: String = (0..nodes).map(|node| format!("{node} ")).collect();
             assert_eq!(played(nodes, Place::allreduce_by_doubling), vec![all.clone(); nodes], "{nodes}");
+            assert_eq!(played(nodes, Place::allreduce_by_halving), vec![all.clone(); nodes], "{nodes}");
             assert_eq!(played(nodes, Place::allreduce_by_tree), vec![all.clone(); nodes], "{nodes}");
             for root in 0..nodes {
                 let broadcast = played(nodes, |place| place.broadcast(root));

@@ -16,10 +16,11 @@ use corecast_channel::Plain;
 
 use super::ends::Ends;
 use super::error::Error;
-use super::member::Member;
+use super::member::{Member, known};
 use super::prepared::{self, Steps};
 use crate::core::{NEVER, NOW};
 use crate::link::check_one_message;
+use crate::op::Op;
 use crate::operation::Order;
 
 /// The operations of a member, each started instead of run: see [`Member::start`]. Each has the errors of the plain operation.
@@ -73,6 +74,23 @@ impl<'a> Start<'a> {
         Ok(Started::new(self.me, steps))
     }
 
+    /// Starts [`Member::reduce_with`].
+    ///
+    /// # Errors
+    /// Those of the plain operation.
+    pub fn reduce_with<T: Plain>(
+        self,
+        root: usize,
+        value: T,
+        op: impl Op<T> + Send + 'a,
+    ) -> Result<Started<'a, Option<T>>, Error> {
+        check_one_message::<T>()?;
+        let order = op.order();
+        let combine = move |left, right| op.combine(left, right);
+        let steps = prepared::reduce(self.me.ends_mut(), order, root, value, combine)?;
+        Ok(Started::new(self.me, steps))
+    }
+
     /// Starts [`Member::allreduce`].
     ///
     /// # Errors
@@ -84,6 +102,18 @@ impl<'a> Start<'a> {
     ) -> Result<Started<'a, T>, Error> {
         check_one_message::<T>()?;
         let steps = prepared::allreduce(self.me.ends_mut(), Order::Plan, value, None, combine)?;
+        Ok(Started::new(self.me, steps))
+    }
+
+    /// Starts [`Member::allreduce_with`].
+    ///
+    /// # Errors
+    /// Those of the plain operation.
+    pub fn allreduce_with<T: Plain>(self, value: T, op: impl Op<T> + Send + 'a) -> Result<Started<'a, T>, Error> {
+        check_one_message::<T>()?;
+        let (order, known) = (op.order(), known(&op));
+        let combine = move |left, right| op.combine(left, right);
+        let steps = prepared::allreduce(self.me.ends_mut(), order, value, known, combine)?;
         Ok(Started::new(self.me, steps))
     }
 
@@ -133,6 +163,32 @@ impl<'a> Start<'a> {
     ) -> Result<Started<'a, ()>, Error> {
         check_one_message::<T>()?;
         let steps = prepared::allreduce_slice(self.me.ends_mut(), values, None, combine)?;
+        Ok(Started::new(self.me, steps))
+    }
+
+    /// Starts [`Member::allreduce_slice_with`].
+    ///
+    /// # Errors
+    /// Those of the plain operation.
+    pub fn allreduce_slice_with<T: Plain>(
+        self,
+        values: &'a mut [T],
+        op: impl Op<T> + Send + 'a,
+    ) -> Result<Started<'a, ()>, Error> {
+        check_one_message::<T>()?;
+        let known = known(&op);
+        let combine = move |left, right| op.combine(left, right);
+        let steps = prepared::allreduce_slice(self.me.ends_mut(), values, known, combine)?;
+        Ok(Started::new(self.me, steps))
+    }
+
+    /// Starts [`Member::gather_slice`].
+    ///
+    /// # Errors
+    /// Those of the plain operation.
+    pub fn gather_slice<T: Plain>(self, root: usize, values: &[T]) -> Result<Started<'a, Option<Vec<Vec<T>>>>, Error> {
+        check_one_message::<T>()?;
+        let steps = prepared::gather_slice(self.me.ends_mut(), root, values)?;
         Ok(Started::new(self.me, steps))
     }
 }

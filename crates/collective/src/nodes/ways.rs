@@ -1,4 +1,4 @@
-//! The way that values take between nodes: the engine's own operation, a tree, or recursive doubling.
+//! The way that values take between nodes: the engine's own operation, a tree, recursive doubling, or recursive halving.
 //!
 //! All nodes have to take the same way, so it follows from what is the same at all of them: the numbers of members, the size of
 //! the values, their type, the operation and its order, and the result of a race that all have taken part in.
@@ -25,6 +25,9 @@ impl Ends {
             (Some(_), FarForm::Tree, _) | (None, _, FarForm::Tree) => {
                 let planned = (order != Order::Rank).then(|| self.planned(Operation::Allreduce, class, 0));
                 Way::Messages(planned.flatten().unwrap_or_else(|| self.place().allreduce_by_tree()))
+            }
+            (Some(_), FarForm::Halving, _) | (None, _, FarForm::Halving) => {
+                Way::Messages(self.place().allreduce_by_halving())
             }
             _ => Way::Messages(self.place().allreduce_by_doubling()),
         }
@@ -68,5 +71,54 @@ impl Ends {
     /// True if the engine takes a slice as a whole, as no node has to combine it first.
     pub(super) fn takes_whole(&self, way: &Way) -> bool {
         matches!(way, Way::Whole(Whole::Allreduce(..), _)) && self.numbering.most_members() == 1
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use std::thread;
+
+    use corecast_base::CpuId;
+    use corecast_machine::{Cpu, Machine, Topology};
+
+    use super::*;
+    use crate::Group;
+    use crate::nodes::Member;
+    use crate::nodes::local::Network;
+    use crate::op::Sum;
+
+    /// Sums of floats and of numbers by this form: the bits of both.
+    fn sums(me: &mut Member, form: FarForm, len: usize) -> (Vec<u64>, Vec<u64>) {
+        let Forms { known, allreduce, .. } = &mut me.ends_mut().forms;
+        (*known, *allreduce) = ([form; CLASSES.len()], [form; CLASSES.len()]);
+        let rank = me.rank();
+        let mut floats: Vec<f64> = (0..len).map(|place| 1.0 / (3 + rank * 31 + place) as f64).collect();
+        me.allreduce_slice(&mut floats, |a, b| a + b).expect("a sum of floats");
+        let mut numbers: Vec<u64> = (0..len).map(|place| (rank * 31 + place) as u64).collect();
+        me.allreduce_slice_with(&mut numbers, Sum).expect("a sum of numbers");
+        (floats.into_iter().map(f64::to_bits).collect(), numbers)
+    }
+
+    #[test]
+    fn halving_gives_the_bits_of_doubling() {
+        let cpus = (0..3).map(|id| Cpu::flat(CpuId::new(id))).collect();
+        let machine = &Machine::from_topology(&Topology { cpus, ..Topology::default() });
+        for members in [&[1; 4][..], &[1, 3, 2, 1, 1], &[1; 8]] {
+            thread::scope(|scope| {
+                for (engine, &members) in Network::of(members.len()).delays(5).engines().into_iter().zip(members) {
+                    scope.spawn(move || {
+                        let group = Group::builder(machine).members(members).pin(false).plan_folder(None);
+                        let group = group.race_folder(None).over(engine).build().expect("the nodes meet");
+                        let compared = group.run(|me| {
+                            for len in [0, 1, 7, 1000, 8192, 20_000] {
+                                let by_halving = sums(me, FarForm::Halving, len);
+                                assert_eq!(by_halving, sums(me, FarForm::Doubling, len), "{len} values");
+                            }
+                        });
+                        compared.expect("no panic");
+                    });
+                }
+            });
+        }
     }
 }

@@ -59,6 +59,7 @@ impl CheckedMemory {
     fn build(&self, rank: usize, timeout: Duration) -> Result<Ends, JoinError> {
         if self.inputs.is_pinned {
             pin::pin(self.inputs.problem.cpu(rank))?.forever();
+            self.processes.renew_affinity()?;
         }
         self.memory.table.wake_all();
         self.wait_for_all(rank, timeout)?;

@@ -104,6 +104,19 @@ fn nodes_that_lose_another_one_while_they_leave_one_behind_go_on() {
 }
 
 #[test]
+fn a_node_whose_time_is_over_when_all_have_come_stays() {
+    // The detector of failures is to take a process that stands still for a living one.
+    let flags = SURVIVAL_FLAGS.replace("period 0.1", "period 5").replace("timeout 0.4", "timeout 60");
+    for mpi in survivors("slow nodes in remake") {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().to_str().expect("a name that is text");
+        let told = run_with(&mpi, &flags, "slow in remake", 4, &[("CORECAST_TEST_FOLDER", path)]);
+        assert!(told.is_success.is_some() && told.count("closed") == 3, "{mpi}: {told:?}");
+        assert!(!told.output.contains("panicked"), "{mpi}: {told:?}");
+    }
+}
+
+#[test]
 fn a_rank_that_gives_up_shrinking_ends() {
     for mpi in installed("ranks that give up") {
         let options: &[&str] = if mpi.survives { &["", SURVIVAL_FLAGS] } else { &[""] };
@@ -183,6 +196,19 @@ fn ranks_that_a_launcher_has_bound_are_no_crowd() {
             continue;
         }
         assert!(told.is_success == Some(true) && told.count("ok") == 2, "{mpi}: {told:?}");
+    }
+}
+
+#[test]
+fn ranks_that_share_a_cpu_do_not_spin() {
+    for mpi in installed("ranks on one CPU") {
+        let options = if mpi.is_open_mpi { "--bind-to none" } else { "" };
+        let told = run_with(&mpi, options, "sharing", 3, &[]);
+        if told.count("one CPU") > 0 {
+            corecast_testing::skipped(&format!("ranks on one CPU under {mpi}"), "there is no other one");
+            continue;
+        }
+        assert!(told.is_success == Some(true) && told.count("ok") == 3, "{mpi}: {told:?}");
     }
 }
 

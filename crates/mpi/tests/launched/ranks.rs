@@ -101,34 +101,42 @@ pub(crate) fn stopped(ranks: usize) {
         me.barrier().expect("it goes on");
         return say("ok");
     }
+    // Node 1 of three waits for node 0, which waits for the last one.
+    let rank = me.rank();
+    let named = if rank == 0 { ranks - 1 } else { 0 };
     let mut barrier = me.start().barrier().expect("nothing has failed");
-    let late = loop {
+    let begin = Instant::now();
+    let pid = loop {
         let waited = barrier.finish_timeout(Duration::from_millis(20));
         let Err(Error::Timeout { late }) = waited else { panic!("the last node stands still: {waited:?}") };
         // The file is there before the process stands still.
         let pid = std::fs::read_to_string(&pid_file).ok().and_then(|text| text.parse::<i32>().ok());
-        if let Some(pid) = pid.filter(|pid| is_stopped(*pid)) {
-            let waited = barrier.finish_timeout(Duration::from_millis(20));
-            let Err(Error::Timeout { late: again }) = waited else { panic!("it stands still: {waited:?}") };
-            std::fs::write(in_folder(&format!("seen{}", Launcher::from_env().expect("a launcher").rank)), "")
-                .expect("a folder");
-            while !(0..ranks - 1).all(|rank| in_folder(&format!("seen{rank}")).exists()) {
-                thread::yield_now();
-            }
-            // SAFETY: numbers only; the process is stopped, and so has not ended.
-            unsafe { libc::kill(pid, libc::SIGCONT) };
-            break again;
+        match pid.filter(|pid| is_stopped(*pid)) {
+            Some(pid) if late.nodes == [named] => break pid,
+            // Others may not have come so far.
+            _ => assert!(begin.elapsed() < PATIENCE, "node {named} is to be named: {late}"),
         }
-        drop(late);
     };
-    // Of several others a node names the one that it has a message to come from.
-    let is_named = ranks > 2 || late.nodes == [1];
-    assert!(is_named, "{late}");
-    barrier.finish().expect("all go on");
+    std::fs::write(in_folder(&format!("seen{rank}")), "").expect("a folder");
+    let have_all_seen = || (0..ranks - 1).all(|rank| in_folder(&format!("seen{rank}")).exists());
+    // Meanwhile node 1 is to get as far as it can, and it may be the first to know that all have seen.
+    let is_over = loop {
+        match barrier.finish_timeout(Duration::from_millis(1)) {
+            Ok(()) => break true,
+            Err(Error::Timeout { .. }) if have_all_seen() => break false,
+            Err(Error::Timeout { .. }) => {}
+            Err(error) => panic!("{error}"),
+        }
+    };
+    if !is_over {
+        // SAFETY: numbers only. Another rank may have been first, and the process have gone on.
+        unsafe { libc::kill(pid, libc::SIGCONT) };
+        barrier.finish().expect("all go on");
+    }
     say("ok");
 }
 
-fn is_stopped(pid: i32) -> bool {
+pub(crate) fn is_stopped(pid: i32) -> bool {
     let status = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
     status.rsplit_once(") ").is_some_and(|(_, rest)| rest.starts_with('T'))
 }
@@ -226,6 +234,26 @@ pub(crate) fn bound(ranks: usize) {
     let mut me = rank.expect("a rank").join().expect("a group");
     me.barrier().expect("a barrier");
     assert_eq!(pin::affinity().expect("own mask"), own, "a member stays where it is bound");
+    say("ok");
+}
+
+/// The first and the last of three ranks share a CPU. They do not spin, as each knows the CPUs of the others, although all have
+/// met on threads that may run on both.
+pub(crate) fn sharing(ranks: usize) {
+    let cpus = pin::affinity().expect("own mask");
+    let own = Launcher::from_env().expect("a launcher").rank;
+    let &[first, second, ..] = cpus.as_slice() else { return say("one CPU") };
+    pin::pin([first, second][own % 2]).expect("an allowed CPU").forever();
+    let detect = || source::discover(&DiscoveryRequest::default()).map(|topology| Machine::from_topology(&topology));
+    let rank = Rank::from_env(detect, |machine, members| {
+        Group::builder(machine).members(members).plan_folder(None).race_folder(None)
+    });
+    let mut me = rank.expect("a rank").join().expect("a group");
+    for _ in 0..100 {
+        me.barrier().expect("a barrier");
+    }
+    let counts = me.near().wait_counts();
+    assert!(counts.spins == 0 || own % 2 == 1, "rank {own} of {ranks} shares its CPU: {counts:?}");
     say("ok");
 }
 

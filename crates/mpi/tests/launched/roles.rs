@@ -63,12 +63,14 @@ pub(crate) fn play(role: &Role) {
         }
         "deaths" => deaths(ranks),
         "deaths in remake" => deaths_in_remake(ranks),
+        "slow in remake" => slow_in_remake(ranks),
         "ranks late" => ranks::ranks_late(ranks),
         "rank killed" => ranks::rank_killed(ranks),
         "killed at" => ranks::killed_at(ranks),
         "stopped" => ranks::stopped(ranks),
         "uneven" => ranks::uneven(ranks),
         "bound" => ranks::bound(ranks),
+        "sharing" => ranks::sharing(ranks),
         "forked" => ranks::forked(ranks),
         "connect" => {
             let connection = Connection::from(Cluster::from_env().expect("a cluster"));
@@ -274,6 +276,44 @@ fn deaths_in_remake(ranks: usize) {
     let kept = engine.remake(&NodeSet::all(ranks), Some(PATIENCE));
     assert_eq!(kept.map(|kept| kept.iter().collect::<Vec<_>>()), Ok((0..ranks - 2).collect()));
     assert_eq!(sum(&mut *engine, 1), Ok(ranks as u64 - 2));
+    engine.close(true);
+    say("closed");
+}
+
+/// The last node dies, and while the others leave it behind, node 1 stands still until the limit of node 0 is over. Node 0 stays,
+/// as all that live have come.
+fn slow_in_remake(ranks: usize) {
+    const LIMIT: Duration = Duration::from_secs(1);
+    let own = Launcher::from_env().expect("a launcher").rank;
+    if own == 1 {
+        // SAFETY: no other thread of this process uses the environment now.
+        unsafe { std::env::set_var("CORECAST_STOP_AT", "far-shrunk") };
+        std::fs::write(in_folder("pid"), std::process::id().to_string()).expect("a folder");
+    }
+    let mut engine = open(ranks);
+    assert_eq!(sum(&mut *engine, 1), Ok(ranks as u64));
+    if own == ranks - 1 {
+        // SAFETY: numbers only; this process has no other work.
+        unsafe { libc::kill(std::process::id() as i32, libc::SIGKILL) };
+    }
+    while sum(&mut *engine, 1).is_ok() {}
+    let begin = Instant::now();
+    let waker = (own == 0).then(|| {
+        thread::spawn(move || {
+            let pid = std::fs::read_to_string(in_folder("pid")).expect("all have met").parse().expect("a number");
+            while !ranks::is_stopped(pid) || begin.elapsed() < LIMIT + LIMIT / 2 {
+                assert!(begin.elapsed() < PATIENCE, "node 1 stands still");
+                thread::yield_now();
+            }
+            // SAFETY: numbers only; the process is stopped, and so has not ended.
+            unsafe { libc::kill(pid, libc::SIGCONT) };
+        })
+    });
+    let limit = if own == 0 { LIMIT } else { PATIENCE };
+    let kept = engine.remake(&NodeSet::all(ranks), Some(limit));
+    assert_eq!(kept.map(|kept| kept.len()), Ok(ranks - 1));
+    assert_eq!(sum(&mut *engine, 1), Ok(ranks as u64 - 1));
+    waker.into_iter().for_each(|waker| waker.join().expect("node 1 went on"));
     engine.close(true);
     say("closed");
 }

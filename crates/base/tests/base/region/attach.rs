@@ -7,6 +7,7 @@ use std::path::PathBuf;
 
 use corecast_base::region::{AttachError, CreateError, Liveness, ParticipantId, RegionDir, SharedRegion};
 use corecast_base::{CacheLine, sync::AtomicU32, wait::Affinity};
+use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
 use super::{plan, region_dir};
 
@@ -152,6 +153,25 @@ fn bad_names_are_refused_before_anything_is_touched() {
         assert!(matches!(SharedRegion::named(&dir, name, &plan()), Err(CreateError::BadName(_))), "{name}");
         assert!(matches!(SharedRegion::open(&dir, name), Err(AttachError::BadName(_))), "{name}");
     }
+}
+
+#[test]
+fn a_participant_may_tell_of_the_cpus_of_another_thread() {
+    let region = SharedRegion::memfd(&plan()).expect("there is memory");
+    let everywhere = Affinity::of_this_thread();
+    let mask = sched_getaffinity(None).expect("own mask");
+    let mut first = CpuSet::new();
+    first.set((0..CpuSet::MAX_CPU).find(|&cpu| mask.is_set(cpu)).expect("a thread runs somewhere"));
+    let told = region.clone();
+    let bound = std::thread::spawn(move || {
+        sched_setaffinity(None, &first).expect("an allowed CPU");
+        told.renew_affinity().expect("no fork");
+        Affinity::of_this_thread()
+    });
+    let bound = bound.join().expect("no panic");
+    assert!(region.is_confined(region.me(), &bound), "{bound:?}");
+    region.renew_affinity().expect("no fork");
+    assert_eq!(region.is_confined(region.me(), &bound), everywhere == bound);
 }
 
 #[test]

@@ -56,6 +56,11 @@ impl MemberProcesses {
         CpuSharing::of(Arc::clone(this) as _)
     }
 
+    /// Tells the other members that this one may run on the CPUs of this thread.
+    pub(crate) fn renew_affinity(&self) -> Result<(), Error> {
+        self.region.renew_affinity().map_err(|_| Error::Forked)
+    }
+
     /// True in a forked child, which does not have the memory.
     #[inline(always)]
     pub(crate) fn is_copy(&self) -> bool {
