@@ -76,10 +76,11 @@ impl Report {
 /// [`ElfError`] if it is no program and no library.
 pub(crate) fn check(path: &Path) -> Result<Report, ElfError> {
     let facts = elf::read(path)?;
-    let obstacles = obstacle::all(path, &facts);
+    let mut obstacles = obstacle::all(path, &facts);
     let kind = if facts.is_program() { Kind::Program } else { Kind::Library };
     let (architecture, interpreter) = (facts.format.name(), facts.interpreter.clone());
     let files = Search::of_system().all(path, facts);
+    obstacles.extend(obstacle::old_glibc(&files, obstacle::newest_glibc_needed()));
     let runtimes = runtimes::all(&files);
     let remarks = remarks(&files, &runtimes, kind);
     let opens = remarks.iter().any(|remark| remark.kind == "dlopen");

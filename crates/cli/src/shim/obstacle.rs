@@ -6,7 +6,10 @@ use std::path::Path;
 use rustix::fs::getxattr;
 use serde::Serialize;
 
-use super::elf::{Elf, Format};
+use super::elf::{self, Elf, Format};
+use super::family::Object;
+use super::libraries::Loaded;
+use super::objects;
 
 /// Bits of a file's mode by which a program runs as somebody else.
 const SETUID: u32 = 0o4000;
@@ -32,6 +35,8 @@ pub(crate) enum ObstacleKind {
     Musl,
     /// Another loader than glibc's.
     Loader,
+    /// An older glibc than the preload objects were built with.
+    Glibc,
     /// Runs as its owner.
     Setuid,
     /// Runs with its group.
@@ -68,6 +73,24 @@ fn no_glibc(facts: &Elf) -> Option<(ObstacleKind, String)> {
     (!is_known).then(|| (ObstacleKind::Loader, words()))
 }
 
+/// The preload object that needs the newest glibc, and the N of that version 2.N; `None` if no object is there.
+pub(crate) fn newest_glibc_needed() -> Option<(&'static str, u32)> {
+    let needed =
+        |object: Object| Some((object.file_name(), elf::read(&objects::find(object).ok()?).ok()?.newest_glibc?));
+    [Object::Omp, Object::Pthread, Object::Mpi].into_iter().filter_map(needed).max_by_key(|(_, version)| *version)
+}
+
+/// The obstacle that the C library among these files is, if it is older than the one that this object needs: the loader then says
+/// that the object cannot be preloaded, and starts the program without it.
+pub(crate) fn old_glibc(files: &[Loaded], needed: Option<(&'static str, u32)>) -> Option<Obstacle> {
+    let (object, needed) = needed?;
+    let library = files.iter().find(|file| file.name.starts_with("libc.so."))?;
+    let newest = library.facts.newest_glibc.filter(|newest| *newest < needed)?;
+    let path = library.path.as_ref()?.display();
+    let why = format!("its C library, {path}, is glibc 2.{newest}, and {object} needs 2.{needed}");
+    Some(Obstacle { kind: ObstacleKind::Glibc, why })
+}
+
 /// The system starts such a program in secure mode, in which the loader leaves `LD_PRELOAD` out.
 fn privileges(path: &Path) -> Vec<(ObstacleKind, String)> {
     const SECURE: &str = "for which the loader ignores LD_PRELOAD";
@@ -86,6 +109,7 @@ fn privileges(path: &Path) -> Vec<(ObstacleKind, String)> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::libraries::Search;
     use super::*;
 
     fn kinds(facts: &Elf) -> Vec<ObstacleKind> {
@@ -103,6 +127,20 @@ mod tests {
         assert_eq!(with(Some("/system/bin/linker64")), [ObstacleKind::Loader]);
         assert_eq!(with(None), [ObstacleKind::Static]);
         assert_eq!(kinds(&Elf { format: Format::own(), ..Elf::default() }), [], "a library has no loader");
+    }
+
+    #[test]
+    fn an_older_glibc_than_an_object_needs_is_told() {
+        let own = std::env::current_exe().expect("a program has a path");
+        let files = Search::of_system().all(&own, elf::read(&own).expect("a program"));
+        let found = old_glibc(&files, Some(("x.so", 999))).expect("no glibc has this version yet");
+        assert_eq!(found.kind, ObstacleKind::Glibc);
+        assert!(
+            found.why.contains("libc.so.6, is glibc 2.") && found.why.ends_with(", and x.so needs 2.999"),
+            "{found:?}"
+        );
+        assert_eq!(old_glibc(&files, Some(("x.so", 17))), None);
+        assert_eq!(old_glibc(&files, None), None, "no object is there");
     }
 
     #[test]

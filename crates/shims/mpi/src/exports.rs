@@ -30,13 +30,10 @@ macro_rules! export {
         #[unsafe(no_mangle)]
         pub(crate) unsafe extern "C" fn $name($($argument: $type),*) -> c_int {
             let Some($library) = Library::get() else {
-                static REAL: Elsewhere = Elsewhere::new(name_of(concat!(stringify!($name), "\0")));
-                let real = REAL.get($name as *const c_void);
-                if real.is_null() {
-                    return NO_LIBRARY;
-                }
-                // SAFETY: the library's function of this name, which has this signature.
-                let real = unsafe { std::mem::transmute::<*mut c_void, unsafe extern "C" fn($($type),*) -> c_int>(real) };
+                static REAL: Elsewhere<unsafe extern "C" fn($($type),*) -> c_int> =
+                    // SAFETY: the signature of the MPI standard.
+                    unsafe { Elsewhere::new(name_of(concat!(stringify!($name), "\0"))) };
+                let Some(real) = REAL.get($name as *const c_void) else { return NO_LIBRARY };
                 // SAFETY: the caller's arguments.
                 return unsafe { real($($argument),*) };
             };
@@ -109,18 +106,14 @@ export! {
 /// - As the MPI standard says of the function.
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn MPI_Finalize() -> c_int {
-    static REAL: Elsewhere = Elsewhere::new(c"MPI_Finalize");
+    // SAFETY: the signature of the MPI standard.
+    static REAL: Elsewhere<unsafe extern "C" fn() -> c_int> = unsafe { Elsewhere::new(c"MPI_Finalize") };
     if let Some(library) = Library::get() {
         communicator::stop();
         // SAFETY: the library's own function.
         return unsafe { (library.functions.finalize)() };
     }
-    let real = REAL.get(MPI_Finalize as *const c_void);
-    if real.is_null() {
-        return NO_LIBRARY;
-    }
-    // SAFETY: the library's function of this name, which has this signature.
-    let real = unsafe { std::mem::transmute::<*mut c_void, unsafe extern "C" fn() -> c_int>(real) };
+    let Some(real) = REAL.get(MPI_Finalize as *const c_void) else { return NO_LIBRARY };
     // SAFETY: it takes nothing.
     unsafe { real() }
 }

@@ -86,13 +86,10 @@ macro_rules! export {
             if let Some($conversions) = Conversions::get() {
                 return tell(error, $serve);
             }
-            static REAL: Elsewhere = Elsewhere::new($real);
-            let real = REAL.get($name as *const c_void);
-            if real.is_null() {
-                return tell(error, NO_LIBRARY);
-            }
-            // SAFETY: the library's function of this name, which has this signature.
-            let real = unsafe { std::mem::transmute::<*mut c_void, unsafe extern "C" fn($($type,)* *mut Fint)>(real) };
+            static REAL: Elsewhere<unsafe extern "C" fn($($type,)* *mut Fint)> =
+                // SAFETY: the signature of the MPI standard.
+                unsafe { Elsewhere::new($real) };
+            let Some(real) = REAL.get($name as *const c_void) else { return tell(error, NO_LIBRARY) };
             // SAFETY: the caller's arguments.
             unsafe { real($($argument,)* error) };
         }

@@ -1,7 +1,8 @@
 //! The table of lengths that are left to the library, by operation, ranks and library.
 //!
-//! The limits are those of `docs/design/shim-mpi.md`; where nothing was measured everything is served. The benchmark `mpi` reads
-//! this file, too, as it judges what is served and what is passed on by rules of their own.
+//! The limits are those of `docs/design/shim-mpi.md`; where nothing was measured everything is served. The benchmark `mpi` has
+//! this file as a module, too, as it judges what is served and what is passed on by rules of their own; so it names nothing of
+//! this crate, and its tests are in `operation/payoff.rs`.
 
 use std::ops::RangeInclusive;
 
@@ -44,27 +45,4 @@ pub(crate) fn left_to_library(kind: Kind, crowd: Crowd, is_open_mpi: bool) -> Op
         (Crowd::Crowded, Kind::Allreduce, true) => 505..=2047,
         _ => return None,
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_travels_in_a_line_is_served_but_for_broadcasts_in_a_crowd() {
-        for kind in [Kind::Broadcast, Kind::Reduce, Kind::Allreduce] {
-            for (crowd, is_open_mpi) in [
-                (Crowd::Pair, false),
-                (Crowd::PairApart, false),
-                (Crowd::Pair, true),
-                (Crowd::Crowded, false),
-                (Crowd::Wide, true),
-            ] {
-                let left = left_to_library(kind, crowd, is_open_mpi);
-                assert!(left.is_none_or(|left| (0..=56).all(|len| !left.contains(&len))), "{kind:?} {crowd:?}");
-            }
-        }
-        let of_crowd = left_to_library(Kind::Broadcast, Crowd::Crowded, true);
-        assert!(of_crowd.is_some_and(|left| left.contains(&8)));
-    }
 }

@@ -3,11 +3,15 @@
 //! A program's allocator may lock mutexes, which come here; so nothing here may ask it for memory. Blocks of powers of two
 //! come from slabs that stay mapped, larger ones from the system. What is asked for is a line or two for a mutex at its first
 //! use, so a short lock for each size is enough.
+//!
+//! The C library's mutexes need no memory. So that a program which sees to its own failed allocations goes on, blocks come from a
+//! [`Reserve`] where the system has none left. When that is used up, too, the process ends with the words of Rust's standard
+//! library, "memory allocation of 128 bytes failed": a lock that cannot wait in turn would be none.
 
 use std::alloc::{GlobalAlloc, Layout};
 use std::ptr;
 
-use corecast_base::sync::{AtomicUsize, Ordering};
+use corecast_base::sync::{AtomicUsize, Ordering, UnsafeCell};
 
 use crate::fork::ForkLock;
 
@@ -17,6 +21,10 @@ const SMALLEST: u32 = 4;
 const SIZES: usize = 12;
 /// Bytes of a slab, aligned to as many.
 const SLAB: usize = 1 << 18;
+/// The largest block, in bytes.
+const LARGEST: usize = 1 << (SMALLEST as usize + SIZES - 1);
+/// Bytes of the reserve: some 1,000 mutexes of `auto`, or acquisitions.
+const RESERVE: usize = 1 << 18;
 
 /// The blocks of a size.
 struct Blocks {
@@ -29,6 +37,38 @@ struct Blocks {
 
 static BLOCKS: [Blocks; SIZES] =
     [const { Blocks { lock: ForkLock::new(), free: AtomicUsize::new(0), rest: AtomicUsize::new(0) } }; SIZES];
+
+/// Blocks for when the system has no memory left: a part of the object, of which no page takes memory before it is used.
+#[repr(C, align(32768))]
+struct Reserve {
+    bytes: UnsafeCell<[u8; RESERVE]>,
+    /// The bytes that were handed out. Written by the threads that take some.
+    used: AtomicUsize,
+}
+
+const _: () = assert!(align_of::<Reserve>() == LARGEST);
+
+// SAFETY: each thread writes the bytes that it has taken.
+unsafe impl Sync for Reserve {}
+
+static LEFT: Reserve = Reserve { bytes: UnsafeCell::new([0; RESERVE]), used: AtomicUsize::new(0) };
+
+impl Reserve {
+    /// A block, aligned to its size, which is a power of two; null if there is no room.
+    #[cold]
+    fn take(&self, bytes: usize) -> *mut u8 {
+        let end = |used: usize| used.checked_next_multiple_of(bytes)?.checked_add(bytes).filter(|&end| end <= RESERVE);
+        // ORDERING: Relaxed, the number is all there is: nobody has used the bytes before
+        match self.used.fetch_update(Ordering::Relaxed, Ordering::Relaxed, end) {
+            Ok(used) => {
+                let first = self.bytes.with_mut(|bytes| bytes.cast::<u8>());
+                // SAFETY: within the bytes, as `end` has looked.
+                unsafe { first.add(used.next_multiple_of(bytes)) }
+            }
+            Err(_) => ptr::null_mut(),
+        }
+    }
+}
 
 /// The allocator.
 struct Own;
@@ -48,7 +88,11 @@ fn size_of_block(layout: Layout) -> Option<usize> {
 unsafe impl GlobalAlloc for Own {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         match size_of_block(layout) {
-            Some(size) => BLOCKS[size].lock.with(|| BLOCKS[size].take(1 << (size as u32 + SMALLEST))),
+            Some(size) => {
+                let bytes = 1 << (size as u32 + SMALLEST);
+                let block = BLOCKS[size].lock.with(|| BLOCKS[size].take(bytes));
+                if block.is_null() { LEFT.take(bytes) } else { block }
+            }
             // Pages are aligned enough: nothing here asks for more.
             None => map(layout.size()),
         }
@@ -144,6 +188,18 @@ mod tests {
         unsafe { OWN.dealloc(first, layout) };
         // SAFETY: the layout has a size.
         assert_eq!(unsafe { OWN.alloc(layout) }, first);
+    }
+
+    #[test]
+    fn the_reserve_has_blocks_apart_until_it_is_used_up() {
+        static RESERVE_OF_TEST: Reserve = Reserve { bytes: UnsafeCell::new([0; RESERVE]), used: AtomicUsize::new(0) };
+        let (small, large) = (RESERVE_OF_TEST.take(16), RESERVE_OF_TEST.take(LARGEST));
+        assert!(!small.is_null() && !large.is_null() && large.addr() % LARGEST == 0);
+        assert!(large.addr() - small.addr() >= 16);
+        let rest: Vec<_> =
+            std::iter::repeat_with(|| RESERVE_OF_TEST.take(128)).take_while(|at| !at.is_null()).collect();
+        assert_eq!(rest.len(), (RESERVE - 2 * LARGEST) / 128);
+        assert!(rest.iter().all(|at| at.addr() >= large.addr() + LARGEST && at.addr() % 128 == 0));
     }
 
     #[test]

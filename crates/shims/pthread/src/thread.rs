@@ -14,7 +14,7 @@
 
 use std::arch::{asm, global_asm};
 
-use corecast_base::sync::{AtomicU32, AtomicU64, Ordering};
+use corecast_base::sync::{AtomicU64, Ordering};
 
 use crate::fork;
 
@@ -31,15 +31,17 @@ global_asm!(
     ".popsection",
 );
 
-/// The processes of a line of children in which the number of the thread that forked is known.
+/// The processes of a line of children in which the number of the thread that was forked all the way is known.
 const KNOWN: usize = 16;
 /// The number of a thread that is not in this process. The system gives 22 bits at most.
 const GONE: u32 = u32::MAX;
 
-/// The epochs of parents, in the upper halves, and the numbers that the thread had there which forked. Written by that thread.
+/// The epochs of parents, in the upper halves, and the numbers that this process's first thread had there. Written by that
+/// thread.
 static FORMER: [AtomicU64; KNOWN] = [const { AtomicU64::new(0) }; KNOWN];
-/// The number that this thread has here, if it was forked. Written by that thread.
-static FORKED: AtomicU32 = AtomicU32::new(0);
+/// The word of the first thread of the last process whose first thread had a word when it was forked: of this process, if the
+/// epoch is its own. Written by that thread. No other thread gets its number while that process lives, as it is the process's.
+static FORKED: AtomicU64 = AtomicU64::new(0);
 
 /// The number of this thread, not 0.
 #[inline]
@@ -70,10 +72,10 @@ fn ask(before: u64) -> u32 {
     let epoch = fork::epoch();
     // SAFETY: asks for a number.
     let number = unsafe { libc::gettid() }.unsigned_abs();
+    let word = word_of(epoch, number);
     if before != 0 {
-        keep_former((before >> 32) as u32 - 1, before as u32, number);
+        keep_former(before, word);
     }
-    let word = u64::from(epoch + 1) << 32 | u64::from(number);
     // SAFETY: as in word.
     unsafe {
         asm!(
@@ -87,16 +89,31 @@ fn ask(before: u64) -> u32 {
     number
 }
 
+fn word_of(epoch: u32, number: u32) -> u64 {
+    u64::from(epoch + 1) << 32 | u64::from(number)
+}
+
+/// The epoch of a word that is not 0.
+fn epoch_of(word: u64) -> u32 {
+    (word >> 32) as u32 - 1
+}
+
 fn place(epoch: u32) -> &'static AtomicU64 {
     &FORMER[(epoch / 2) as usize % KNOWN]
 }
 
-/// Keeps the number that this thread had in that epoch, in which it forked.
-fn keep_former(epoch: u32, former: u32, number: u32) {
+/// Keeps the word that this thread had when it was forked, and those before if it was the parent's first thread, too: the
+/// thread of the others is not here.
+fn keep_former(former: u64, word: u64) {
+    // ORDERING: Relaxed, written by the first thread of a parent
+    if FORKED.load(Ordering::Relaxed) != former {
+        // ORDERING: Relaxed, as of the word below
+        FORMER.iter().for_each(|place| place.store(0, Ordering::Relaxed));
+    }
     // ORDERING: Relaxed, read by this thread, and by others that it makes later
-    place(epoch).store(u64::from(epoch) << 32 | u64::from(former), Ordering::Relaxed);
-    // ORDERING: Relaxed, read by the same threads as the number above
-    FORKED.store(number, Ordering::Relaxed);
+    place(epoch_of(former)).store(former, Ordering::Relaxed);
+    // ORDERING: Relaxed, read by the same threads as the word above
+    FORKED.store(word, Ordering::Relaxed);
 }
 
 /// The number that this process knows a thread by which was known by `former` in that epoch. One that is not here is never found
@@ -107,10 +124,16 @@ pub(crate) fn in_this_process(former: u32, epoch: u32) -> u32 {
     if epoch == fork::epoch() {
         return former;
     }
+    found_here(former, epoch, fork::epoch())
+}
+
+/// As [`in_this_process`], where the epoch of the process is `here` and not that one.
+fn found_here(former: u32, epoch: u32, here: u32) -> u32 {
     // ORDERING: Relaxed, as in keep_former
-    let is_forked = place(epoch).load(Ordering::Relaxed) == u64::from(epoch) << 32 | u64::from(former);
+    let is_kept = place(epoch).load(Ordering::Relaxed) == word_of(epoch, former);
     // ORDERING: Relaxed, as in keep_former
-    if is_forked { FORKED.load(Ordering::Relaxed) } else { GONE }
+    let forked = FORKED.load(Ordering::Relaxed);
+    if is_kept && epoch_of(forked) == here { forked as u32 } else { GONE }
 }
 
 #[cfg(test)]
@@ -126,13 +149,21 @@ mod tests {
 
     #[test]
     fn only_the_thread_that_was_forked_is_found_again() {
-        let epoch = fork::epoch() + 2 * KNOWN as u32;
-        keep_former(epoch + 2, 7, 9);
-        keep_former(epoch + 4, 8, 9);
-        assert_eq!([2, 4].map(|ahead| in_this_process(6 + ahead / 2, epoch + ahead)), [9, 9]);
-        assert_eq!([in_this_process(8, epoch + 2), in_this_process(7, epoch + 4)], [GONE; 2]);
+        let epoch = |number: u32| fork::epoch() + 2 * number;
+        // Forks by this thread, which has the numbers 7, 8 and so on in turn.
+        let fork_again = |at: u32| keep_former(word_of(epoch(at), 6 + at), word_of(epoch(at + 1), 7 + at));
+        fork_again(1);
+        fork_again(2);
+        assert_eq!([1, 2].map(|at| found_here(6 + at, epoch(at), epoch(3))), [9, 9]);
+        assert_eq!([found_here(8, epoch(1), epoch(3)), found_here(7, epoch(2), epoch(3))], [GONE; 2]);
         assert_eq!(in_this_process(7, fork::epoch()), 7);
-        keep_former(epoch + 2 + 2 * KNOWN as u32, 6, 9);
-        assert_eq!(in_this_process(7, epoch + 2), GONE, "too long ago");
+        assert_eq!(found_here(7, epoch(1), epoch(4)), GONE, "a thread has forked that had no number");
+        (3..3 + KNOWN as u32).for_each(fork_again);
+        let last = 3 + KNOWN as u32;
+        assert_eq!(found_here(7, epoch(1), epoch(last)), GONE, "too long ago");
+        assert_eq!(found_here(9, epoch(3), epoch(last)), 6 + last);
+        keep_former(word_of(epoch(last), 100), word_of(epoch(last + 1), 101));
+        assert_eq!(found_here(9, epoch(3), epoch(last + 1)), GONE, "another thread has forked");
+        assert_eq!(found_here(100, epoch(last), epoch(last + 1)), 101);
     }
 }

@@ -60,6 +60,9 @@ pub(crate) struct Elf {
     pub(crate) runpath: Vec<String>,
     /// The symbols that concern a shim and that others are to define; `None` if the file has no table of them.
     pub(crate) imports: Option<BTreeSet<String>>,
+    /// The N of the newest version `GLIBC_2.N` that it names: the newest one that it needs of glibc, or that it has, if it is
+    /// glibc.
+    pub(crate) newest_glibc: Option<u32>,
     /// Those that it defines, in either of its tables.
     pub(crate) definitions: BTreeSet<String>,
 }
@@ -192,6 +195,7 @@ mod tests {
         assert!(facts.interpreter.as_deref().is_some_and(|path| path.contains("ld-linux")), "{facts:?}");
         assert!(facts.needed.iter().any(|name| name.starts_with("libc.so")), "{facts:?}");
         assert!(facts.imports.is_some());
+        assert!(facts.newest_glibc.is_some_and(|newest| (17..1000).contains(&newest)), "{facts:?}");
     }
 
     #[test]

@@ -93,10 +93,18 @@ pub(super) fn dynamic<'data, H: FileHeader<Endian = Endianness>, R: ReadRef<'dat
     match (value(elf::DT_STRTAB), value(elf::DT_STRSZ)) {
         (Some(address), Some(bytes)) => {
             let place = offset_of::<H>(segments, endian, address).ok_or(Malformed::NoString(DYNAMIC))?;
-            names::<H>(entries, endian, part(data, [place, bytes], "the names of the dynamic section")?, facts)
+            let strings = part(data, [place, bytes], "the names of the dynamic section")?;
+            facts.newest_glibc = newest_glibc(strings);
+            names::<H>(entries, endian, strings, facts)
         }
         _ => names::<H>(entries, endian, &[], facts),
     }
+}
+
+/// The N of the newest `GLIBC_2.N` among the strings: versions that are defined or needed have their names here.
+fn newest_glibc(strings: &[u8]) -> Option<u32> {
+    let minor = |name: &[u8]| std::str::from_utf8(name.strip_prefix(b"GLIBC_2.")?).ok()?.parse().ok();
+    strings.split(|&byte| byte == 0).filter_map(minor).max()
 }
 
 /// The libraries and folders that the dynamic section names.

@@ -4,8 +4,8 @@
 //! that is linked to it; then all loaded objects are asked.
 
 use std::ffi::{CStr, CString, c_int, c_void};
-use std::mem::MaybeUninit;
-use std::ptr;
+use std::mem::{self, MaybeUninit};
+use std::ptr::{self, NonNull};
 use std::sync::OnceLock;
 
 use corecast_mpi_engine::abi::Symbols;
@@ -77,30 +77,40 @@ impl Symbols for Source {
     }
 }
 
-/// The function of a name that is not ours, for calls that pass without a look at them. Looked for once.
-pub(crate) struct Elsewhere {
+/// The function of a name that is not ours, for calls that pass without a look at them; `F` is its type. Looked for once.
+pub(crate) struct Elsewhere<F> {
     name: &'static CStr,
-    /// Its address, 0 if there is none.
-    found: OnceLock<usize>,
+    /// `None` in it if there is none.
+    found: OnceLock<Option<F>>,
 }
 
-impl Elsewhere {
-    pub(crate) const fn new(name: &'static CStr) -> Self {
+impl<F: Copy> Elsewhere<F> {
+    /// # Safety
+    /// - `F` is the type of pointers to functions of this name.
+    pub(crate) const unsafe fn new(name: &'static CStr) -> Self {
         Self { name, found: OnceLock::new() }
     }
 
-    /// The function behind `own` in the loader's order, or of an object that was loaded privately; null if there is none.
-    pub(crate) fn get(&self, own: *const c_void) -> *mut c_void {
-        let found = *self.found.get_or_init(|| {
-            let _errno = corecast_preload::Errno::keep();
-            let next = symbol(libc::RTLD_NEXT, self.name);
-            if !next.is_null() {
-                return next.addr();
-            }
-            let others = names_of_objects();
-            others.iter().find_map(|name| of_object(name, self.name, own.addr())).unwrap_or(0)
-        });
-        std::ptr::with_exposed_provenance_mut(found)
+    /// The function behind `own` in the loader's order, or of an object that was loaded privately; `None` if there is none.
+    pub(crate) fn get(&self, own: *const c_void) -> Option<F> {
+        const { assert!(size_of::<F>() == size_of::<NonNull<c_void>>()) };
+        *self.found.get_or_init(|| {
+            let found = NonNull::new(self.look_for(own))?;
+            // SAFETY: the address of a function of this name, of which `F` is the type, as `new` was promised.
+            Some(unsafe { mem::transmute_copy::<NonNull<c_void>, F>(&found) })
+        })
+    }
+
+    #[cold]
+    fn look_for(&self, own: *const c_void) -> *mut c_void {
+        let _errno = corecast_preload::Errno::keep();
+        let next = symbol(libc::RTLD_NEXT, self.name);
+        if !next.is_null() {
+            return next;
+        }
+        let others = names_of_objects();
+        let found = others.iter().find_map(|name| of_object(name, self.name, own.addr()));
+        ptr::with_exposed_provenance_mut(found.unwrap_or(0))
     }
 }
 

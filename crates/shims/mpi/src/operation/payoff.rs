@@ -18,3 +18,26 @@ pub(super) fn pays(kind: Kind, len: usize, crowd: Crowd, library: &Library) -> b
     let left = left_to_library(kind, crowd, library.constants.is_open_mpi());
     len <= Settings::get().limit_bytes && !left.is_some_and(|left| left.contains(&len))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_travels_in_a_line_is_served_but_for_broadcasts_in_a_crowd() {
+        for kind in [Kind::Broadcast, Kind::Reduce, Kind::Allreduce] {
+            for (crowd, is_open_mpi) in [
+                (Crowd::Pair, false),
+                (Crowd::PairApart, false),
+                (Crowd::Pair, true),
+                (Crowd::Crowded, false),
+                (Crowd::Wide, true),
+            ] {
+                let left = left_to_library(kind, crowd, is_open_mpi);
+                assert!(left.is_none_or(|left| (0..=56).all(|len| !left.contains(&len))), "{kind:?} {crowd:?}");
+            }
+        }
+        let of_crowd = left_to_library(Kind::Broadcast, Crowd::Crowded, true);
+        assert!(of_crowd.is_some_and(|left| left.contains(&8)));
+    }
+}

@@ -260,8 +260,42 @@ static void with_early_handler(void) {
     for (int i = 0; i < 3; i++) end(threads[i]);
 }
 
+// A child of the child, made by another thread: the thread that held the mutexes is not in it.
+static void *forks_again(void *used) {
+    if (used != NULL) {
+        OK(pthread_mutex_lock(used));
+        OK(pthread_mutex_unlock(used));
+    }
+    pid_t child = fork();
+    if (child == 0) {
+        GIVES(EPERM, pthread_mutex_unlock(&recursive));
+        GIVES(EBUSY, pthread_mutex_trylock(&recursive));
+        GIVES(EPERM, pthread_mutex_unlock(&checked));
+        GIVES(EBUSY, pthread_mutex_trylock(&checked));
+        _exit(0);
+    }
+    reap(child);
+    return NULL;
+}
+
+static void by_two_threads(void) {
+    OK(pthread_mutex_lock(&recursive));
+    OK(pthread_mutex_lock(&checked));
+    pid_t child = fork();
+    if (child == 0) {
+        alarm(30);
+        end(start(forks_again, NULL));
+        end(start(forks_again, &held));
+        _exit(0);
+    }
+    reap(child);
+    OK(pthread_mutex_unlock(&checked));
+    OK(pthread_mutex_unlock(&recursive));
+}
+
 static const struct test TESTS[] = {
     {"with_waiters", with_waiters},
+    {"by_two_threads", by_two_threads},
     {"with_handlers", with_handlers},
     {"with_sleepers", with_sleepers},
     {"with_early_handler", with_early_handler},

@@ -61,6 +61,12 @@ fn allocations_and_children() {
     run_with("heap.c", &["auto", "mcs"]);
 }
 
+/// Not `array`: the memory that it takes grows with the CPUs.
+#[test]
+fn first_locks_without_memory() {
+    run_with("memory.c", &["pthread", "auto", "mcs", "clh", "word", "qword"]);
+}
+
 #[test]
 fn inside_another_allocator() {
     let Some(jemalloc) = ["x86_64", "aarch64"]
