@@ -71,7 +71,7 @@ struct Step {
     is_decided: bool,
 }
 
-/// What is to be done for a command of each client, one after another: node 0 leads.
+/// The steps of a command of each client, one after another: node 0 leads.
 fn chains(placement: Placement, work: &Work) -> [Vec<Step>; 2] {
     let step = |node, work| Step { node, work, answers: false, is_decided: false };
     let answer = |step: Step| Step { answers: true, ..step };
