@@ -186,7 +186,10 @@ pub fn replica(
     let mut part = Part { whole: progress, from: if is_usual { 0.4 } else { 0.0 }, to: 0.95 };
     report.cells = cells(options, &amount, (&cpus, seed), &mut part)?;
     report.pauses = pauses(options, &amount, &cpus)?;
-    simulate(&mut report, machine, &cpus, (options, is_usual))?;
+    let is_simulated = is_usual || options.preset == Some(Preset::Smelt1Paxos);
+    if is_simulated || prediction::is_possible(&report.cells) {
+        simulate(&mut report, machine, &cpus, is_simulated, shared.wait)?;
+    }
     if options.redis {
         let mut part = Part { whole: progress, from: 0.95, to: 1.0 };
         report.redis = redis_benchmark::race(options.corecast.as_ref(), shared, &mut part)?;
@@ -201,13 +204,14 @@ fn simulate(
     report: &mut ReplicaReport,
     machine: &Machine,
     cpus: &[CpuId],
-    (options, is_usual): (&ReplicaOptions, bool),
+    is_simulated: bool,
+    wait: Wait,
 ) -> Result<(), BenchError> {
-    let is_simulated = is_usual || options.preset == Some(Preset::Smelt1Paxos);
-    if !is_simulated && !prediction::is_possible(&report.cells) {
-        return Ok(());
-    }
-    let work = work(cpus, options.options.wait)?;
+    // On a busy machine the roles may move while it is measured. That takes nothing away from what was found before.
+    let work = work(cpus, wait).unwrap_or_else(|failure| {
+        report.left_out.push(LeftOut { contender: "predictions", reason: failure.to_string() });
+        Vec::new()
+    });
     report.predictions = prediction::predictions(machine, &report.cells, &work);
     if is_simulated {
         let separate = work.iter().find(|(placement, _)| *placement == Placement::Separate);
@@ -217,7 +221,7 @@ fn simulate(
 }
 
 /// The work of each form beside its messages, on the first CPU.
-fn work(cpus: &[CpuId], wait: Wait) -> Result<Vec<(Placement, Work)>, BenchError> {
+fn work(cpus: &[CpuId], wait: Wait) -> Result<Vec<(Placement, Work)>, Failure> {
     let setting = Setting { members: 2, clients: 2, cpus: cpus.to_vec(), wait };
     let op = CompactSet { key: 1_u64.to_le_bytes(), value: play::value_of(1, 1) };
     let of = |series: &series::Series| {
@@ -225,7 +229,7 @@ fn work(cpus: &[CpuId], wait: Wait) -> Result<Vec<(Placement, Work)>, BenchError
         let work = Work::measure(&ours::config(series, &setting), Compact::default, &op);
         work.map(|work| (series.placement, work)).map_err(Failure::refused)
     };
-    Ok(forms().map(of).collect::<Result<_, Failure>>()?)
+    forms().map(of).collect()
 }
 
 fn begun(machine: &Machine, options: &ReplicaOptions, cpus: &[CpuId], seed: u64) -> ReplicaReport {
@@ -239,7 +243,10 @@ fn begun(machine: &Machine, options: &ReplicaOptions, cpus: &[CpuId], seed: u64)
         wait: options.options.wait.name().to_owned(),
         busy: options.options.busy,
         foreign_load: foreign_load(),
-        left_out: contenders::LEFT_OUT.iter().map(|&(contender, reason)| LeftOut { contender, reason }).collect(),
+        left_out: contenders::LEFT_OUT
+            .iter()
+            .map(|&(contender, reason)| LeftOut { contender, reason: reason.to_owned() })
+            .collect(),
         ..ReplicaReport::default()
     }
 }

@@ -50,7 +50,7 @@ pub(super) fn predictions(machine: &Machine, cells: &[ReplicaCell], work: &[(Pla
             series: series.name,
             replicas: 2,
             messages_ns: problem.as_ref().map(|problem| problem.message(0, 1) + problem.message(1, 0)),
-            work_ns: work.map(|work| work.order + work.accept + work.learn),
+            work_ns: work.map(|work| chains(series.placement, work)[0].iter().map(|step| step.work).sum()),
             predicted_ns: predicted,
             measured_ns: measured,
             ratio,

@@ -267,7 +267,7 @@ pub struct SimulatedRow {
     pub busiest: f64,
     /// From the request until the client has the reply.
     pub response: f64,
-    /// The part of `busiest` that is no message, as measured here, of the role with most of it.
+    /// The part of `busiest` that is no message, as measured here.
     pub work: f64,
     /// The throughput divided by that of the sequential tree.
     pub over_sequential: f64,
@@ -296,5 +296,5 @@ pub struct LeftOut {
     /// Its name.
     pub contender: &'static str,
     /// Why.
-    pub reason: &'static str,
+    pub reason: String,
 }

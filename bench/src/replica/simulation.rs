@@ -54,26 +54,25 @@ fn on_machine(machine: &Machine, replicas: usize, work: Option<&Work>) -> Result
     let work = work.map_or(RoleWork::NONE, |work| in_unit(work.by_role(replicas, false), machine.unit));
     let over = |roles: Roles, tree: &Tree| Load::with_work(&problem, roles, tree, work);
     let sequential = over(plan.direct_roles, &star(&problem, plan.direct_roles));
-    let row = |load: Load, name: &str| SimulatedRow {
+    let row = |load: Load, roles: Roles, name: &str| SimulatedRow {
         machine: machine.name.clone(),
         replicas,
         tree: name.to_owned(),
         unit: machine.unit.to_string(),
         busiest: load.busiest,
         response: load.response,
-        work: work.leader.max(work.acceptor).max(work.learner),
+        work: work.of(roles, load.member),
         over_sequential: load.throughput_over(&sequential),
     };
     let shape = |shape: &&'static dyn Shape| {
         // The one level has the roles that suit it best, the trees those of the plan.
-        let load = match shape.name() {
-            SEQUENTIAL => sequential,
-            _ => over(plan.roles, &shape.build(&problem, Some(plan.roles.acceptor))),
-        };
-        row(load, shape.name())
+        match shape.name() {
+            SEQUENTIAL => row(sequential, plan.direct_roles, SEQUENTIAL),
+            name => row(over(plan.roles, &shape.build(&problem, Some(plan.roles.acceptor))), plan.roles, name),
+        }
     };
     let mut rows: Vec<SimulatedRow> = SHAPES.iter().map(shape).collect();
-    rows.push(row(over(plan.roles, &plan.tree), AUTO));
+    rows.push(row(over(plan.roles, &plan.tree), plan.roles, AUTO));
     Ok(rows)
 }
 

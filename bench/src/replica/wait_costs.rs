@@ -49,12 +49,22 @@ fn counted(series: &Series, setting: &Setting, commands: u64) -> Result<WaitRow,
             // ORDERING: Relaxed, the flag says everything
             (0..).take_while(|_| !is_over.load(Ordering::Relaxed)).try_for_each(|number| write(&mut session, number))
         });
+        let over = Over(&is_over);
         let row = measured(series, &nodes, setting.cpus[0], commands);
-        // ORDERING: Relaxed, the flag says everything
-        is_over.store(true, Ordering::Relaxed);
+        drop(over);
         beside.join().expect("no client panics")?;
         row
     })
+}
+
+/// Ends the client beside when it is dropped, also by a panic.
+struct Over<'a>(&'a AtomicBool);
+
+impl Drop for Over<'_> {
+    fn drop(&mut self) {
+        // ORDERING: Relaxed, the flag says everything
+        self.0.store(true, Ordering::Relaxed);
+    }
 }
 
 /// Writes at the first node, and counts meanwhile.

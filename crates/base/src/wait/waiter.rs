@@ -1,7 +1,7 @@
 //! One participant's waiting: poll, spin, yield, sleep.
 
 use std::fmt;
-use std::ops::AddAssign;
+use std::ops::{AddAssign, Sub};
 use std::time::Duration;
 
 use super::budget::{ASSUMED_WAKE_COST, SpinBudget};
@@ -65,6 +65,21 @@ impl AddAssign for WaitCounts {
         self.parks += other.parks;
         self.wakes += other.wakes;
         self.asks += other.asks;
+    }
+}
+
+impl Sub for WaitCounts {
+    type Output = Self;
+
+    fn sub(self, other: Self) -> Self {
+        Self {
+            long_waits: self.long_waits - other.long_waits,
+            spins: self.spins - other.spins,
+            yields: self.yields - other.yields,
+            parks: self.parks - other.parks,
+            wakes: self.wakes - other.wakes,
+            asks: self.asks - other.asks,
+        }
     }
 }
 

@@ -115,7 +115,7 @@ pub(super) fn member() -> Result<(), Failure> {
 
 fn describe(report: &ReplicaReport) -> String {
     let cells: Vec<String> = report.cells.iter().map(describe_cell).collect();
-    let left_out = report.left_out.iter().map(|one| (one.contender, one.reason));
+    let left_out = report.left_out.iter().map(|one| (one.contender, one.reason.as_str()));
     [
         section("1. robustness, in ms", &columns::contenders(ROBUST, &report.robustness), report.robustness.is_empty()),
         section("2. for each command, by counters", &columns::plain(COSTS, &report.costs), report.costs.is_empty()),

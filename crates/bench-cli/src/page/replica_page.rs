@@ -138,7 +138,7 @@ mod tests {
             wait: "adaptive".to_owned(),
             robustness: vec![robust],
             cells: vec![cell(2), cell(8)],
-            left_out: vec![LeftOut { contender: "another", reason: "no store" }],
+            left_out: vec![LeftOut { contender: "another", reason: "no store".to_owned() }],
             ..ReplicaReport::default()
         };
         let page = render_replica(&report, "today", "0.0.0", "corecast bench replica --seed 4");

@@ -86,7 +86,7 @@ impl<S: Session> Connection<S> {
         if self.watched.contains(EventFlags::OUT) {
             self.flush();
         }
-        // Whatever woke the server but room to send: a read also tells that the client is gone.
+        // After any event but room to send the server reads: only a read tells that the client is gone.
         if self.watched.contains(EventFlags::IN) && flags != EventFlags::OUT {
             self.receive(scratch);
         }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use corecast_base::Clock;
 
-use super::config::Config;
+use super::config::{Config, Placement};
 use super::driver::Driver;
 use super::inner::Inner;
 use super::open::Replicated;
@@ -66,7 +66,8 @@ fn measure_once<S: StateMachine>(config: &Config, state: S, op: &S::Op) -> Resul
     let leader = Replicated::create(config, state)?;
     let other: Node<S> = Replicated::attach_fd(config, leader.share()?)?;
     let sessions = [leader.session()?, other.session()?];
-    let mut hands = Hands { inner: [leader.inner(), other.inner()], sessions };
+    let is_fused = config.placement == Placement::Fused;
+    let mut hands = Hands { inner: [leader.inner(), other.inner()], sessions, is_fused };
     let [order, accept, learn] = hands.times([LEADER, OTHER, LEADER], 1, op)?;
     let [forward, serve, finish, follow] = hands.times([OTHER, LEADER, OTHER, LEADER], 1, op)?;
     let [_, run, _] = hands.times([LEADER, OTHER, LEADER], RUN, op)?;
@@ -81,6 +82,7 @@ const OTHER: usize = 1;
 struct Hands<'a, S: StateMachine> {
     inner: [&'a Inner<S>; 2],
     sessions: [Session<S>; 2],
+    is_fused: bool,
 }
 
 impl<S: StateMachine> Hands<'_, S> {
@@ -118,8 +120,9 @@ impl<S: StateMachine> Hands<'_, S> {
         for rid in &mut rids[..requests] {
             *rid = session.start(op)?;
         }
-        // The turn in which the client gets its results: the last of its node.
-        let last = turns.iter().rposition(|&turn| turn == turns[0]).unwrap_or(0);
+        // The turn in which the client gets its results: the last of its node, or the first if that needs nobody else.
+        let needs_other = !self.is_fused || turns[0] != LEADER;
+        let last = turns.iter().rposition(|&turn| needs_other && turn == turns[0]).unwrap_or(0);
         for (at, &node) in turns.iter().enumerate() {
             drivers[node].turn(self.inner[node]);
             if at == last {

@@ -103,9 +103,6 @@ impl<B: Clone + PartialEq> Node<B> {
     /// Shared: commits what was written if the epoch is still the newest, else takes it back.
     pub(super) fn epoch_checked(&mut self, epoch: Epoch, end: Index, is_newest: bool, effects: &mut Vec<Effect<B>>) {
         if is_newest && epoch == self.acceptor.hpn {
-            // They are decided, as each later leader finds them. Behind the commit the learners, which poll for it, would raise
-            // the count in the same moment, and compete with this node for its line.
-            self.raise_visible(end, effects);
             return self.commit_to(end, effects);
         }
         let first = self.acceptor.commit;

@@ -1,4 +1,4 @@
-//! The effects that the protocol wants, in their order, of which some were carried out.
+//! A queue of effects: the protocol adds at its end while the runtime carries out those at its front.
 
 use super::Effect;
 

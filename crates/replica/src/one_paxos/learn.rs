@@ -48,16 +48,10 @@ impl<B: Clone + PartialEq> Node<B> {
         if self.learned_end == before {
             return;
         }
-        self.raise_visible(self.learned_end, effects);
-        effects.push(Effect::Apply(self.learned_end));
-    }
-
-    /// Before an effect of the commands below `count`, which are decided, can be seen.
-    #[inline]
-    pub(super) fn raise_visible(&self, count: Index, effects: &mut Vec<Effect<B>>) {
         if !self.is_by_messages() && (self.rules().all_raise_visible || self.leads()) {
-            effects.push(Effect::RaiseVisible(count));
+            effects.push(Effect::RaiseVisible(self.learned_end));
         }
+        effects.push(Effect::Apply(self.learned_end));
     }
 
     /// The runtime cannot read what this node has to apply: it needs a snapshot.

@@ -47,11 +47,7 @@ impl Load {
             }
         }
         for (member, busy) in busy.iter_mut().enumerate() {
-            *busy += match () {
-                () if member == roles.leader => work.leader,
-                () if member == roles.acceptor => work.acceptor,
-                () => work.learner,
-            };
+            *busy += work.of(roles, member);
         }
         let load = Self::of(problem, roles, &busy, &simulate::arrivals(problem, tree));
         Self { response: load.response + work.response, ..load }

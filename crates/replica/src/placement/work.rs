@@ -1,5 +1,7 @@
 //! The processor time that nodes spend on a command beside its messages.
 
+use super::Roles;
+
 /// The time that the nodes of a group of two spend on one command, in nanoseconds, with all lines in the cache of the CPU that
 /// does it: the part that a model of a machine's messages does not have. [`Work::measure`](crate::placement::Work::measure)
 /// finds it on this machine.
@@ -44,6 +46,16 @@ impl RoleWork {
     /// No work at all: nothing but messages.
     pub const NONE: Self = Self { leader: 0.0, acceptor: 0.0, learner: 0.0, response: 0.0 };
 
+    /// The work of one member, by rank.
+    #[must_use]
+    pub fn of(self, roles: Roles, member: usize) -> f64 {
+        match () {
+            () if member == roles.leader => self.leader,
+            () if member == roles.acceptor => self.acceptor,
+            () => self.learner,
+        }
+    }
+
     /// In another unit.
     #[must_use]
     pub fn scaled(self, factor: f64) -> Self {
@@ -58,17 +70,19 @@ impl RoleWork {
 }
 
 impl Work {
-    /// The work of the members of a larger group, with a client at each.
+    /// The work of the members of a larger group, with a client at each. What other nodes than the leader do for their own
+    /// clients is left out: it is a small part there.
     #[must_use]
     pub fn by_role(&self, members: usize, is_fused: bool) -> RoleWork {
         let own = 1.0 / members.max(1) as f64;
-        let proposes = own * self.order + (1.0 - own) * self.serve;
+        let leader = |own_client: f64, others: f64| own * own_client + (1.0 - own) * others;
         if is_fused {
             let response = self.forward + self.serve + self.finish;
-            return RoleWork { leader: proposes, acceptor: 0.0, learner: self.accept, response };
+            return RoleWork { leader: leader(self.order, self.serve), acceptor: 0.0, learner: self.accept, response };
         }
         let response = self.forward + self.serve + self.accept + self.learn;
-        RoleWork { leader: proposes + self.follow, acceptor: self.accept, learner: self.follow, response }
+        let leader = leader(self.order + self.learn, self.serve + self.follow);
+        RoleWork { leader, acceptor: self.accept, learner: self.follow, response }
     }
 }
 
@@ -88,7 +102,7 @@ mod tests {
             follow: 30.0,
             run_share: 0.5,
         };
-        let separate = RoleWork { leader: 115.0, acceptor: 50.0, learner: 30.0, response: 190.0 };
+        let separate = RoleWork { leader: 35.0 + 82.5, acceptor: 50.0, learner: 30.0, response: 190.0 };
         assert_eq!(work.by_role(4, false), separate);
         let fused = RoleWork { leader: 90.0, acceptor: 0.0, learner: 50.0, response: 160.0 };
         assert_eq!(work.by_role(2, true), fused);

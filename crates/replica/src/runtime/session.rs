@@ -87,8 +87,8 @@ impl<S: StateMachine, M: Medium> Session<S, M> {
     }
 
     /// Begins an operation; its result is to be waited for with [`wait`](Self::wait). Waits only until a long operation has room
-    /// in this node's memory, however long that takes; and once in some 4 billion requests, for at most 10 s, for the session
-    /// that this one goes on as.
+    /// in this node's memory, however long that takes; and after some 4 billion requests for the session that this one goes on
+    /// as: at most 10 s for each request until one is opened.
     ///
     /// # Errors
     /// [`ExecuteError`]; `Full` if 16 requests have no answer.
@@ -150,12 +150,12 @@ impl<S: StateMachine, M: Medium> Session<S, M> {
         inner.execute_error().map_or(Ok(()), Err)
     }
 
-    /// Goes on as another session, and returns the time which that took. As long as it cannot, the last numbers of this one are
-    /// used.
+    /// Goes on as another session, within half of the caller's time, and returns the time which that took. As long as it cannot,
+    /// the last numbers of this one are used.
     #[cold]
     fn renew(&mut self, limit: Option<Duration>) -> Duration {
         let began = Instant::now();
-        if let Ok(next) = Self::open(&self.handle, limit.map_or(OPEN_LIMIT, |limit| limit.min(OPEN_LIMIT))) {
+        if let Ok(next) = Self::open(&self.handle, limit.map_or(OPEN_LIMIT, |limit| (limit / 2).min(OPEN_LIMIT))) {
             // The former one is closed as it is dropped.
             *self = next;
         }

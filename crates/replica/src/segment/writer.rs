@@ -128,7 +128,8 @@ impl SegmentWriter {
         fence(Ordering::Release);
     }
 
-    /// Sets a word in a line whose other word others poll for: each store takes the line from them, and the next one again.
+    /// Leaves a word alone that has the value already: others poll for another word of its line, and each store takes the line
+    /// from them.
     fn set_if_new(&mut self, word: usize, value: u64) {
         // ORDERING: Relaxed, only this thread writes it
         if self.words[word].load(Ordering::Relaxed) != value {

@@ -137,11 +137,11 @@ impl Control {
         ConfigurationWord::from_bits(self.words[CONFIGURATION].load(Ordering::Relaxed)).epoch() == epoch
     }
 
-    /// W: the count of commands whose effect anyone may have seen. They are decided, and may not be committed yet.
+    /// W: the count of commands whose effect anyone may have seen. They are committed.
     #[inline]
     #[must_use]
     pub fn visible(&self) -> Index {
-        // ORDERING: Acquire, pairs with the Release in raise_visible: the count brings the slots of these commands [visible]
+        // ORDERING: Acquire, pairs with the Release in raise_visible: the count brings the commit of these commands [visible]
         self.words[VISIBLE].load(Ordering::Acquire)
     }
 
@@ -156,7 +156,7 @@ impl Control {
 
     #[cold]
     fn raise_to(&self, count: Index) {
-        // ORDERING: Release, pairs with the Acquire in visible: the count brings the slots of these commands [visible]
+        // ORDERING: Release, pairs with the Acquire in visible: the count brings the commit of these commands [visible]
         self.words[VISIBLE].fetch_max(count, Ordering::Release);
     }
 
