@@ -118,7 +118,7 @@ fn the_visible_count_grows_and_is_committed() {
     loom::model(|| {
         let (page, mut acceptor) = (page(), writer(2));
         let (first, second, log, theirs) = (page.clone(), page.clone(), acceptor.reader(), acceptor.reader());
-        // A thread of its own: beside two others loom would let the first thread read before they begin only.
+        // In a thread of its own: within its bounds loom has the first thread read only before the others have begun.
         let reading = thread::spawn(move || {
             let before = first.visible();
             assert!(log.commit() >= before, "only what is committed is visible");
