@@ -2056,8 +2056,9 @@ corecast_status corecast_replica_session_execute(corecast_replica_session *sessi
                                                  size_t len,
                                                  corecast_replica_result *result);
 
-// The same, waiting for at most `timeout_ns` nanoseconds. CORECAST_UNKNOWN if the time was up: the operation may be done or
-// not. `request`, which is written then too, is its number for corecast_replica_session_resume.
+// The same, waiting for the result for at most `timeout_ns` nanoseconds. CORECAST_UNKNOWN if the time was up: the operation
+// may be done or not. `request`, which is written then too, is its number for corecast_replica_session_resume. The time
+// begins when the operation does, which waits for room as corecast_replica_session_start does.
 corecast_status corecast_replica_session_execute_timeout_ns(corecast_replica_session *session,
                                                             const void *op,
                                                             size_t len,
@@ -2066,7 +2067,9 @@ corecast_status corecast_replica_session_execute_timeout_ns(corecast_replica_ses
                                                             corecast_replica_result *result);
 
 // Begins an operation, whose result corecast_replica_session_finish_timeout_ns waits for. CORECAST_FULL if 16 requests have
-// no result.
+// no result. A long operation waits until this node's memory has room for it, however long that takes:
+// corecast_replica_session_queue_timeout_ns has a limit. Once in some 4 billion requests it waits, for at most 10 s, for the
+// session that this one goes on as.
 corecast_status corecast_replica_session_start(corecast_replica_session *session,
                                                const void *op,
                                                size_t len,

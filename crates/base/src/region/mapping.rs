@@ -148,10 +148,11 @@ impl Mapping {
         (0..words).map(|i| self.word(offset + 8 * i).load(Ordering::Relaxed)).collect()
     }
 
-    /// Writes words, before any other process knows of the region.
+    /// Writes words, one by one. The caller publishes them, by a state that it stores last; without that, or where others
+    /// read them already, a reader may find some words of before and some of these, and must be able to bear it.
     pub(super) fn write(&self, offset: usize, words: &[u64]) {
         for (i, &word) in words.iter().enumerate() {
-            // ORDERING: Relaxed, released by the state that is stored last
+            // ORDERING: Relaxed, released by the state that the caller stores last, if readers need all of the words
             self.word(offset + 8 * i).store(word, Ordering::Relaxed);
         }
     }

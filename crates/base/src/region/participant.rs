@@ -4,7 +4,7 @@
 //! |---|---|
 //! | 0x00 | ctl u64: state u32 {FREE 0, ACTIVE 1, LEFT 2, DEAD 3}, generation u32 (the number of participants that have had this slot) |
 //! | 0x08 | pid u32, flags u32 {bit 0: no lock could be had}; start time u64; number of its parker u32 |
-//! | 0x80 | affinity \[u8; 128\]: a bit for each CPU below 1,024 that it may run on |
+//! | 0x80 | affinity \[u8; 128\]: a bit for each CPU below 1,024 that it may run on; a hint, which it may write again at any time |
 //!
 //! A process that joins takes the region's lock, and then the lock of a record whose lock was free. ACTIVE without the lock
 //! is evidence of a death. The generation tells a handle of a dead participant from one of its successor in the slot.
@@ -155,7 +155,9 @@ impl Table<'_> {
         self.mapping.write(at + AFFINITY, &Affinity::of_this_thread().0);
     }
 
-    /// Writes the CPUs on which this thread may run in the place of those of the thread that joined.
+    /// Writes the CPUs on which this thread may run in the place of those of the thread that joined. Others may read at the same
+    /// time, and nothing publishes the words: a reader may find a mask of which some words are of before. That is harmless, as
+    /// the mask is a hint for how to wait, and a waiter looks at it again after a second.
     pub(super) fn renew_affinity(&self, me: ParticipantId) {
         self.mapping.write(record(me.index) + AFFINITY, &Affinity::of_this_thread().0);
     }

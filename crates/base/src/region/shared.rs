@@ -310,8 +310,8 @@ impl SharedRegion {
         if self.0.file().is_some() { Scope::Machine } else { Scope::Process }
     }
 
-    /// The sharing of CPUs among the participants, by the CPUs that each declared when it joined. For a region of this
-    /// process alone: `ends` threads of this process.
+    /// The sharing of CPUs among the participants, by the CPUs that each told of last: when it joined, or by
+    /// [`renew_affinity`](Self::renew_affinity) since. For a region of this process alone: `ends` threads of this process.
     #[must_use]
     pub fn cpu_sharing(&self, ends: usize) -> CpuSharing {
         if self.0.file().is_some() { CpuSharing::of(Arc::new(self.clone())) } else { CpuSharing::unpinned(ends) }

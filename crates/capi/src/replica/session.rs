@@ -83,8 +83,9 @@ c_functions! {
         session.keep(answer)?
     }
 
-    /// The same, waiting for at most `timeout_ns` nanoseconds. CORECAST_UNKNOWN if the time was up: the operation may be done or
-    /// not. `request`, which is written then too, is its number for corecast_replica_session_resume.
+    /// The same, waiting for the result for at most `timeout_ns` nanoseconds. CORECAST_UNKNOWN if the time was up: the operation
+    /// may be done or not. `request`, which is written then too, is its number for corecast_replica_session_resume. The time
+    /// begins when the operation does, which waits for room as corecast_replica_session_start does.
     unsafe fn corecast_replica_session_execute_timeout_ns(
         session: &mut ReplicaSession,
         op: bytes[len],
@@ -97,7 +98,9 @@ c_functions! {
     }
 
     /// Begins an operation, whose result corecast_replica_session_finish_timeout_ns waits for. CORECAST_FULL if 16 requests have
-    /// no result.
+    /// no result. A long operation waits until this node's memory has room for it, however long that takes:
+    /// corecast_replica_session_queue_timeout_ns has a limit. Once in some 4 billion requests it waits, for at most 10 s, for the
+    /// session that this one goes on as.
     unsafe fn corecast_replica_session_start(session: &mut ReplicaSession, op: bytes[len]) -> (request: u32) {
         session.start(op)?
     }

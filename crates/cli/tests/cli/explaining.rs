@@ -179,7 +179,16 @@ fn replicas_race_and_the_race_says_how_sure_it_is() {
     let json = program.json(&["explain", "replica", "--race", "--members", "2", "--json"]);
     let skipped = json["race"]["skipped"].as_str().expect("a reason");
     assert!(skipped.contains("one level") && json["race"]["winner"].is_null(), "{json}");
+    let skipped = json["race_over_messages"]["skipped"].as_str().expect("a reason");
+    assert!(skipped.contains("one other member"), "{json}");
     let json = program.json(&["explain", "replica", "--race", "--members", "6", "--json"]);
+    let race = &json["race_over_messages"];
+    let entries = race["entries"].as_array().expect("an array");
+    let mut ways: Vec<_> = entries.iter().map(|entry| entry["spread"].as_str().expect("a name")).collect();
+    ways.sort_unstable();
+    assert_eq!((ways, &race["rounds"]), (vec!["mcast", "sequential", "tree"], &15.into()), "{race}");
+    assert!(entries.iter().all(|entry| entry["ns"].as_f64().expect("a number") > 0.0), "{race}");
+    assert!(race["winner"].is_null() || race["winner"] == entries[0]["spread"], "{race}");
     let race = &json["race"];
     if race["skipped"].is_string() {
         return corecast_testing::skipped("a race of replicas", &race["skipped"]);

@@ -137,8 +137,6 @@ impl Invitation {
         if let Some(fault) = checked.memory.table.fault() {
             return Err(fault.into());
         }
-        // Another thread may have attached, with other CPUs.
-        checked.processes.renew_affinity()?;
         let rank = match self.rank {
             Some(rank) => checked.processes.join(rank).map(|()| rank),
             None => checked.processes.join_any(),

@@ -59,8 +59,10 @@ impl CheckedMemory {
     fn build(&self, rank: usize, timeout: Duration) -> Result<Ends, JoinError> {
         if self.inputs.is_pinned {
             pin::pin(self.inputs.problem.cpu(rank))?.forever();
-            self.processes.renew_affinity()?;
         }
+        // Another thread may have attached, with other CPUs. Only now, as a thread that gets no place must not speak for the
+        // member that this process may be already.
+        self.processes.renew_affinity()?;
         self.memory.table.wake_all();
         self.wait_for_all(rank, timeout)?;
         let ends = self.memory.ends(rank).map_err(JoinError::of_memory)?;

@@ -5,8 +5,10 @@ use std::time::Duration;
 
 use corecast_base::region::{RegionPlan, SharedRegion};
 use corecast_base::rendezvous::{self, SocketDir};
+use corecast_base::wait::Affinity;
 use corecast_collective::processes::{Invitation, JoinError};
 use corecast_collective::{Error, Group, Loss};
+use corecast_machine::pin;
 use corecast_plan::Effort;
 
 use crate::roles;
@@ -69,6 +71,27 @@ fn a_member_that_never_comes_is_named_by_rank() {
     assert!(matches!(&second, Err(JoinError::SetupTimeout { missing }) if told(missing)), "{second:?}");
     let said = first.hear();
     assert!(said.starts_with("the group is not complete: ranks") && said.contains("1, 3"), "{said}");
+}
+
+/// A thread with other CPUs than the member's, which gets no place, does not tell the others of its own CPUs.
+#[test]
+fn a_join_that_fails_leaves_the_cpus_of_the_member() {
+    let founding = founding(1, |builder| builder);
+    let region = founding.region();
+    let cpu = pin::affinity().expect("own mask").iter().next().expect("a thread runs somewhere");
+    thread::scope(|scope| {
+        let bound = scope.spawn(|| {
+            pin::pin(cpu).expect("an allowed CPU").forever();
+            let me = Invitation::of_region(region.clone()).rank(0).join().expect("a free place");
+            (me, Affinity::of_this_thread())
+        });
+        let (_me, told) = bound.join().expect("no panic");
+        assert!(region.is_confined(region.me(), &told), "the member told of its CPU");
+        let twice = Invitation::of_region(region.clone()).rank(0).join();
+        assert!(matches!(twice, Err(JoinError::Member(Error::AlreadyJoined { rank: 0 }))), "{twice:?}");
+        assert!(Invitation::of_region(region.clone()).rank(1).join().is_err(), "there is none");
+        assert!(region.is_confined(region.me(), &told), "and nobody else did");
+    });
 }
 
 #[test]

@@ -41,8 +41,9 @@ const DESTROYED: u32 = 0xff;
 ///
 /// Wrong uses that are reported: a thread that locks what it holds, that unlocks what it does not hold, or that uses a lock
 /// which was destroyed. Nothing detects that a thread which has ended held it (it is held for ever then). A child of
-/// `fork` holds what the thread that forked held, and must not wait for what other threads of its parent held; a thread that it
-/// starts later may have the number of one of those, and be taken for it.
+/// `fork` holds what the thread that forked held, and must not wait for what other threads of its parent held. A thread that it
+/// starts later is not taken for one of those: their numbers differ, and repeat at the earliest after four generations of forks
+/// ([`this_thread`](crate::this_thread)).
 ///
 /// **Progress** and **memory ordering:** those of the algorithm. **Source:** as the algorithm.
 ///

@@ -5,8 +5,8 @@
 //! use, so a short lock for each size is enough.
 //!
 //! The C library's mutexes need no memory. So that a program which sees to its own failed allocations goes on, blocks come from a
-//! [`Reserve`] where the system has none left. When that is used up, too, the process ends with the words of Rust's standard
-//! library, "memory allocation of 128 bytes failed": a lock that cannot wait in turn would be none.
+//! [`Reserve`] where the system has none left; not those above 32 KiB. When that is used up, too, the process ends with the
+//! words of Rust's standard library, "memory allocation of 128 bytes failed": a lock that cannot wait in turn would be none.
 
 use std::alloc::{GlobalAlloc, Layout};
 use std::ptr;
@@ -23,6 +23,8 @@ const SIZES: usize = 12;
 const SLAB: usize = 1 << 18;
 /// The largest block, in bytes.
 const LARGEST: usize = 1 << (SMALLEST as usize + SIZES - 1);
+/// The smallest page, in bytes. Nothing here asks for a larger alignment.
+const PAGE: usize = 4096;
 /// Bytes of the reserve: some 1,000 mutexes of `auto`, or acquisitions.
 const RESERVE: usize = 1 << 18;
 
@@ -38,15 +40,16 @@ struct Blocks {
 static BLOCKS: [Blocks; SIZES] =
     [const { Blocks { lock: ForkLock::new(), free: AtomicUsize::new(0), rest: AtomicUsize::new(0) } }; SIZES];
 
-/// Blocks for when the system has no memory left: a part of the object, of which no page takes memory before it is used.
-#[repr(C, align(32768))]
+/// Blocks for when the system has no memory left: a part of the object, of which no page takes memory before it is used. Aligned
+/// to a page, as the C library before 2.35 aligns no object to more.
+#[repr(C, align(4096))]
 struct Reserve {
     bytes: UnsafeCell<[u8; RESERVE]>,
     /// The bytes that were handed out. Written by the threads that take some.
     used: AtomicUsize,
 }
 
-const _: () = assert!(align_of::<Reserve>() == LARGEST);
+const _: () = assert!(align_of::<Reserve>() == PAGE);
 
 // SAFETY: each thread writes the bytes that it has taken.
 unsafe impl Sync for Reserve {}
@@ -54,7 +57,7 @@ unsafe impl Sync for Reserve {}
 static LEFT: Reserve = Reserve { bytes: UnsafeCell::new([0; RESERVE]), used: AtomicUsize::new(0) };
 
 impl Reserve {
-    /// A block, aligned to its size, which is a power of two; null if there is no room.
+    /// A block, aligned to its size, a power of two, at most to a page; null if there is no room.
     #[cold]
     fn take(&self, bytes: usize) -> *mut u8 {
         let end = |used: usize| used.checked_next_multiple_of(bytes)?.checked_add(bytes).filter(|&end| end <= RESERVE);
@@ -84,7 +87,8 @@ fn size_of_block(layout: Layout) -> Option<usize> {
 }
 
 // SAFETY: a block is as large and as aligned as its size, which is not less than what was asked for; it is in the list, in a
-// slab's rest or with a caller. Larger ones are mapped for the caller.
+// slab's rest or with a caller. Larger ones are mapped for the caller. Those and blocks of the reserve are aligned to a page at
+// most, and nothing here asks for more.
 unsafe impl GlobalAlloc for Own {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         match size_of_block(layout) {
@@ -93,7 +97,7 @@ unsafe impl GlobalAlloc for Own {
                 let block = BLOCKS[size].lock.with(|| BLOCKS[size].take(bytes));
                 if block.is_null() { LEFT.take(bytes) } else { block }
             }
-            // Pages are aligned enough: nothing here asks for more.
+            // Pages are aligned enough.
             None => map(layout.size()),
         }
     }
@@ -194,7 +198,7 @@ mod tests {
     fn the_reserve_has_blocks_apart_until_it_is_used_up() {
         static RESERVE_OF_TEST: Reserve = Reserve { bytes: UnsafeCell::new([0; RESERVE]), used: AtomicUsize::new(0) };
         let (small, large) = (RESERVE_OF_TEST.take(16), RESERVE_OF_TEST.take(LARGEST));
-        assert!(!small.is_null() && !large.is_null() && large.addr() % LARGEST == 0);
+        assert!(!small.is_null() && !large.is_null() && large.addr() % PAGE == 0);
         assert!(large.addr() - small.addr() >= 16);
         let rest: Vec<_> =
             std::iter::repeat_with(|| RESERVE_OF_TEST.take(128)).take_while(|at| !at.is_null()).collect();

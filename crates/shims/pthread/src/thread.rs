@@ -93,9 +93,9 @@ fn word_of(epoch: u32, number: u32) -> u64 {
     u64::from(epoch + 1) << 32 | u64::from(number)
 }
 
-/// The epoch of a word that is not 0.
+/// The epoch of a word; of a word 0 one that no process has.
 fn epoch_of(word: u64) -> u32 {
-    (word >> 32) as u32 - 1
+    ((word >> 32) as u32).wrapping_sub(1)
 }
 
 fn place(epoch: u32) -> &'static AtomicU64 {
@@ -145,6 +145,14 @@ mod tests {
         let mine = number();
         let theirs = std::thread::spawn(|| [number(), number()]).join().expect("no panic");
         assert!(mine == number() && theirs[0] == theirs[1] && mine != theirs[0] && mine != 0);
+    }
+
+    #[test]
+    fn no_word_has_an_epoch_of_none() {
+        assert_eq!(
+            [epoch_of(word_of(2, 7)), epoch_of(word_of(u32::MAX - 1, 7)), epoch_of(0)],
+            [2, u32::MAX - 1, u32::MAX]
+        );
     }
 
     #[test]

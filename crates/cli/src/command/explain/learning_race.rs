@@ -6,32 +6,21 @@
 //! where the two are alike, an honest answer is that it is not decided.
 
 use std::fmt;
-use std::io::{self, Read, Write};
-use std::thread;
-use std::time::{Duration, Instant};
 
 use corecast::CpuId;
-use corecast::machine::pin;
 use corecast::replica::placement::{LearnTree, PlacementPlan};
-use corecast::replica::{Config, Index, Learning, Level, Node, Replicated, Session, StateMachine};
+use corecast::replica::{Config, Learning, Node, Replicated, SharedMemory};
 use serde::Serialize;
 
+use super::racing_group::{RacingGroup, Sum, bound_to};
 use crate::failure::Failure;
 
 /// Rounds of one block each.
-const ROUNDS: usize = 15;
-/// Writes of each client in the first block, which is not counted.
-const TRIAL: u64 = 10;
-/// The time that a block is meant to take.
-const BLOCK: Duration = Duration::from_millis(30);
-/// The most writes of a client in a block.
-const MOST_WRITES: u64 = 10_000;
+pub(super) const ROUNDS: usize = 15;
 /// The most members that race: each is two nodes with two threads.
 const MOST_MEMBERS: usize = 128;
-/// The longest time that a write may take.
-const LIMIT: Duration = Duration::from_secs(20);
 /// By chance alone a winner may be declared this often.
-const CHANCE: f64 = 0.05;
+pub(super) const CHANCE: f64 = 0.05;
 
 /// The result.
 #[derive(Debug, Clone, Serialize)]
@@ -65,14 +54,9 @@ pub(super) fn run(cpus: &[CpuId], plan: &PlacementPlan) -> Result<LearningRace, 
         return Ok(LearningRace::not_run(skipped, crowded));
     }
     let tree = LearnTree::of_plan(plan).map_err(Failure::input)?;
-    let mut direct = Group::start(cpus, Learning::Direct)?;
-    let mut over_tree = Group::start(cpus, Learning::Tree(tree))?;
-    let mut writes = TRIAL;
-    for group in [&mut direct, &mut over_tree] {
-        let spent = group.block(writes)?;
-        let fit = BLOCK.as_nanos() as u64 / (spent as u64).max(1) / cpus.len() as u64;
-        writes = writes.max(fit.min(MOST_WRITES));
-    }
+    let mut direct = start(cpus, Learning::Direct)?;
+    let mut over_tree = start(cpus, Learning::Tree(tree))?;
+    let writes = direct.trial()?.max(over_tree.trial()?);
     let mut rounds = Vec::new();
     for round in 0..ROUNDS {
         let is_direct_first = round % 2 == 0;
@@ -83,6 +67,21 @@ pub(super) fn run(cpus: &[CpuId], plan: &PlacementPlan) -> Result<LearningRace, 
     direct.check()?;
     over_tree.check()?;
     Ok(LearningRace::judge(&rounds, crowded))
+}
+
+fn start(cpus: &[CpuId], learning: Learning) -> Result<RacingGroup<SharedMemory>, Failure> {
+    let config = Config::default().slots(cpus.len()).window(4096).bulk_bytes(4096).learning(learning);
+    let mut nodes: Vec<Node<Sum>> = Vec::new();
+    for &cpu in cpus {
+        let (config, first) = (&config, nodes.first());
+        let join = || match first {
+            None => Replicated::create(config, Sum::default()).map_err(Failure::environment),
+            Some(first) => Replicated::attach_fd(config, first.share().map_err(Failure::environment)?)
+                .map_err(Failure::environment),
+        };
+        nodes.push(bound_to(cpu, join)?);
+    }
+    RacingGroup::of(cpus, nodes)
 }
 
 impl LearningRace {
@@ -135,7 +134,7 @@ impl fmt::Display for LearningRace {
 }
 
 /// The probability that one side wins this number of the rounds, or one as far from half, if both are alike.
-fn sign_test(wins: usize, rounds: usize) -> f64 {
+pub(super) fn sign_test(wins: usize, rounds: usize) -> f64 {
     let fewer = wins.min(rounds - wins);
     let mut ways = 1.0;
     let mut sum = 0.0;
@@ -146,115 +145,10 @@ fn sign_test(wins: usize, rounds: usize) -> f64 {
     (2.0 * sum / 2f64.powi(rounds as i32)).min(1.0)
 }
 
-fn median(values: impl Iterator<Item = f64>) -> f64 {
+pub(super) fn median(values: impl Iterator<Item = f64>) -> f64 {
     let mut values: Vec<f64> = values.collect();
     values.sort_by(f64::total_cmp);
     values.get(values.len() / 2).copied().unwrap_or(0.0)
-}
-
-/// Members on their CPUs.
-struct Group {
-    cpus: Vec<CpuId>,
-    nodes: Vec<Node<Sum>>,
-    /// That of each node.
-    sessions: Vec<Session<Sum>>,
-    written: u64,
-}
-
-impl Group {
-    fn start(cpus: &[CpuId], learning: Learning) -> Result<Self, Failure> {
-        let config = Config::default().slots(cpus.len()).window(4096).bulk_bytes(4096).learning(learning);
-        let mut nodes: Vec<Node<Sum>> = Vec::new();
-        for &cpu in cpus {
-            let (config, first) = (&config, nodes.first());
-            let join = || match first {
-                None => Replicated::create(config, Sum::default()).map_err(Failure::environment),
-                Some(first) => Replicated::attach_fd(config, first.share().map_err(Failure::environment)?)
-                    .map_err(Failure::environment),
-            };
-            nodes.push(bound_to(cpu, join)?);
-        }
-        let sessions = nodes.iter().map(Node::session).collect::<Result<_, _>>().map_err(Failure::environment)?;
-        Ok(Self { cpus: cpus.to_vec(), nodes, sessions, written: 0 })
-    }
-
-    /// Every member writes so often; the time of one write in ns, of all together.
-    fn block(&mut self, writes: u64) -> Result<f64, Failure> {
-        let began = Instant::now();
-        thread::scope(|scope| {
-            let clients = self.sessions.iter_mut().zip(&self.cpus).map(|(session, &cpu)| {
-                scope.spawn(move || {
-                    pin::pin(cpu).map_err(Failure::environment)?.forever();
-                    for _ in 0..writes {
-                        session.execute_timeout(&1, LIMIT).map_err(Failure::environment)?;
-                    }
-                    Ok::<(), Failure>(())
-                })
-            });
-            let clients: Vec<_> = clients.collect();
-            clients.into_iter().try_for_each(|client| client.join().expect("a client does not panic"))
-        })?;
-        let all = writes * self.nodes.len() as u64;
-        self.written += all;
-        Ok(began.elapsed().as_nanos() as f64 / all as f64)
-    }
-
-    /// Every member has all that was written.
-    fn check(&self) -> Result<(), Failure> {
-        for node in &self.nodes {
-            let (sum, _) = node.read(Level::Linearizable, &()).map_err(Failure::environment)?;
-            if sum != self.written {
-                let why = format!("node {} has {sum} of {} writes: the race is void", node.id(), self.written);
-                return Err(Failure::environment(why));
-            }
-        }
-        Ok(())
-    }
-}
-
-/// Runs `work` in a thread that is bound to this CPU, as are the threads that it starts.
-fn bound_to<T: Send>(cpu: CpuId, work: impl FnOnce() -> Result<T, Failure> + Send) -> Result<T, Failure> {
-    thread::scope(|scope| {
-        let bound = scope.spawn(move || {
-            pin::pin(cpu).map_err(Failure::environment)?.forever();
-            work()
-        });
-        bound.join().expect("making a node does not panic")
-    })
-}
-
-/// A sum.
-#[derive(Debug, Default)]
-struct Sum(u64);
-
-impl StateMachine for Sum {
-    type Op = u64;
-    type Out = u64;
-    type Query = ();
-    type Answer = u64;
-
-    fn apply(&mut self, _: Index, by: &u64) -> u64 {
-        self.0 += by;
-        self.0
-    }
-
-    fn query(&self, (): &()) -> u64 {
-        self.0
-    }
-
-    fn digest(&self) -> u128 {
-        self.0.into()
-    }
-
-    fn snapshot(&self, to: &mut dyn Write) -> io::Result<()> {
-        to.write_all(&self.0.to_le_bytes())
-    }
-
-    fn restore(from: &mut dyn Read) -> io::Result<Self> {
-        let mut bytes = [0; 8];
-        from.read_exact(&mut bytes)?;
-        Ok(Self(u64::from_le_bytes(bytes)))
-    }
 }
 
 #[cfg(test)]

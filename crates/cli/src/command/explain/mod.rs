@@ -1,10 +1,13 @@
 //! `corecast explain`: the algorithms that a group on this machine would use, their alternatives, and the reasons.
 //!
-//! - replica: roles and learn tree of replicated state; learning_race: whether the tree is faster here;
+//! - replica: roles and learn tree of replicated state; learning_race: whether the tree is faster here; spread_race: the
+//!   same over messages, beside a ring; racing_group: the replicas of both;
 //! - transactions: servers of transactional memory, and its form.
 
 mod learning_race;
+mod racing_group;
 mod replica;
+mod spread_race;
 mod transactions;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
@@ -46,7 +49,8 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "BYTES", value_parser = bytes_arg::parse, default_value = "8")]
     bytes: usize,
     /// Let barriers and trees race on the members' CPUs, as `Builder::race` does, and say what came of it; an earlier result is
-    /// taken. For `replica`: let replicas that learn directly and over the tree race.
+    /// taken. For `replica`: let replicas race that learn directly and over the tree, and over messages one after another, along
+    /// the tree and by mcast.
     #[arg(long)]
     race: bool,
     #[command(flatten)]

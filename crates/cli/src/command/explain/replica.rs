@@ -8,6 +8,7 @@ use serde::Serialize;
 
 use super::check_usable;
 use super::learning_race::{self, LearningRace};
+use super::spread_race::{self, SpreadRace};
 use crate::failure::Failure;
 use crate::machine_args::Model;
 use crate::output::Output;
@@ -20,14 +21,14 @@ pub(super) fn run(model: &Model, members: Option<usize>, is_raced: bool, output:
     let cpus = spread(&model.machine, members)?;
     let problem = Problem::of_members(&model.machine, &cpus)?;
     let explained = Explained::of(&problem);
-    let race = is_raced.then(|| race(model, &cpus, &explained.separate)).transpose()?;
+    let races = is_raced.then(|| Races::run(model, &cpus, &explained.separate)).transpose()?;
     if output.is_json() {
-        return output.json(&ReplicaJson::of(model, &problem, &explained, race));
+        return output.json(&ReplicaJson::of(model, &problem, &explained, races));
     }
     let heading = printable::line(&format!("{}: {}", model.machine.name, model.origin)).into_owned();
     let mut text = format!("{heading}\n{}\n{}", levels::text(&problem), explained.text(&problem));
-    if let Some(race) = race {
-        text += &format!("\n{race}\n");
+    if let Some(Races { learning, over_messages }) = races {
+        text += &format!("\n{learning}\n{over_messages}\n");
     }
     output.text(&text)
 }
@@ -43,10 +44,18 @@ fn spread(machine: &Machine, members: Option<usize>) -> Result<Vec<CpuId>, Failu
     Ok((0..members).map(|rank| all[rank * all.len() / members]).collect())
 }
 
-fn race(model: &Model, cpus: &[CpuId], plan: &PlacementPlan) -> Result<LearningRace, Failure> {
-    let set: CpuSet = cpus.iter().copied().collect();
-    check_usable(model, &set)?;
-    learning_race::run(cpus, plan)
+/// What races have found on the members' CPUs.
+struct Races {
+    learning: LearningRace,
+    over_messages: SpreadRace,
+}
+
+impl Races {
+    fn run(model: &Model, cpus: &[CpuId], plan: &PlacementPlan) -> Result<Self, Failure> {
+        let set: CpuSet = cpus.iter().copied().collect();
+        check_usable(model, &set)?;
+        Ok(Self { learning: learning_race::run(cpus, plan)?, over_messages: spread_race::run(cpus, plan)? })
+    }
 }
 
 /// The plans, and how nodes would learn that are left to choose.
@@ -152,6 +161,7 @@ struct ReplicaJson<'a> {
     learning: &'static str,
     why: String,
     race: Option<LearningRace>,
+    race_over_messages: Option<SpreadRace>,
 }
 
 /// A plan; members are ranks.
@@ -178,8 +188,9 @@ struct LoadJson {
 }
 
 impl<'a> ReplicaJson<'a> {
-    fn of(model: &'a Model, problem: &Problem, explained: &Explained, race: Option<LearningRace>) -> Self {
+    fn of(model: &'a Model, problem: &Problem, explained: &Explained, races: Option<Races>) -> Self {
         let (learning, why) = explained.choice();
+        let (race, race_over_messages) = races.map(|races| (races.learning, races.over_messages)).unzip();
         Self {
             machine: &model.machine.name,
             origin: &model.origin,
@@ -191,6 +202,7 @@ impl<'a> ReplicaJson<'a> {
             learning,
             why,
             race,
+            race_over_messages,
         }
     }
 }

@@ -58,6 +58,7 @@ pub(super) fn run(arguments: &Arguments, output: &Output) -> Result<(), Failure>
     arguments.store.check()?;
     let name = arguments.name()?;
     let place = arguments.listen(&name)?;
+    arguments.store.make_data_folder()?;
     let (stop, stopper) = UnixStream::pair().map_err(Failure::environment)?;
     interrupt::on_first(move || {
         // The other end only waits for this.

@@ -1,6 +1,7 @@
 //! How a store is kept: what `kv serve` is told, and tells each of its replicas.
 
 use std::ffi::OsString;
+use std::fs;
 use std::path::PathBuf;
 
 use crate::failure::Failure;
@@ -62,6 +63,15 @@ impl StoreOptions {
             ))),
             _ => Ok(()),
         }
+    }
+
+    /// Makes the folder of the files, so that a wrong one is named before any process is started.
+    pub(super) fn make_data_folder(&self) -> Result<(), Failure> {
+        let Some(data) = &self.data else { return Ok(()) };
+        fs::create_dir_all(data).map_err(|error| {
+            let data = data.to_string_lossy();
+            Failure::input(format!("--data {}: the folder cannot be made: {error}", printable::line(&data)))
+        })
     }
 
     /// The same as words of a command line.

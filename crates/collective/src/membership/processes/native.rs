@@ -152,7 +152,8 @@ impl ParticipantCount for MemberProcesses {
         // ORDERING: Relaxed, the words are all there is to read
         let words = self.members.iter().map(|member| member.load(Ordering::Relaxed)).filter(|&word| word != GIVEN_UP);
         let others = words.filter_map(ParticipantId::from_word);
-        // This process may have been pinned since it joined.
+        // The asker counts whatever it has told: its mask is that of the thread that has joined last here, and it may ask
+        // about another one.
         1 + others.filter(|&other| other != me && self.region.is_confined(other, cpus)).count()
     }
 }
