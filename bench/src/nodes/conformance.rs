@@ -1,8 +1,9 @@
 //! Random operations over several nodes, each compared with a model that every member computes by itself.
 //!
-//! Every operation of a member of a group over nodes is drawn, one as often as the others; shrinking has its own launches. The
-//! first half of them takes the ways between nodes that a group takes without further ado, the third quarter those that are
-//! planned from a model of the cluster, and the last one, if there are many operations, those that have won a race.
+//! Every operation of a member of a group over nodes is drawn, one as often as the others but for splits, which take memory for
+//! good among processes; shrinking has its own launches. The first half of them takes the ways between nodes that a group takes
+//! without further ado, the third quarter those that are planned from a model of the cluster, and the last one, if there are many
+//! operations, those that have won a race.
 
 use corecast::collective::nodes::{Error, Member, Started};
 use corecast::collective::{Order, op};
@@ -17,11 +18,17 @@ const LONG: usize = 40_000;
 /// The least number of operations before the last quarter of which the ways race: a race is some thousand operations itself.
 const LEAST_FOR_RACE: u64 = 500;
 
+/// The splits of a launch. Among processes the memory of a part never comes back, and each split takes a quarter of what is left.
+const SPLITS: usize = 4;
+
 /// A 2 by 2 matrix, row by row.
 type Matrix = [u64; 4];
 
 /// An operation, and whether its outcome was right.
 type Operation = fn(&Trial, &mut Member) -> Result<bool, Failure>;
+
+/// The name of the operation that is drawn only [`SPLITS`] times.
+const SPLIT: &str = "split by node";
 
 /// All operations, by name.
 const OPERATIONS: [(&str, Operation); 21] = [
@@ -39,7 +46,7 @@ const OPERATIONS: [(&str, Operation); 21] = [
     ("allreduce of a slice", Trial::allreduce_slice),
     ("allreduce of a slice by a known operation", Trial::allreduce_slice_known),
     ("gather of slices", Trial::gather_slice),
-    ("split by node", Trial::split_by_node),
+    (SPLIT, Trial::split_by_node),
     ("started barrier", |_, me| started(me.start().barrier()).map(|()| true)),
     ("started broadcast", Trial::start_broadcast),
     ("started reduce and allreduce", Trial::start_reductions),
@@ -51,7 +58,7 @@ const OPERATIONS: [(&str, Operation); 21] = [
 /// This number of operations.
 pub(super) fn check(me: &mut Member, rounds: u64, seed: u64) -> Result<(), Failure> {
     let mut random = Rng::with_seed(seed);
-    let mut deck = Vec::new();
+    let mut deck = Deck::default();
     for round in 0..rounds {
         if round == rounds / 2 {
             let model = (me.rank() == 0).then(|| model(me.nodes()));
@@ -60,7 +67,7 @@ pub(super) fn check(me: &mut Member, rounds: u64, seed: u64) -> Result<(), Failu
         if rounds >= LEAST_FOR_RACE && round == rounds / 4 * 3 {
             me.race(None).map_err(Failure::refused)?;
         }
-        let (name, operation) = OPERATIONS[drawn(&mut deck, &mut random)];
+        let (name, operation) = OPERATIONS[deck.draw(&mut random)];
         let trial = Trial {
             round,
             root: random.usize(..me.size()),
@@ -75,13 +82,25 @@ pub(super) fn check(me: &mut Member, rounds: u64, seed: u64) -> Result<(), Failu
     Ok(())
 }
 
-/// The place of the next operation: each is drawn once before any is drawn again.
-fn drawn(deck: &mut Vec<usize>, random: &mut Rng) -> usize {
-    if deck.is_empty() {
-        deck.extend(0..OPERATIONS.len());
-        random.shuffle(deck);
+/// The places of the operations that are left until all are drawn anew.
+#[derive(Default)]
+struct Deck {
+    left: Vec<usize>,
+    /// The times that it was filled.
+    fills: usize,
+}
+
+impl Deck {
+    /// The place of the next operation: each is drawn once before any is drawn again.
+    fn draw(&mut self, random: &mut Rng) -> usize {
+        if self.left.is_empty() {
+            let may_split = self.fills < SPLITS;
+            self.left.extend((0..OPERATIONS.len()).filter(|&place| may_split || OPERATIONS[place].0 != SPLIT));
+            random.shuffle(&mut self.left);
+            self.fills += 1;
+        }
+        self.left.pop().expect("it was filled")
     }
-    deck.pop().expect("it was filled")
 }
 
 /// A cluster of this number of nodes, two behind each switch, where a message costs its sender little of its way.
@@ -286,11 +305,25 @@ mod tests {
 
     #[test]
     fn every_operation_is_drawn_once_before_any_is_drawn_again() {
-        let (mut deck, mut random) = (Vec::new(), Rng::with_seed(7));
+        let mut random = Rng::with_seed(7);
+        let mut deck = Deck::default();
         for _ in 0..3 {
-            let mut places: Vec<usize> = OPERATIONS.iter().map(|_| drawn(&mut deck, &mut random)).collect();
+            let mut places: Vec<usize> = OPERATIONS.iter().map(|_| deck.draw(&mut random)).collect();
             places.sort_unstable();
             assert!(places.into_iter().eq(0..OPERATIONS.len()));
+        }
+    }
+
+    #[test]
+    fn a_long_launch_splits_as_seldom_as_its_memory_allows() {
+        let mut random = Rng::with_seed(7);
+        let mut deck = Deck::default();
+        let mut counts = [0; OPERATIONS.len()];
+        for _ in 0..10_000 {
+            counts[deck.draw(&mut random)] += 1;
+        }
+        for ((name, _), count) in OPERATIONS.iter().zip(counts) {
+            assert!(if *name == SPLIT { count == SPLITS } else { count > 490 }, "{name}: {count}");
         }
     }
 

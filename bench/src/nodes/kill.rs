@@ -15,11 +15,11 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 use serde::Serialize;
 
-use super::bed::Bed;
+use super::bed::{self, Bed};
 use super::death::now_ns;
 use super::launch::{Ended, Launch, NodesPrograms};
 use super::library::Library;
-use super::work::{After, DeathAt, DeathPlace, HostMembers, NodesShape, Task, Told, Work};
+use super::work::{After, DeathAt, DeathPlace, HostMembers, NodesShape, Task, Told, Work, failed_name};
 use crate::stats::{Samples, median};
 
 /// A launch that takes longer hangs. It takes a second, and more on a busy machine.
@@ -29,8 +29,11 @@ const LIMIT_OF_DEATH: Duration = Duration::from_secs(5);
 /// The time from operations to a death, in milliseconds.
 const BEFORE_MS: std::ops::Range<u64> = 2..40;
 
-/// The pass of a place at which a leader dies: behind the launch's first operations, so that the processes are known by then.
-const PASSES: std::ops::Range<u64> = 1000..2000;
+/// The pass of a place at which a leader dies: behind the launch's first operations, so that the processes are known by then. An
+/// operation takes some microseconds, and the processes are looked for every millisecond.
+const PASSES: std::ops::Range<u64> = 5000..10_000;
+/// The time between two looks at a launch whose leader is to die at a place.
+const LOOK: Timespec = Timespec { tv_sec: 0, tv_nsec: 10_000_000 };
 
 /// The victim of a launch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -234,6 +237,11 @@ struct Death {
 }
 
 impl Victims<'_> {
+    /// The longest time of the launch.
+    fn limit(&self) -> Duration {
+        LIMIT + LIMIT_OF_DEATH * self.deaths as u32
+    }
+
     /// Kills one after the other; at least one outcome.
     fn kill(
         self,
@@ -241,7 +249,7 @@ impl Victims<'_> {
         options: &Options,
         random: &mut fastrand::Rng,
     ) -> Result<Vec<Outcome>, BenchError> {
-        let limit = LIMIT + LIMIT_OF_DEATH * self.deaths as u32;
+        let limit = self.limit();
         let mut living: Vec<usize> = (0..self.campaign.hosts * self.campaign.members).collect();
         let Some(processes) = processes(&mut launch, living.len(), options) else {
             let (_, _folder, ended) = launch.finish(LIMIT, options)?;
@@ -249,12 +257,7 @@ impl Victims<'_> {
         };
         let (mut deaths, mut trouble) = (Vec::new(), None);
         for number in 0..self.deaths {
-            std::thread::sleep(Duration::from_millis(random.u64(BEFORE_MS)));
-            if launch.is_over(limit, options) {
-                trouble = Some(format!("the launch was over before death {number}"));
-                break;
-            }
-            let death = match self.kill_one(&processes, living, number, random) {
+            let death = match self.kill_one(&mut launch, &processes, living, (number, options), random) {
                 Ok(death) => death,
                 Err(words) => {
                     trouble = Some(words);
@@ -279,9 +282,10 @@ impl Victims<'_> {
     /// An error says why there is no death.
     fn kill_one(
         &self,
+        launch: &mut Launch<'_>,
         processes: &[OwnedFd],
         living: Vec<usize>,
-        number: usize,
+        (number, options): (usize, &Options),
         random: &mut fastrand::Rng,
     ) -> Result<Death, String> {
         let victim = match self.at {
@@ -289,10 +293,15 @@ impl Victims<'_> {
             None => self.campaign.draw(&living, random),
         };
         let survivors = self.campaign.survivors(&living, victim);
-        if self.at.is_some() {
-            let killed_ns = died_at(&processes[victim])
-                .ok_or_else(|| format!("rank {victim} of the first group has not come to the place of its death"))?;
+        if let Some(at) = self.at {
+            let killed_ns = died_at(launch, &processes[victim], (at.host, victim), options)
+                .map_err(|words| format!("rank {victim} of the first group {words}"))?;
             return Ok(Death { number, victim, killed_ns, living, survivors });
+        }
+        // A leader that dies at a place needs nobody, and its launch may be over by now.
+        std::thread::sleep(Duration::from_millis(random.u64(BEFORE_MS)));
+        if launch.is_over(self.limit(), options) {
+            return Err(format!("the launch was over before death {number}"));
         }
         let killed_ns = now_ns();
         if self.campaign.victim == Victim::Host {
@@ -341,11 +350,34 @@ impl Victims<'_> {
     }
 }
 
-/// The time at which a process has ended, as its descriptor tells; `None` if it lives on beyond the limit.
-fn died_at(process: &OwnedFd) -> Option<u64> {
-    let limit = Timespec { tv_sec: LIMIT.as_secs() as i64, tv_nsec: 0 };
-    let has_ended = poll(&mut [PollFd::new(process, PollFlags::IN)], Some(&limit)).is_ok_and(|ready| ready > 0);
-    has_ended.then(now_ns)
+/// The time at which a leader has died at its place, as the descriptor of its process tells; an error if it ends otherwise, or
+/// lives on when the launch is over.
+fn died_at(
+    launch: &mut Launch<'_>,
+    process: &OwnedFd,
+    (host, rank): (usize, usize),
+    options: &Options,
+) -> Result<u64, String> {
+    loop {
+        // Asked first: a launch ends behind its processes.
+        let is_over = launch.is_over(LIMIT, options);
+        if poll(&mut [PollFd::new(process, PollFlags::IN)], Some(&LOOK)).is_ok_and(|ready| ready > 0) {
+            let at_ns = now_ns();
+            return match failure_of(&launch.work, host, rank) {
+                Some(words) => Err(format!("has failed before it came to the place of its death: {words}")),
+                None => Ok(at_ns),
+            };
+        }
+        if is_over {
+            return Err("has not come to the place of its death".to_owned());
+        }
+    }
+}
+
+/// The words with which the process of a rank has ended with an error. One that dies at a place leaves none.
+fn failure_of(work: &Work, host: usize, rank: usize) -> Option<String> {
+    let pid: u32 = work.told(&format!("pid-{rank}"))?;
+    work.told(&failed_name(&bed::name(host + 1), pid))
 }
 
 /// The name of the file in which a survivor tells that it has gone on.
@@ -411,5 +443,22 @@ mod tests {
             [Ended::Badly("killed".to_owned()), Ended::Well, Ended::Hung].map(|ended| Outcome::of_job(&ended));
         assert_eq!(outcomes.each_ref().map(|outcome| outcome.is_named), [true, false, false]);
         assert_eq!(outcomes.map(|outcome| outcome.wrong.is_some()), [false, true, true]);
+    }
+
+    #[test]
+    fn a_victim_that_has_failed_has_not_died_at_its_place() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let work = Work {
+            shape: NodesShape::Nested,
+            members: HostMembers::even(2),
+            task: Task::Idle,
+            folder: folder.path().to_owned(),
+        };
+        assert_eq!(failure_of(&work, 1, 2), None, "nobody knows the process");
+        work.tell("pid-2", &77).expect("a folder");
+        work.tell(&failed_name(&bed::name(1), 77), &"another host's").expect("a folder");
+        assert_eq!(failure_of(&work, 1, 2), None);
+        work.tell(&failed_name(&bed::name(2), 77), &"refused").expect("a folder");
+        assert_eq!(failure_of(&work, 1, 2).as_deref(), Some("refused"));
     }
 }

@@ -16,7 +16,7 @@ use super::conformance::check;
 use super::death::die;
 use super::flat::Flat;
 use super::idle::wait;
-use super::work::{Case, NodesOp, NodesShape, Task, Work};
+use super::work::{Case, NodesOp, NodesShape, Task, Work, failed_name};
 use crate::stats::median;
 
 /// Rounds before the number of rounds of a case is known.
@@ -38,7 +38,7 @@ pub fn nodes_member(work: &Path) -> Result<(), Failure> {
         NodesShape::Plain => plain(&work),
     };
     done.inspect_err(|failure| {
-        let name = format!("failed-{}-{}", host(), std::process::id());
+        let name = failed_name(&host(), std::process::id());
         let _ = work.tell(&name, &format!("{}: {failure}", host()));
     })
 }

@@ -223,6 +223,9 @@ pub(super) struct After {
     pub(super) members: usize,
 }
 
+/// The begin of the names of files in which processes tell that they have failed.
+const FAILED: &str = "failed-";
+
 impl Work {
     pub(super) fn path(&self) -> PathBuf {
         self.folder.join("work.json")
@@ -247,10 +250,15 @@ impl Work {
     pub(super) fn failures(&self) -> Vec<String> {
         let entries = fs::read_dir(&self.folder).into_iter().flatten().flatten();
         let names = entries.map(|entry| entry.file_name().to_string_lossy().into_owned());
-        let mut names: Vec<String> = names.filter(|name| name.starts_with("failed-")).collect();
+        let mut names: Vec<String> = names.filter(|name| name.starts_with(FAILED)).collect();
         names.sort();
         names.iter().filter_map(|name| self.told(name)).collect()
     }
+}
+
+/// The name of the file in which a process of a host tells that it has failed.
+pub(super) fn failed_name(host: &str, process: u32) -> String {
+    format!("{FAILED}{host}-{process}")
 }
 
 /// Writes a value as JSON.

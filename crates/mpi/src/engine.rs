@@ -29,7 +29,7 @@ const LAST_WORDS: Duration = Duration::from_millis(500);
 
 /// The longest time for which a word is awaited that explains a revoked communicator.
 const REASON: Duration = Duration::from_secs(1);
-/// The further time for a node whose limit is over once all nodes that live have come to leave the others behind.
+/// The further time that a node takes at most once it has met all that live to leave the others behind.
 const LAST_STEPS: Duration = Duration::from_secs(5);
 /// The times, beside one for each node, that nodes are left behind anew: each time one more may have died, and the library may
 /// have found that out only then.
@@ -184,15 +184,16 @@ impl MpiEngine {
     /// A process that dies when the library has made the new communicator is a member of it, and what is made of it then fails at
     /// some nodes and is done at others. So all agree on whether all have made it, and leave one more process behind if not.
     ///
-    /// A node that left in the midst of this would be waited for until its process has ended. So one whose time is over then
-    /// takes part with a limit of its own, and leaves if other nodes are later still.
+    /// A node that left in the midst of this would be waited for until its process has ended. So all that have met stay for up
+    /// to [`LAST_STEPS`] beyond their limits, whether or not their own time is over: the first node whose time is over ends the
+    /// attempt of those whose time is over soon. They leave if other nodes are later still.
     fn shrink(&mut self, mut deadline: Option<Instant>) -> Result<NodeSet, MpiError> {
         let session = Arc::clone(&self.session);
         let library = &session.library;
         // Nodes that have not heard of the fault may wait in an operation.
         self.operations.iter().for_each(|&comm| library.revoke(comm));
         let mut attempts_left = self.facts.nodes() + FURTHER_ATTEMPTS;
-        let mut is_late = false;
+        let last = deadline.map(|deadline| deadline.checked_add(LAST_STEPS).unwrap_or(deadline));
         loop {
             let (comm, kept) = self.shrunk(deadline)?;
             crash_point::here("far-shrunk");
@@ -200,13 +201,11 @@ impl MpiEngine {
             if let Err(error) = &made {
                 // Nodes that still wait for this one are told by the library that it has given this attempt up.
                 library.revoke(comm);
-                if error.is_late && is_late {
+                if error.is_late && deadline == last {
                     return Err(MpiError::left_behind(error.call));
                 }
-                if error.is_late {
-                    (is_late, deadline) = (true, Instant::now().checked_add(LAST_STEPS));
-                }
             }
+            deadline = deadline.zip(last).map(|(deadline, last)| deadline.max(last.min(Instant::now() + LAST_STEPS)));
             let are_made = library.agree(comm, made.is_ok(), &mut || is_past(deadline))?;
             attempts_left -= 1;
             match made {

@@ -228,10 +228,7 @@ impl Exchange {
         if self.has_sent {
             return Ok(true);
         }
-        // A slot holds all values, or a share; in the midst of exchanges none has all as they are now.
-        self.is_filled = false;
         self.has_sent = self.send(engine, with, header, &values[share.range(values.len())])?;
-        self.is_filled = false;
         Ok(self.has_sent)
     }
 

@@ -18,6 +18,7 @@ use corecast_plan::cluster::{self, ClusterModel, ClusterPlan, ClusterRequest, Fa
 use corecast_plan::{Direction, Operation};
 
 use super::error::Error;
+use super::exchange::CHUNK_BYTES;
 use super::forms::{BYTES, FarForm, Forms};
 use super::member::Member;
 use super::schedule::Action;
@@ -92,7 +93,9 @@ impl FarPlan {
     fn forms(&self, usual: Forms) -> Forms {
         let mut forms = usual;
         for (class, form) in forms.allreduce.iter_mut().enumerate() {
-            let Ok(plan) = self.plan(Operation::Allreduce, class, 0) else { continue };
+            // Longer values travel in pieces, of which each goes its whole way before the next one.
+            let bytes = BYTES[class].min(CHUNK_BYTES);
+            let Ok(plan) = self.plan_of(Operation::Allreduce, bytes, 0) else { continue };
             let cost = |scheme| plan.best_of(scheme).map_or(f64::INFINITY, |candidate| candidate.expected_ns());
             let schemes = [FarScheme::Doubling, FarScheme::Tree, FarScheme::Halving];
             let can_halve = FarForm::can_halve(plan.nodes as usize, class);
@@ -110,8 +113,16 @@ impl FarPlan {
     }
 
     fn plan(&self, operation: Operation, class: usize, root: usize) -> Result<ClusterPlan, cluster::ClusterPlanError> {
-        let request = ClusterRequest::new(operation).root(root as u64);
-        request.bytes(BYTES[class] as u64).plan(&self.model, &self.near)
+        self.plan_of(operation, BYTES[class], root)
+    }
+
+    fn plan_of(
+        &self,
+        operation: Operation,
+        bytes: usize,
+        root: usize,
+    ) -> Result<ClusterPlan, cluster::ClusterPlanError> {
+        ClusterRequest::new(operation).root(root as u64).bytes(bytes as u64).plan(&self.model, &self.near)
     }
 
     /// The messages of this node in an operation of values of a size class, with this root.
@@ -192,6 +203,29 @@ mod tests {
         }
         let binomial = Place { node: 1, nodes: 12 }.broadcast(1);
         assert_ne!(plans[1].actions(Operation::Broadcast, 0, 1), binomial);
+    }
+
+    /// The forms of allreductions, by size class, for nodes between which a byte costs a nanosecond.
+    fn allreductions(nodes: usize) -> [FarForm; BYTES.len()] {
+        let model = MODEL
+            .replace(r#""count": 12"#, &format!(r#""count": {nodes}"#))
+            .replace(r#""byte_ns": {"value": 0.1"#, r#""byte_ns": {"value": 1"#);
+        let plan = FarPlan::of(model.as_bytes(), 0, nodes).expect("a plan");
+        let forms = plan.forms(Forms::of_nodes(2, nodes));
+        assert_eq!(forms.known, forms.allreduce);
+        forms.allreduce
+    }
+
+    #[test]
+    fn long_allreductions_among_four_nodes_or_more_go_by_halving() {
+        for nodes in [4, 8, 12, 16] {
+            let [shortest, short, .., longest] = allreductions(nodes);
+            assert_eq!(longest, FarForm::Halving, "{nodes}");
+            assert!(![shortest, short].contains(&FarForm::Halving), "{nodes}");
+        }
+        for nodes in [1, 2, 3] {
+            assert!(!allreductions(nodes).contains(&FarForm::Halving), "{nodes}");
+        }
     }
 
     #[test]

@@ -26,7 +26,8 @@ use super::forms::{BYTES, CLASSES, FarForm, Forms};
 use super::member::Member;
 use crate::op::Sum;
 
-const SCHEMA: &str = "corecast-far-race/1";
+/// Version 2 has halving among the ways.
+const SCHEMA: &str = "corecast-far-race/2";
 const MAX_LEN_BYTES: u64 = 64 << 10;
 /// The rounds of each class, which all members count alike.
 const ROUNDS: [usize; CLASSES.len()] = [31, 31, 15, 9];
@@ -338,7 +339,7 @@ mod tests {
         assert_eq!(load(&path), Some(FarRaces { is_kept: true, ..races.clone() }));
         let whole = std::fs::read_to_string(&path).expect("kept");
         for (from, to) in
-            [("far-race/1", "far-race/0"), ("doubling", "thirds"), ("12.5", "-1"), ("\"tree\"", "\"doubling\"")]
+            [("far-race/2", "far-race/1"), ("doubling", "thirds"), ("12.5", "-1"), ("\"tree\"", "\"doubling\"")]
         {
             assert!(whole.contains(from), "{from}");
             std::fs::write(&path, whole.replace(from, to)).expect("written");

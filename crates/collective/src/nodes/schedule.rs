@@ -124,8 +124,9 @@ impl Place {
         })
     }
 
-    /// The messages of a way for a power of two of nodes, which `rounds` makes from a node's number, their logarithm and the node
-    /// of each number: the first other nodes fold in pairs before and after them.
+    /// The messages of a way that is made for a power of two of nodes. `rounds` makes them from a node's number among these nodes,
+    /// the logarithm of their count, and the node of each number. Further nodes take part in pairs with the first ones: the odd
+    /// one of a pair hands its values to the even one before these messages, and gets the result behind them.
     fn folded(self, rounds: impl FnOnce(usize, u32, &dyn Fn(usize) -> usize) -> Vec<Action>) -> Vec<Action> {
         let Self { node, nodes } = self;
         let log = nodes.ilog2();
@@ -213,7 +214,8 @@ mod tests {
         true
     }
 
-    /// Lets all nodes act until none can; returns the text at each node, which at first is its number. Every value has the same.
+    /// Lets all nodes act until none can; returns the text at each node, which at first is its number. All values of a node are
+    /// equal.
     fn played(nodes: usize, of: impl Fn(Place) -> Vec<Action>) -> Vec<String> {
         const VALUES: usize = 11;
         let mut texts: Vec<Texts> = (0..nodes).map(|node| vec![format!("{node} "); VALUES]).collect();

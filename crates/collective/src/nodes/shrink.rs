@@ -87,7 +87,8 @@ impl Member {
         self.shrink_until(NEVER)
     }
 
-    /// As [`shrink`](Self::shrink), but waits at most for about `limit`. After [`Error::Timeout`] because of members of this
+    /// As [`shrink`](Self::shrink), but waits at most for about `limit`, or up to 5 s longer over MPI that survives the loss of
+    /// nodes, once the leaders that live have met. After [`Error::Timeout`] because of members of this
     /// node, the others go on waiting, and this member may call it again. If other nodes are late, the members of this node get
     /// [`Error::Engine`], and cannot shrink the group any more. Over MPI that survives the loss of nodes, the process of this
     /// node's leader has to end then: the other nodes wait for it until it has, and go on without its node.

@@ -309,8 +309,7 @@ fn slow_in_remake(ranks: usize) {
             unsafe { libc::kill(pid, libc::SIGCONT) };
         })
     });
-    let limit = if own == 0 { LIMIT } else { PATIENCE };
-    let kept = engine.remake(&NodeSet::all(ranks), Some(limit));
+    let kept = engine.remake(&NodeSet::all(ranks), Some(LIMIT));
     assert_eq!(kept.map(|kept| kept.len()), Ok(ranks - 1));
     assert_eq!(sum(&mut *engine, 1), Ok(ranks as u64 - 1));
     waker.into_iter().for_each(|waker| waker.join().expect("node 1 went on"));
