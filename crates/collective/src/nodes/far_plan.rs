@@ -217,6 +217,15 @@ mod tests {
     }
 
     #[test]
+    fn ways_are_compared_by_the_pieces_that_travel() {
+        // A MiB at once would go by halving, and a piece of 64 KiB takes too little time for the further rounds.
+        let model = MODEL.replace(r#""value": 5000"#, r#""value": 50000"#);
+        let plan = FarPlan::of(model.as_bytes(), 0, 12).expect("a plan");
+        let forms = plan.forms(Forms::of_nodes(2, 12));
+        assert!(!forms.allreduce.contains(&FarForm::Halving), "{forms:?}");
+    }
+
+    #[test]
     fn long_allreductions_among_four_nodes_or_more_go_by_halving() {
         for nodes in [4, 8, 12, 16] {
             let [shortest, short, .., longest] = allreductions(nodes);
