@@ -36,8 +36,8 @@ const IDLE_OR_STOPPED: [&str; 2] = ["idle", "stopped"];
 const MEASURED_MODEL: &str = "2 replicas on 2 CPUs, and a model of them with measured costs: `--machine`";
 /// Up to here a mean of counters is a whole number: a repeated request is one in hundreds.
 const COUNTED: f64 = 1.02;
-/// Up to here a command makes no system calls: the node's own thread naps for 200 us at a time, and the system may take a client's
-/// CPU away for a while.
+/// Up to here a command makes no system calls: the node's own thread naps for 200 us at a time, and the system may take a
+/// client's CPU away for a while.
 const CALLS: f64 = 0.02;
 
 type Found = Result<f64, String>;

@@ -63,8 +63,8 @@ pub trait Engine: Send {
     /// go on, the same set at all of them. All living nodes call it. `living` are the nodes of which the caller has not heard
     /// that they are lost: the engine may know of others that are. Nodes keep their order and are numbered anew from 0;
     /// [`facts`](Self::facts) and the nodes of later steps and words are in the new numbers. All slots are free again and may
-    /// hold anything. The others are waited for at most for about `limit`, if there is one; by an engine that survives the loss of
-    /// nodes up to 5 s longer, once all living nodes have met.
+    /// hold anything. The others are waited for at most for about `limit`, if there is one; by an engine that survives the loss
+    /// of nodes up to 5 s longer, once all living nodes have met.
     ///
     /// # Errors
     /// A [`Fault`] if the engine cannot go on, such as one that cannot survive the loss of a node, or if the time is over. The

@@ -28,8 +28,8 @@ pub enum FarForm {
 impl FarForm {
     pub(super) const ALL: [Self; 4] = [Self::Engine, Self::Tree, Self::Doubling, Self::Halving];
 
-    /// True if halving sends fewer bytes than doubling: among four nodes or more. Values of the short classes are left to doubling,
-    /// which takes half as many rounds.
+    /// True if halving sends fewer bytes than doubling: among four nodes or more. Values of the short classes are left to
+    /// doubling, which takes half as many rounds.
     pub(super) fn can_halve(nodes: usize, class: usize) -> bool {
         nodes >= 4 && class + 2 >= CLASSES.len()
     }

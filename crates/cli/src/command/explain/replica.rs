@@ -44,7 +44,7 @@ fn spread(machine: &Machine, members: Option<usize>) -> Result<Vec<CpuId>, Failu
     Ok((0..members).map(|rank| all[rank * all.len() / members]).collect())
 }
 
-/// What races have found on the members' CPUs.
+/// The results of races on the members' CPUs.
 struct Races {
     learning: LearningRace,
     over_messages: SpreadRace,
