@@ -535,7 +535,7 @@ mod tests {
         let waits = vec![WaitRow::default(), WaitRow { system_calls: 0.5, ..WaitRow::default() }];
         let gates = judge(&ReplicaReport { costs, waits, ..report() });
         assert_eq!(verdict(&gates, "Q4, 1 KiB: bytes"), (Some(2.0), Verdict::Missed));
-        assert_eq!(verdict(&gates, "Q4, a replica's answer"), (Some(128.0), Verdict::Missed));
+        assert_eq!(verdict(&gates, "Q4, a replica's answer"), (Some(2.0), Verdict::Missed));
         assert_eq!(verdict(&gates, "Q4, 2 replicas"), (Some(0.5), Verdict::Missed));
     }
 

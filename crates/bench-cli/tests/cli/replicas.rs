@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::fields::assert_fields;
 use crate::program::Program;
 
-const REPORT: [&str; 18] = [
+const REPORT: [&str; 19] = [
     "machine",
     "commit",
     "seed",
@@ -15,6 +15,7 @@ const REPORT: [&str; 18] = [
     "preset",
     "cpus",
     "wait",
+    "waits",
     "busy",
     "foreign_load",
     "robustness",
