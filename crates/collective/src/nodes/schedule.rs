@@ -125,8 +125,8 @@ impl Place {
     }
 
     /// The messages of a way that is made for a power of two of nodes. `rounds` makes them from a node's number among these
-    /// nodes, the logarithm of their count, and the node of each number. Further nodes take part in pairs with the first ones: the odd
-    /// one of a pair hands its values to the even one before these messages, and gets the result behind them.
+    /// nodes, the logarithm of their count, and the node of each number. Further nodes take part in pairs with the first
+    /// ones: the odd one of a pair hands its values to the even one before these messages, and gets the result behind them.
     fn folded(self, rounds: impl FnOnce(usize, u32, &dyn Fn(usize) -> usize) -> Vec<Action>) -> Vec<Action> {
         let Self { node, nodes } = self;
         let log = nodes.ilog2();
