@@ -21,8 +21,6 @@ const SMALLEST: u32 = 4;
 const SIZES: usize = 12;
 /// Bytes of a slab, aligned to as many.
 const SLAB: usize = 1 << 18;
-/// The largest block, in bytes.
-const LARGEST: usize = 1 << (SMALLEST as usize + SIZES - 1);
 /// The smallest page, in bytes. Nothing here asks for a larger alignment.
 const PAGE: usize = 4096;
 /// Bytes of the reserve: some 1,000 mutexes of `auto`, or acquisitions.
@@ -168,6 +166,9 @@ fn unmap(mapped: *mut u8, bytes: usize) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// The largest block, in bytes.
+    const LARGEST: usize = 1 << (SMALLEST as usize + SIZES - 1);
 
     #[test]
     fn blocks_are_aligned_apart_and_used_again() {
