@@ -2,13 +2,12 @@
 
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
 
 use super::barriers::CUT;
 use super::driver::Driver;
 use super::inner::Inner;
 use crate::runtime::durable::Disk;
-use crate::runtime::{Applied, Content, End, Letter};
+use crate::runtime::{Applied, Content, End, Letter, Reply};
 use crate::system::Outcome;
 use crate::{Index, LeaveReason, NodeId, SessionId, StateMachine, Wire};
 
@@ -84,12 +83,12 @@ impl<S: StateMachine> Driver<S> {
                 if let Some(disk) = &mut self.disk {
                     disk.keep(index, Some(bytes)).map_err(Stop::Files)?;
                 }
-                self.system.finish(session, rid, Arc::clone(&reply));
-                self.deliver(session, rid, &reply);
+                self.system.finish(session, rid, reply.clone());
+                self.deliver(session, rid, reply);
             }
             Outcome::Cached(reply) => {
-                let reply = Arc::clone(reply);
-                self.deliver(session, rid, &reply);
+                let reply = reply.clone();
+                self.deliver(session, rid, reply);
             }
             // Ordered once more after a change of the leader: the client has its answer.
             Outcome::Forgotten => _ = self.submitted.remove(session, rid),
@@ -108,15 +107,15 @@ impl<S: StateMachine> Driver<S> {
     }
 
     /// Puts a result where the session finds it, if the session is one of this node.
-    pub(super) fn deliver(&mut self, session: SessionId, rid: u32, reply: &Arc<[u8]>) {
+    pub(super) fn deliver(&mut self, session: SessionId, rid: u32, reply: Reply) {
         let Some(mailbox) = self.mailboxes.get(&session) else { return };
-        let letter = Letter { rid, content: Content::Done(Arc::clone(reply)) };
+        let letter = Letter { rid, content: Content::Done(reply) };
         Disk::hand_out(self.disk.as_mut(), mailbox, letter);
         self.submitted.remove(session, rid);
     }
 
     pub(super) fn deliver_at(&mut self, session: SessionId, rid: u32, index: Index) {
-        self.deliver(session, rid, &Arc::from(index.to_le_bytes()));
+        self.deliver(session, rid, Reply::from(&index.to_le_bytes()[..]));
     }
 
     /// Tells a session that it has ended.
@@ -175,11 +174,11 @@ fn run<S: StateMachine>(
     index: Index,
     bytes: &[u8],
     reply: &mut Vec<u8>,
-) -> Result<Arc<[u8]>, Stop> {
+) -> Result<Reply, Stop> {
     let op = S::Op::decode(bytes).ok_or(Stop::Panicked)?;
     let out = catch_unwind(AssertUnwindSafe(|| machine.apply(at, &op))).map_err(|_| Stop::Panicked)?;
     reply.clear();
     reply.extend_from_slice(&index.to_le_bytes());
     out.encode(reply);
-    Ok(Arc::from(&reply[..]))
+    Ok(Reply::from(&reply[..]))
 }

@@ -249,9 +249,9 @@ impl<S: StateMachine> Driver<S> {
     /// Does what the protocol wants until it wants nothing more.
     fn settle(&mut self, inner: &Inner<S>) {
         while let Some(effect) = self.effects.take() {
-            match effect {
-                Effect::Send { to, message } => self.transport.send(to, &message),
-                Effect::Broadcast(message) => self.transport.broadcast(&message),
+            match *effect {
+                Effect::Send { to, ref message } => self.transport.send(to, message),
+                Effect::Broadcast(ref message) => self.transport.broadcast(message),
                 Effect::Apply(end) => self.apply(inner, end),
                 // Nothing is left of what it lacks. The node comes back with another state.
                 Effect::Lagging => self.is_out = true,
@@ -328,7 +328,7 @@ impl<S: StateMachine> Driver<S> {
         let (session, rid) = (command.session, command.rid);
         match admission(&self.system, &command) {
             Admission::Order => return Some(self.submitted.add(command)),
-            Admission::Done(reply) => self.deliver(session, rid, &reply),
+            Admission::Done(reply) => self.deliver(session, rid, reply),
             Admission::Expired => self.expire(session, rid),
         }
         None

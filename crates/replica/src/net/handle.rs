@@ -13,7 +13,7 @@ use super::status::Status;
 use super::wire::Body;
 use super::{Messages, Node};
 use crate::error::{ExecuteError, ReadError};
-use crate::runtime::{Applied, Callers, Checkpoint, CheckpointError, Errand, Errands, Medium, Member};
+use crate::runtime::{Applied, Callers, Checkpoint, CheckpointError, Errand, Errands, Medium, Member, Reply};
 use crate::{Command, Index, NodeId, StateMachine};
 
 /// How long leaving waits for the others.
@@ -135,7 +135,7 @@ impl<S: StateMachine> Member<S> for Inner<S> {
     }
 
     #[inline]
-    fn order(&self, command: Command<Body>) {
+    fn order(&self, command: Command<Body>) -> Option<Reply> {
         match self.try_driver() {
             Some(mut driver) => {
                 // Earlier requests of this session may wait among them: its operations are ordered as they were started.
@@ -144,6 +144,7 @@ impl<S: StateMachine> Member<S> for Inner<S> {
             }
             None => self.errands.add(Errand::Submit(command)),
         }
+        None
     }
 
     #[inline]

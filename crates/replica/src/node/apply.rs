@@ -2,14 +2,13 @@
 
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
 
 use super::driver::Driver;
 use super::inner::Inner;
 use super::status::Counters;
 use crate::crash_point;
 use crate::runtime::durable::Disk;
-use crate::runtime::{Applied, Content, End, Letter};
+use crate::runtime::{Applied, Content, End, Letter, Reply};
 use crate::segment::{Body, NodeState};
 use crate::shm::Damaged;
 use crate::system::Outcome;
@@ -104,12 +103,12 @@ impl<S: StateMachine> Driver<S> {
                     self.shm.ordered_bulk(place, index);
                 }
                 let reply = self.run(&mut applied.machine, index, &body)?;
-                self.system.finish(session, rid, Arc::clone(&reply));
-                self.deliver(session, rid, &reply);
+                self.system.finish(session, rid, reply.clone());
+                self.deliver(session, rid, reply);
             }
             Outcome::Cached(reply) => {
-                let reply = Arc::clone(reply);
-                self.deliver(session, rid, &reply);
+                let reply = reply.clone();
+                self.deliver(session, rid, reply);
             }
             // Ordered once more after a change of the leader: the client has its answer.
             Outcome::Forgotten => self.settled(session, rid),
@@ -127,7 +126,7 @@ impl<S: StateMachine> Driver<S> {
     }
 
     /// Runs the state machine. The reply begins with the index, so that a retry gets the same one.
-    fn run(&mut self, machine: &mut S, index: Index, body: &Body) -> Result<Arc<[u8]>, Stop> {
+    fn run(&mut self, machine: &mut S, index: Index, body: &Body) -> Result<Reply, Stop> {
         let mut bytes = std::mem::take(&mut self.bytes);
         self.read_body(body, &mut bytes).map_err(|damaged| Stop::Damaged(damaged.slot))?;
         let op = S::Op::decode(&bytes).ok_or(Stop::Panicked(index))?;
@@ -140,7 +139,7 @@ impl<S: StateMachine> Driver<S> {
         bytes.clear();
         bytes.extend_from_slice(&index.to_le_bytes());
         out.encode(&mut bytes);
-        let reply = Arc::from(&bytes[..]);
+        let reply = Reply::from(&bytes[..]);
         self.bytes = bytes;
         Ok(reply)
     }
@@ -156,17 +155,20 @@ impl<S: StateMachine> Driver<S> {
     }
 
     /// Puts a result where the session finds it, if the session is one of this node.
-    pub(super) fn deliver(&mut self, session: SessionId, rid: u32, reply: &Arc<[u8]>) {
+    pub(super) fn deliver(&mut self, session: SessionId, rid: u32, reply: Reply) {
         let Some(mailbox) = self.mailboxes.get(&session) else { return };
         crash_point::here("before-reply");
-        let letter = Letter { rid, content: Content::Done(Arc::clone(reply)) };
-        Disk::hand_out(self.disk.as_mut(), mailbox, letter);
+        if self.direct.awaited == Some((session, rid)) && self.disk.is_none() {
+            self.direct.reply = Some(reply);
+        } else {
+            Disk::hand_out(self.disk.as_mut(), mailbox, Letter { rid, content: Content::Done(reply) });
+        }
         self.settled(session, rid);
     }
 
     pub(super) fn deliver_at(&mut self, session: SessionId, rid: u32, index: Index, out: &[u8]) {
         let bytes: Vec<u8> = index.to_le_bytes().iter().chain(out).copied().collect();
-        self.deliver(session, rid, &Arc::from(bytes));
+        self.deliver(session, rid, Reply::from(bytes));
     }
 
     /// Tells a session that it has ended.

@@ -10,6 +10,7 @@ use corecast_base::Clock;
 
 use super::closing::Dropped;
 use super::config::Config;
+use super::direct::Direct;
 use super::giving::Given;
 use super::inner::Inner;
 use super::role_moves::RoleWish;
@@ -20,14 +21,10 @@ use crate::runtime::durable::Disk;
 use crate::runtime::{Admission, End, Errand, GroupState, Joiners, Mailbox, Patience, Submitted, admission};
 use crate::segment::{Body, BulkError, NodeState};
 use crate::shm::{Shm, View};
-use crate::{Command, Index, LeaveReason, NodeId, Op, SessionId, StateMachine};
+use crate::{Command, Configuration, Index, LeaveReason, NodeId, Op, SessionId, StateMachine};
 
 /// The shortest time between two looks at who lives, and at requests without an answer.
 const HOUSEKEEPING: Duration = Duration::from_micros(500);
-/// A leader that orders its own clients' requests without a pause looks once in this many of them how far the members are: each
-/// member writes its count with each run that it applies, so each look takes the line from it.
-const SERVED_PER_PROGRESS: u64 = 16;
-
 /// All that the thread which drives a node has to itself.
 pub(super) struct Driver<S: StateMachine> {
     pub(super) core: OneNode<Body>,
@@ -64,6 +61,7 @@ pub(super) struct Driver<S: StateMachine> {
     pub(super) resubmitted: u64,
     /// True while a thread drives that is counted among those that wait.
     pub(super) is_with_caller: bool,
+    pub(super) direct: Direct,
     /// Kept for its memory.
     pub(super) bytes: Vec<u8>,
     inputs: Vec<Input<Body>>,
@@ -116,6 +114,7 @@ impl<S: StateMachine> Driver<S> {
             looked: 0,
             resubmitted: 0,
             is_with_caller: false,
+            direct: Direct::default(),
             bytes: Vec::new(),
             inputs: Vec::new(),
             effects: Effects::default(),
@@ -132,7 +131,7 @@ impl<S: StateMachine> Driver<S> {
         }
         let mut was_busy = self.run_errands(inner);
         if self.panicked_at.is_none() {
-            was_busy |= self.look(inner, true);
+            was_busy |= self.look(inner);
         }
         was_busy |= self.flush(inner);
         self.counters.turns += u64::from(was_busy);
@@ -154,23 +153,13 @@ impl<S: StateMachine> Driver<S> {
         has_results
     }
 
-    /// Takes what other nodes ask of a leader that accepts its own proposals.
-    pub(super) fn serve_others(&mut self, inner: &Inner<S>) {
-        let roles = self.core.configuration();
-        if roles.leader == self.shm.me && roles.acceptor == self.shm.me && self.panicked_at.is_none() {
-            self.counters.served += 1;
-            self.look(inner, self.counters.served % SERVED_PER_PROGRESS == 0);
-        }
-    }
-
     /// Takes what others have done to the protocol.
-    fn look(&mut self, inner: &Inner<S>, hears_progress: bool) -> bool {
+    pub(super) fn look(&mut self, inner: &Inner<S>) -> bool {
         let view = View {
             configuration: *self.core.configuration(),
             is_leading: self.core.leads(),
             pulls_from: self.core.pulls_from().map(|(_, _, index)| index),
             learned: self.core.learned_end(),
-            hears_progress,
         };
         let mut inputs = std::mem::take(&mut self.inputs);
         self.shm.gather(&view, &mut inputs);
@@ -204,33 +193,43 @@ impl<S: StateMachine> Driver<S> {
     /// Does what the protocol wants until it wants nothing more.
     fn settle(&mut self, inner: &Inner<S>) {
         while let Some(effect) = self.effects.take() {
-            self.counters.count(&effect);
-            if matches!(effect, Effect::ReadLog { .. }) {
-                self.hear_before_leading();
-            }
-            match effect {
+            self.counters.count(effect);
+            match *effect {
                 Effect::Apply(end) => self.apply(inner, end),
+                Effect::CheckEpoch { epoch, end } => {
+                    let is_newest = self.shm.is_newest(epoch);
+                    self.core.step(Input::EpochChecked { epoch, end, is_newest }, self.effects.sink());
+                }
+                Effect::ReadLog { configuration, from } => self.read_log(inner, &configuration, from),
                 // Found by the thread of the node, which then takes a new state.
                 Effect::Lagging => {}
-                effect => {
-                    if let Some(answer) = self.shm.carry_out(effect) {
-                        self.core.step(answer, self.effects.sink());
+                _ => {
+                    let answer = self.shm.carry_out(effect);
+                    if let Effect::Write { commands, .. } = effect {
+                        self.direct.keep_memory_of(commands);
                     }
-                    if let Some(slot) = self.shm.damaged {
-                        inner.ending.set(End::Corrupt(slot));
+                    if let Some(answer) = answer {
+                        self.core.step(answer, self.effects.sink());
                     }
                 }
             }
         }
     }
 
-    /// A new leader knows how far the members are before it orders, lest it puts them out for being far behind.
+    /// Takes over the log as the new leader. It knows how far the members are before it orders, lest it puts them out for being
+    /// far behind.
     #[cold]
-    fn hear_before_leading(&mut self) {
+    fn read_log(&mut self, inner: &Inner<S>, configuration: &Configuration, from: Index) {
         self.shm.hear_anew();
         let mut heard = Vec::new();
         self.shm.hear_progress(&mut heard);
         heard.into_iter().for_each(|input| self.core.step(input, self.effects.sink()));
+        if let Some(adopted) = self.shm.read_log(configuration, from) {
+            self.core.step(Input::Adopted(adopted), self.effects.sink());
+        }
+        if let Some(slot) = self.shm.damaged {
+            inner.ending.set(End::Corrupt(slot));
+        }
     }
 
     /// Says that the commands below `end` were applied; what the protocol wants then is done by the caller's caller.
@@ -351,7 +350,7 @@ impl<S: StateMachine> Driver<S> {
         let (session, rid) = (command.session, command.rid);
         match admission(&self.system, &command) {
             Admission::Order => return Some(self.submitted.add(command)),
-            Admission::Done(reply) => self.deliver(session, rid, &reply),
+            Admission::Done(reply) => self.deliver(session, rid, reply),
             Admission::Expired => {
                 // The bytes of its operation need no room any more.
                 self.submitted.add(command);

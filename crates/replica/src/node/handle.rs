@@ -12,7 +12,7 @@ use super::inner::Inner;
 use super::status::Status;
 use crate::error::{ExecuteError, OpenError, ReadError};
 use crate::runtime::{
-    Applied, Callers, Checkpoint, CheckpointError, Errand, Errands, Medium, Member, Node, SharedMemory,
+    Applied, Callers, Checkpoint, CheckpointError, Errand, Errands, Medium, Member, Node, Reply, SharedMemory,
 };
 use crate::segment::{Body, BulkError};
 use crate::{Command, Index, NodeId, StateMachine};
@@ -154,18 +154,14 @@ impl<S: StateMachine> Member<S> for Inner<S> {
     }
 
     #[inline]
-    fn order(&self, command: Command<Body>) {
-        match self.try_driver() {
-            Some(mut driver) => {
-                // Earlier requests of this session may wait among them: its operations are ordered as they were started.
-                driver.run_errands(self);
-                driver.submit(self, command);
-                // Where that is all, as in a leader that accepts its own proposals, this caller never waits, and so never looks
-                // around; the node's own thread may be taking a nap.
-                driver.serve_others(self);
-            }
-            None => self.errands.add(Errand::Submit(command)),
-        }
+    fn order(&self, command: Command<Body>) -> Option<Reply> {
+        let Some(mut driver) = self.try_driver() else {
+            self.errands.add(Errand::Submit(command));
+            return None;
+        };
+        // Earlier requests of this session may wait among them: its operations are ordered as they were started.
+        driver.run_errands(self);
+        driver.submit_for_caller(self, command)
     }
 
     #[inline]

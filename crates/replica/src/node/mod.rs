@@ -14,6 +14,7 @@ mod apply;
 mod closing;
 mod config;
 mod cut;
+mod direct;
 mod driver;
 mod gift;
 mod giving;

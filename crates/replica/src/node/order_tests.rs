@@ -10,7 +10,8 @@ use super::config::{Config, Placement};
 use super::open::Replicated;
 use crate::one_paxos::Input;
 use crate::runtime::LAST_BEFORE_RENEWAL;
-use crate::{ExecuteError, Index, Level, Node, Session, StateMachine};
+use crate::segment::Body;
+use crate::{Command, ExecuteError, Index, Level, Node, Op, Session, StateMachine};
 
 /// Nobody is held for stuck.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -171,4 +172,71 @@ fn a_session_whose_numbers_have_ended_takes_no_request_before_its_results_are_ta
         session.wait_timeout(rid, PATIENCE).expect("done");
     }
     assert_eq!(session.start(&3), Ok(1));
+}
+
+#[test]
+fn a_leader_that_accepts_its_own_proposals_notes_no_request_whose_result_it_has() {
+    let [leader, other] = group();
+    let mut session = leader.session().expect("a member");
+    let rid = session.start(&1).expect("there is room");
+    leader.with_driver(|driver| assert!(driver.submitted.is_empty() && driver.direct.awaited.is_none()));
+    assert_eq!(session.wait_timeout(rid, Duration::ZERO).map(|(out, _)| out), Ok(()), "nobody had to turn anything");
+    other.catch_up(Level::Linearizable, PATIENCE).expect("a member");
+    assert_eq!(other.read(Level::Local, &()).expect("a member").0, (1, 0));
+}
+
+#[test]
+fn a_leader_orders_the_requests_of_others_in_the_run_of_its_caller() {
+    let [leader, other] = group();
+    let [session, mut theirs] = [&leader, &other].map(|node| node.session().expect("a member"));
+    let mut driver = leader.inner().driver.lock();
+    let rid = theirs.start(&1).expect("there is room");
+    let (runs, applied) = (driver.counters.commits, driver.core.applied_count());
+    let own = Command {
+        session: session.id(),
+        rid: 1,
+        op: Op::User(Body::inline(&(1_u64 << 32 | 1).to_le_bytes()).expect("short")),
+    };
+    assert!(driver.submit_for_caller(leader.inner(), own).is_some());
+    assert_eq!((driver.counters.commits, driver.core.applied_count()), (runs + 1, applied + 2));
+    drop(driver);
+    theirs.wait_timeout(rid, PATIENCE).expect("done");
+}
+
+/// The other member applies nothing for a while.
+#[test]
+fn a_request_that_finds_no_room_is_done_once_there_is_some() {
+    let [leader, other] = group();
+    let mut session = leader.session().expect("a member");
+    let stands_still = other.inner().driver.lock();
+    let mut number = 0;
+    let rid = loop {
+        number += 1;
+        match session.execute_timeout(&number, Duration::from_millis(50)) {
+            Ok(_) => {}
+            Err(ExecuteError::Unknown { rid }) => break rid,
+            Err(error) => panic!("{error}"),
+        }
+    };
+    leader.with_driver(|driver| assert!(!driver.submitted.is_empty()));
+    drop(stands_still);
+    session.wait_timeout(rid, PATIENCE).expect("there is room");
+    assert_eq!(leader.read(Level::Local, &()).expect("a member").0, (number, 0));
+}
+
+/// Another leader is chosen while the caller's request is on its way.
+#[test]
+fn a_request_of_a_leader_that_was_deposed_is_done_by_the_next() {
+    let [leader, other] = group();
+    let mut session = leader.session().expect("a member");
+    let deposed = leader.inner().driver.lock();
+    other.with_driver(|driver| {
+        driver.step(other.inner(), Input::Suspect { node: leader.id(), is_dead: false });
+        assert!(driver.core.leads());
+    });
+    drop(deposed);
+    for number in 1..=3 {
+        session.execute_timeout(&number, PATIENCE).expect("done by the other");
+    }
+    assert_eq!(other.read(Level::Linearizable, &()).expect("a member").0, (3, 0));
 }

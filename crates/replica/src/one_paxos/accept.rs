@@ -1,5 +1,6 @@
 //! The acceptor: commits what the leader of the newest epoch proposes.
 
+use super::effects::want;
 use super::io::Effect;
 use super::log::Log;
 use super::node::Node;
@@ -92,9 +93,9 @@ impl<B: Clone + PartialEq> Node<B> {
         }
         (first..).zip(&commands).for_each(|(index, command)| self.acceptor.log.set(index, (epoch, command.clone())));
         self.acceptor.cursor = end;
-        effects.push(Effect::Write { epoch, stable, first, commands });
+        want(effects, || Effect::Write { epoch, stable, first, commands });
         if self.rules().recheck_epoch {
-            effects.push(Effect::CheckEpoch { epoch, end });
+            want(effects, || Effect::CheckEpoch { epoch, end });
         } else {
             self.commit_to(end, effects);
         }
@@ -115,7 +116,7 @@ impl<B: Clone + PartialEq> Node<B> {
     fn commit_to(&mut self, end: Index, effects: &mut Vec<Effect<B>>) {
         self.acceptor.commit = self.acceptor.commit.max(end);
         let Acceptor { hpn: epoch, commit, stable, .. } = self.acceptor;
-        effects.push(Effect::Commit { epoch, end: commit, stable });
+        want(effects, || Effect::Commit { epoch, end: commit, stable });
         while self.acceptor.log.base() < end {
             let index = self.acceptor.log.base();
             match self.acceptor.log.pop() {

@@ -23,17 +23,33 @@ impl<B> Effects<B> {
         &mut self.all
     }
 
-    /// The oldest that was not taken.
+    /// The oldest that was not taken. It stays where it is until all are taken: moving one takes longer than carrying it out.
     #[inline]
-    pub fn take(&mut self) -> Option<Effect<B>> {
-        let Some(effect) = self.all.get_mut(self.next) else {
+    pub fn take(&mut self) -> Option<&mut Effect<B>> {
+        if self.next == self.all.len() {
             self.all.clear();
             self.next = 0;
             return None;
-        };
+        }
         self.next += 1;
-        Some(std::mem::replace(effect, Effect::Lagging))
+        self.all.get_mut(self.next - 1)
     }
+}
+
+/// Adds an effect of the common case: where there is room, it is made in its place, and not moved there.
+#[inline(always)]
+pub(super) fn want<B>(effects: &mut Vec<Effect<B>>, effect: impl FnOnce() -> Effect<B>) {
+    if effects.len() < effects.capacity() {
+        effects.push(effect());
+    } else {
+        grow(effects, effect());
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn grow<B>(effects: &mut Vec<Effect<B>>, effect: Effect<B>) {
+    effects.push(effect);
 }
 
 #[cfg(test)]
@@ -46,7 +62,7 @@ mod tests {
         effects.sink().extend([Effect::Apply(1), Effect::Apply(2)]);
         let mut taken = Vec::new();
         while let Some(effect) = effects.take() {
-            let Effect::Apply(count) = effect else { panic!("{effect:?}") };
+            let &mut Effect::Apply(count) = effect else { panic!("{effect:?}") };
             taken.push(count);
             if count < 3 {
                 effects.sink().push(Effect::Apply(count + 2));

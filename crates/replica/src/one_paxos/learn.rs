@@ -1,5 +1,6 @@
 //! The learner: applies decided commands in the order of their indexes, and drops those that all members have applied.
 
+use super::effects::want;
 use super::io::Effect;
 use super::node::{Node, Role};
 use super::order::KEPT_FOR_JOINERS;
@@ -49,9 +50,9 @@ impl<B: Clone + PartialEq> Node<B> {
             return;
         }
         if !self.is_by_messages() && (self.rules().all_raise_visible || self.leads()) {
-            effects.push(Effect::RaiseVisible(self.learned_end));
+            want(effects, || Effect::RaiseVisible(self.learned_end));
         }
-        effects.push(Effect::Apply(self.learned_end));
+        want(effects, || Effect::Apply(self.learned_end));
     }
 
     /// The runtime cannot read what this node has to apply: it needs a snapshot.

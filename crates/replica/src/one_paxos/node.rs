@@ -180,6 +180,7 @@ impl<B: Clone + PartialEq> Node<B> {
     }
 
     /// Takes one input; `effects` are added to.
+    #[inline]
     pub fn step(&mut self, input: Input<B>, effects: &mut Vec<Effect<B>>) {
         match input {
             Input::Requests(commands) => self.requested(commands, effects),

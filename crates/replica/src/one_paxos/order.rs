@@ -7,6 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet, VecDeque};
 use std::hash::{Hash, Hasher};
 
+use super::effects::want;
 use super::io::{Effect, Transport};
 use super::log::Log;
 use super::message::Message;
@@ -154,10 +155,10 @@ impl<B: Clone + PartialEq> Node<B> {
         if commands.is_empty() || to == self.settings.me {
             return;
         }
-        effects.push(match self.settings.transport {
-            Transport::Messages => Effect::Send { to, message: Message::Request(commands) },
-            Transport::Shared { .. } => Effect::Forward { leader: to, commands },
-        });
+        match self.settings.transport {
+            Transport::Messages => effects.push(Effect::Send { to, message: Message::Request(commands) }),
+            Transport::Shared { .. } => want(effects, || Effect::Forward { leader: to, commands }),
+        }
     }
 
     /// The indexes that only commands of the group get.
@@ -304,7 +305,7 @@ impl<B: Clone + PartialEq> Node<B> {
             self.acceptor.raise_stable(stable);
             self.write(first, commands, effects);
         } else {
-            effects.push(Effect::Propose { epoch, stable, first, commands });
+            want(effects, || Effect::Propose { epoch, stable, first, commands });
         }
     }
 

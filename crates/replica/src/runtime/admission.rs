@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::mailbox::Mailbox;
+use super::reply::Reply;
 use super::state_bytes::GroupState;
 use crate::system::RequestStatus;
 use crate::{Command, Op, SessionId};
@@ -28,7 +29,7 @@ pub(crate) enum Admission {
     /// It is to be ordered.
     Order,
     /// It was done: the reply.
-    Done(Arc<[u8]>),
+    Done(Reply),
     /// Its session has ended, or the session has the reply already.
     Expired,
 }
@@ -39,9 +40,9 @@ pub(crate) fn admission<B>(system: &GroupState, command: &Command<B>) -> Admissi
     // Its opening may be ordered still: an end that comes first has it never open.
     let closes = matches!(command.op, Op::CloseSession);
     match system.status(command.session, command.rid) {
-        RequestStatus::Done(reply) => Admission::Done(Arc::clone(reply)),
+        RequestStatus::Done(reply) => Admission::Done(reply.clone()),
         // Its session is open: the reply to an opening is an index.
-        RequestStatus::Forgotten if opens => Admission::Done(Arc::from(system.applied().to_le_bytes())),
+        RequestStatus::Forgotten if opens => Admission::Done(Reply::from(&system.applied().to_le_bytes()[..])),
         RequestStatus::UnknownSession if opens || closes => Admission::Order,
         RequestStatus::Forgotten | RequestStatus::UnknownSession => Admission::Expired,
         RequestStatus::Open => Admission::Order,
@@ -51,7 +52,7 @@ pub(crate) fn admission<B>(system: &GroupState, command: &Command<B>) -> Admissi
 #[cfg(test)]
 mod tests {
     use super::{Admission, admission};
-    use crate::runtime::GroupState;
+    use crate::runtime::{GroupState, Reply};
     use crate::system::{Members, Outcome};
     use crate::{Command, NodeId, Op, SessionId};
 
@@ -67,10 +68,10 @@ mod tests {
         let close = Command::<u8> { session, rid: 2, op: Op::CloseSession };
         assert_eq!(admission(&system, &close), Admission::Order, "its opening may come later");
         system.begin(0, &open);
-        assert_eq!(admission(&system, &open), Admission::Done(1_u64.to_le_bytes().into()), "it is open");
+        assert_eq!(admission(&system, &open), Admission::Done(Reply::from(&1_u64.to_le_bytes()[..])), "it is open");
         assert_eq!(admission(&system, &request), Admission::Order);
         assert_eq!(system.begin(1, &request), Outcome::Run(&7));
-        let reply: std::sync::Arc<[u8]> = b"reply"[..].into();
+        let reply = Reply::from(&b"reply"[..]);
         system.finish(session, 1, reply.clone());
         assert_eq!(admission(&system, &request), Admission::Done(reply));
         system.begin(2, &close);

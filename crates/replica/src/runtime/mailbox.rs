@@ -1,9 +1,11 @@
 //! Where a session finds the results of its requests.
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex};
+use std::sync::Mutex;
 
 use corecast_base::sync::{AtomicU64, Ordering};
+
+use super::reply::Reply;
 
 /// A result: the request, and what came of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -16,7 +18,7 @@ pub(crate) struct Letter {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Content {
     /// It was applied. The first eight bytes are its index, the others the encoded output.
-    Done(Arc<[u8]>),
+    Done(Reply),
     /// The session has ended.
     Expired,
 }
@@ -32,9 +34,12 @@ pub struct Mailbox {
 impl Mailbox {
     /// Puts a result.
     pub(crate) fn put(&self, letter: Letter) {
-        self.lock().push_back(letter);
+        let mut letters = self.lock();
+        letters.push_back(letter);
+        // ORDERING: Relaxed, whoever has the lock writes it
+        let before = self.arrived.load(Ordering::Relaxed);
         // ORDERING: Release, pairs with the Acquire in count [mailbox]
-        self.arrived.fetch_add(1, Ordering::Release);
+        self.arrived.store(before + 1, Ordering::Release);
     }
 
     /// The count of results so far.

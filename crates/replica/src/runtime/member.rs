@@ -11,6 +11,7 @@ use super::admission::Errand;
 use super::callers::Callers;
 use super::checkpoint::{Checkpoint, CheckpointError};
 use super::errands::Errands;
+use super::reply::Reply;
 use crate::error::{ExecuteError, ForkedNode, ReadError};
 use crate::{Command, Index, NodeId, StateMachine};
 
@@ -89,8 +90,9 @@ pub trait Member<S>: fmt::Debug + Send + Sync + Sized {
     /// See [`Node::leave`](super::Node::leave).
     fn leave(&self) -> Result<(), ExecuteError>;
 
-    /// Has a request ordered: at once, or by the thread that drives.
-    fn order(&self, command: Command<Self::Body>);
+    /// Has a request ordered: at once, or by the thread that drives. Its result, if it has come at once; the session's mailbox
+    /// does not get it then.
+    fn order(&self, command: Command<Self::Body>) -> Option<Reply>;
 
     /// Does what there is to do, by a thread that is counted among those that wait. True if something was done.
     fn turn_of_caller(&self) -> bool;

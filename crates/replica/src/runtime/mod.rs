@@ -41,6 +41,8 @@ mod outstanding;
 mod patience;
 mod reads;
 #[cfg(not(loom))]
+mod reply;
+#[cfg(not(loom))]
 mod session;
 mod slots;
 #[cfg(not(loom))]
@@ -86,6 +88,8 @@ pub(crate) use outstanding::LAST_BEFORE_RENEWAL;
 pub use outstanding::Rid;
 #[cfg(not(loom))]
 pub(crate) use patience::Patience;
+#[cfg(not(loom))]
+pub(crate) use reply::Reply;
 #[cfg(not(loom))]
 pub use session::Session;
 #[cfg(not(loom))]

@@ -4,14 +4,12 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::mailbox::{Content, Letter, Mailbox};
+use super::reply::Reply;
 use crate::error::ExecuteError;
 use crate::{Command, Index, Wire};
 
 /// The number of a request within its session.
 pub type Rid = u32;
-
-/// An index and an encoded output.
-pub(crate) type Reply = Arc<[u8]>;
 
 /// The most requests of a session that have no answer.
 const MOST: usize = Command::<()>::OUTSTANDING as usize;
@@ -81,9 +79,10 @@ impl Outstanding {
         self.last
     }
 
-    /// Takes note of a request that is handed in.
-    pub(crate) fn note(&mut self, rid: Rid) {
-        self.open[place(rid)] = Some(Open { rid, reply: None });
+    /// Takes note of a request that is handed in, and of its answer if it has come at once.
+    #[inline]
+    pub(crate) fn note(&mut self, rid: Rid, reply: Option<Reply>) {
+        self.open[place(rid)] = Some(Open { rid, reply });
     }
 
     /// The requests whose answers were not taken.
@@ -140,8 +139,8 @@ fn place(rid: Rid) -> usize {
 }
 
 /// The index and the output of a reply.
-pub(crate) fn decode<O: Wire>(reply: &[u8]) -> Result<(O, Index), ExecuteError> {
-    let (index, out) = reply.split_first_chunk::<8>().expect("a reply begins with its index");
+pub(crate) fn decode<O: Wire>(reply: &Reply) -> Result<(O, Index), ExecuteError> {
+    let (index, out) = reply.as_ref().split_first_chunk::<8>().expect("a reply begins with its index");
     let out = O::decode(out).expect("the state machine decodes what it has encoded");
     Ok((out, Index::from_le_bytes(*index)))
 }

@@ -9,6 +9,7 @@ use super::handle::{Handle, OPEN_LIMIT};
 use super::mailbox::Mailbox;
 use super::member::{Medium, Member, SharedMemory};
 use super::outstanding::{Outstanding, Rid, decode};
+use super::reply::Reply;
 use crate::error::ExecuteError;
 use crate::{Command, Index, Op, SessionId, StateMachine, Wire};
 
@@ -121,7 +122,7 @@ impl<S: StateMachine, M: Medium> Session<S, M> {
 
     /// Hands a request to the next thread that drives the node.
     fn leave_to_others(&mut self, command: Command<Body<S, M>>) -> Rid {
-        self.requests.note(command.rid);
+        self.requests.note(command.rid, None);
         self.handle.inner.errands().add(Errand::Submit(command));
         self.requests.last()
     }
@@ -194,22 +195,21 @@ impl<S: StateMachine, M: Medium> Session<S, M> {
     }
 
     fn submit(&mut self, command: Command<Body<S, M>>) {
-        self.requests.note(command.rid);
-        self.handle.inner.order(command);
+        let rid = command.rid;
+        let reply = self.handle.inner.order(command);
+        self.requests.note(rid, reply);
     }
 
-    fn answer(&mut self, rid: Rid, limit: Option<Duration>) -> Result<Arc<[u8]>, ExecuteError> {
+    fn answer(&mut self, rid: Rid, limit: Option<Duration>) -> Result<Reply, ExecuteError> {
+        if let Some(found) = self.look(rid) {
+            return found;
+        }
         let handle = Arc::clone(&self.handle);
-        let inner = &handle.inner;
-        let found = match self.look(rid) {
-            Some(found) => Some(found),
-            None => inner.wait_for(limit, || self.look(rid)),
-        };
-        found.unwrap_or(Err(ExecuteError::Unknown { rid }))
+        handle.inner.wait_for(limit, || self.look(rid)).unwrap_or(Err(ExecuteError::Unknown { rid }))
     }
 
     /// The answer to a request, if it has come.
-    fn look(&mut self, rid: Rid) -> Option<Result<Arc<[u8]>, ExecuteError>> {
+    fn look(&mut self, rid: Rid) -> Option<Result<Reply, ExecuteError>> {
         self.requests.look(rid).or_else(|| self.handle.inner.execute_error().map(Err))
     }
 }

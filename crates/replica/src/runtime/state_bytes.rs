@@ -5,8 +5,8 @@
 //! ```
 
 use std::io::{self, Read};
-use std::sync::Arc;
 
+use super::reply::Reply;
 use crate::system::System;
 use crate::{Index, StateMachine};
 
@@ -14,7 +14,7 @@ const MAGIC: u64 = u64::from_le_bytes(*b"ccreplst");
 const VERSION: u64 = 1;
 
 /// The group's own part of a replica.
-pub(crate) type GroupState = System<Arc<[u8]>>;
+pub(crate) type GroupState = System<Reply>;
 
 /// Writes the state.
 ///

@@ -37,7 +37,7 @@ impl<B: Clone> Submitted<B> {
 
     /// Removes a request, and returns it.
     pub(crate) fn remove(&mut self, session: SessionId, rid: u32) -> Option<Command<B>> {
-        self.requests.remove(&(session, rid))
+        if self.requests.is_empty() { None } else { self.requests.remove(&(session, rid)) }
     }
 
     /// Removes the requests of a session.

@@ -4,24 +4,21 @@ use super::Shm;
 use crate::crash_point;
 use crate::one_paxos::{Adopted, Effect, Input};
 use crate::segment::{Body, ConfigurationWord, SegmentReader, SlotRead};
-use crate::{Command, Configuration, Index, NodeId, SessionId};
+use crate::{Command, Configuration, Epoch, Index, NodeId, SessionId};
 
 impl Shm {
-    /// Does what the protocol wants; the answer, where the effect has one. `Apply` and `Lagging` are for the caller.
-    pub(crate) fn carry_out(&mut self, effect: Effect<Body>) -> Option<Input<Body>> {
-        match effect {
-            Effect::Propose { epoch, stable, first, commands } => {
-                self.propose(epoch, stable, first, &commands);
+    /// Does what the protocol wants; the answer to a proposal of a configuration. What has another answer, `Apply` and `Lagging`
+    /// are for the caller.
+    #[inline]
+    pub(crate) fn carry_out(&mut self, effect: &Effect<Body>) -> Option<Input<Body>> {
+        match *effect {
+            Effect::Propose { epoch, stable, first, ref commands } => {
+                self.propose(epoch, stable, first, commands);
             }
-            Effect::Write { epoch, stable, first, commands } => {
+            Effect::Write { epoch, stable, first, ref commands } => {
                 self.writer.set_stable(stable);
-                self.writer.write_accepted(epoch, first, &commands);
+                self.writer.write_accepted(epoch, first, commands);
                 crash_point::here("slot-written");
-            }
-            Effect::CheckEpoch { epoch, end } => {
-                let is_newest = self.control.is_newest_after_fence(epoch);
-                crash_point::here("epoch-checked");
-                return Some(Input::EpochChecked { epoch, end, is_newest });
             }
             Effect::Commit { end, stable, .. } => {
                 self.writer.commit(end, stable);
@@ -33,17 +30,22 @@ impl Shm {
                 self.control.raise_visible(count);
                 crash_point::here("visible-raised");
             }
-            Effect::ProposeConfiguration(configuration) => return Some(self.propose_configuration(&configuration)),
-            Effect::ReadLog { configuration, from } => {
-                return self.read_log(&configuration, from).map(Input::Adopted);
-            }
-            Effect::Forward { leader, commands } => self.forward(leader, &commands),
-            Effect::Send { .. } | Effect::Broadcast(_) | Effect::Apply(_) | Effect::Lagging => {}
+            Effect::ProposeConfiguration(ref configuration) => return Some(self.propose_configuration(configuration)),
+            Effect::Forward { leader, ref commands } => self.forward(leader, commands),
+            _ => {}
         }
         None
     }
 
-    fn propose(&mut self, epoch: crate::Epoch, stable: Index, first: Index, commands: &[Command<Body>]) {
+    /// The acceptor's look, behind what it has written, whether this epoch is still the newest.
+    #[inline]
+    pub(crate) fn is_newest(&self, epoch: Epoch) -> bool {
+        let is_newest = self.control.is_newest_after_fence(epoch);
+        crash_point::here("epoch-checked");
+        is_newest
+    }
+
+    fn propose(&mut self, epoch: Epoch, stable: Index, first: Index, commands: &[Command<Body>]) {
         self.writer.set_proposal_stable(stable);
         // U is written in the terms of an epoch that is still to come.
         let half = if epoch > self.epoch { commands.len() / 2 } else { 0 };
@@ -77,7 +79,7 @@ impl Shm {
     }
 
     /// U and the acceptor's log, dead or alive.
-    fn read_log(&mut self, configuration: &Configuration, from: Index) -> Option<Adopted<Body>> {
+    pub(crate) fn read_log(&mut self, configuration: &Configuration, from: Index) -> Option<Adopted<Body>> {
         let acceptor = self.segment(configuration.acceptor)?.clone();
         let chosen = self.read_chosen(configuration, &acceptor)?;
         crash_point::here("adopt-half");

@@ -4,7 +4,7 @@ use super::Shm;
 use crate::crash_point;
 use crate::one_paxos::Input;
 use crate::segment::{Body, CellRead, RunRead, SlotRead};
-use crate::{Configuration, Index, NodeId};
+use crate::{Command, Configuration, Index, NodeId};
 
 /// The most commands that are read at once, so that a node far behind still does all its other work.
 const RUN: u64 = 256;
@@ -20,8 +20,6 @@ pub(crate) struct View {
     pub(crate) pulls_from: Option<Index>,
     /// The index of the next committed command that this node has not learned.
     pub(crate) learned: Index,
-    /// True if a leader looks how far the members are, too, and not only for what they ask.
-    pub(crate) hears_progress: bool,
 }
 
 impl Shm {
@@ -57,7 +55,7 @@ impl Shm {
             self.learn(&view.configuration, view.learned, inputs);
         }
         if view.is_leading {
-            self.hear_members(view.hears_progress, inputs);
+            self.hear_members(inputs);
         }
     }
 
@@ -143,16 +141,20 @@ impl Shm {
     }
 
     /// The leader's look at what members have applied, and what they ask for.
-    fn hear_members(&mut self, hears_progress: bool, inputs: &mut Vec<Input<Body>>) {
-        if hears_progress {
-            self.hear_progress(inputs);
-        }
+    fn hear_members(&mut self, inputs: &mut Vec<Input<Body>>) {
+        self.hear_progress(inputs);
         let mut requests = Vec::new();
-        for peer in self.peers.iter_mut().filter(|peer| peer.segment.node() != self.me) {
-            peer.requests_from = peer.segment.requests(peer.requests_from, &mut requests);
-        }
+        self.hear_requests(&mut requests);
         if !requests.is_empty() {
             inputs.push(Input::Requests(requests));
+        }
+    }
+
+    /// The requests of other nodes that have come since it last looked.
+    #[inline]
+    pub(crate) fn hear_requests(&mut self, to: &mut Vec<Command<Body>>) {
+        for peer in self.peers.iter_mut().filter(|peer| peer.segment.node() != self.me) {
+            peer.requests_from = peer.segment.requests(peer.requests_from, to);
         }
     }
 

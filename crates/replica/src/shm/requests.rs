@@ -66,7 +66,7 @@ impl Requests {
     /// Notes that a request needs no place any more.
     pub(crate) fn answered(&mut self, writer: &mut SegmentWriter, session: SessionId, rid: u32) {
         let key = (session, rid);
-        if !self.waiting.remove(&key) {
+        if self.waiting.is_empty() || !self.waiting.remove(&key) {
             return;
         }
         if session == SessionId::SYSTEM {
