@@ -9,7 +9,7 @@ use super::driver::Driver;
 use super::inner::Inner;
 use super::open::Replicated;
 use crate::error::{ExecuteError, OpenError};
-use crate::placement::Work;
+use crate::placement::{RUN, Work};
 use crate::runtime::{Node, Session};
 use crate::segment::Body;
 use crate::{Index, StateMachine, Wire};
@@ -18,8 +18,6 @@ use crate::{Index, StateMachine, Wire};
 const COMMANDS: usize = 2000;
 /// Commands before those that count.
 const WARM_UP: usize = 200;
-/// The requests of a run.
-const RUN: usize = 8;
 /// Groups that are made until one keeps its roles.
 const ATTEMPTS: usize = 5;
 

@@ -2,6 +2,7 @@
 
 use corecast_plan::{Problem, Tree};
 
+use super::costs::Costs;
 use super::roles::{Roles, compare};
 
 /// The edge that is taken next of those that keep within the limit.
@@ -35,13 +36,14 @@ struct Edge {
 }
 
 /// A tree from the acceptor in which no member is busier than `limit`; `None` if this greed finds none.
-pub(super) fn grow(problem: &Problem, roles: Roles, limit: f64, greed: Greed) -> Option<Tree> {
+pub(super) fn grow(costs: Costs<'_>, roles: Roles, limit: f64, greed: Greed) -> Option<Tree> {
+    let problem = costs.problem;
     let members = problem.len();
     let mut growth = Growth {
         problem,
         greed,
         limit,
-        busy: roles.duties(problem),
+        busy: roles.duties(costs),
         free_at: vec![None; members],
         children: vec![Vec::new(); members],
         best: vec![None; members],

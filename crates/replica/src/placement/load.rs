@@ -1,21 +1,23 @@
-//! The work of the members for one command, which limits throughput, and the time until the last client has its answer.
+//! The time that one command takes the members, which limits throughput, and the time until the last client has its answer.
 
 use corecast_plan::{Problem, Tree, simulate};
 
+use super::costs::Costs;
 use super::roles::Roles;
-use super::work::RoleWork;
 
 /// A prediction for one command of 1Paxos, in the unit of the problem.
 ///
 /// Every member has sends and receives: of requests (a client is at each member equally often), of the accept, and of what is
-/// learned. The member with most of it limits the throughput. An answer takes the request, the accept, and the way of the word to
-/// the client's own replica, which answers.
+/// learned. The member with most of it, work beside its messages included, limits the throughput. An answer takes the request,
+/// the accept, and the way of the word to the client's own replica, which answers.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Load {
     /// The time for which the busiest member is busy.
     pub busiest: f64,
     /// That member, a rank.
     pub member: usize,
+    /// The part of `busiest` that is no message: 0 where the costs have no work.
+    pub work: f64,
     /// The time from a request to its answer, for the client that waits longest.
     pub response: f64,
 }
@@ -27,47 +29,38 @@ impl Load {
     /// If the root is not the acceptor, or the tree has another number of members.
     #[must_use]
     #[track_caller]
-    pub fn over(problem: &Problem, roles: Roles, tree: &Tree) -> Self {
-        Self::with_work(problem, roles, tree, RoleWork::NONE)
-    }
-
-    /// The same for members that have work beside their messages, in the unit of the problem.
-    ///
-    /// # Panics
-    /// If the root is not the acceptor, or the tree has another number of members.
-    #[must_use]
-    #[track_caller]
-    pub fn with_work(problem: &Problem, roles: Roles, tree: &Tree, work: RoleWork) -> Self {
+    pub fn over<'a>(costs: impl Into<Costs<'a>>, roles: Roles, tree: &Tree) -> Self {
+        let costs = costs.into();
         assert_eq!(tree.root(), roles.acceptor, "the acceptor is the first to know what is decided");
-        let mut busy = roles.duties(problem);
+        let problem = costs.problem;
+        let mut busy = roles.duties(costs);
         for &parent in tree.top_down() {
             for (nth, &child) in tree.children(parent).iter().enumerate() {
                 busy[parent] += problem.nth_send(parent, child, nth);
                 busy[child] += problem.receive(parent, child);
             }
         }
-        for (member, busy) in busy.iter_mut().enumerate() {
-            *busy += work.of(roles, member);
-        }
-        let load = Self::of(problem, roles, &busy, &simulate::arrivals(problem, tree));
-        Self { response: load.response + work.response, ..load }
+        Self::of(costs, roles, &busy, &simulate::arrivals(problem, tree))
     }
 
     /// The acceptor tells each other member, one after another, in order of rank.
     #[must_use]
-    pub fn direct(problem: &Problem, roles: Roles) -> Self {
-        Self::over(problem, roles, &star(problem, roles.acceptor))
+    pub fn direct<'a>(costs: impl Into<Costs<'a>>, roles: Roles) -> Self {
+        let costs = costs.into();
+        Self::over(costs, roles, &star(costs.problem, roles.acceptor))
     }
 
     /// The acceptor writes one line that all others read. The model's curve of readers says how long the line goes around;
     /// without it readers are taken not to hinder each other, which is the least that it can be.
     #[must_use]
-    pub fn shared_line(problem: &Problem, roles: Roles) -> Self {
+    pub fn shared_line<'a>(costs: impl Into<Costs<'a>>, roles: Roles) -> Self {
+        let costs = costs.into();
+        let problem = costs.problem;
         let acceptor = roles.acceptor;
         let others = || (0..problem.len()).filter(move |&member| member != acceptor);
         let written = others().map(|reader| problem.send(acceptor, reader)).fold(0.0, f64::max);
         let goes_round = simulate::release(problem).filter(|_| problem.len() > 1).unwrap_or(0.0);
-        let mut busy = roles.duties(problem);
+        let mut busy = roles.duties(costs);
         let mut arrivals = vec![0.0; problem.len()];
         busy[acceptor] = (busy[acceptor] + written).max(goes_round);
         for reader in others() {
@@ -75,16 +68,19 @@ impl Load {
             busy[reader] += read;
             arrivals[reader] = (written + read).max(goes_round);
         }
-        Self::of(problem, roles, &busy, &arrivals)
+        Self::of(costs, roles, &busy, &arrivals)
     }
 
-    fn of(problem: &Problem, roles: Roles, busy: &[f64], arrivals: &[f64]) -> Self {
+    fn of(costs: Costs<'_>, roles: Roles, busy: &[f64], arrivals: &[f64]) -> Self {
+        let problem = costs.problem;
+        let work = costs.work(roles);
         let later = |a: usize, b: usize| if busy[b] > busy[a] { b } else { a };
         let member = (0..busy.len()).reduce(later).expect("a problem has at least one member");
         let way = |from: usize, to: usize| if from == to { 0.0 } else { problem.message(from, to) };
         let accepted = way(roles.leader, roles.acceptor);
         let answers = (0..busy.len()).map(|client| way(client, roles.leader) + accepted + arrivals[client]);
-        Self { busiest: busy[member], member, response: answers.fold(0.0, f64::max) }
+        let response = answers.fold(0.0, f64::max) + work.response;
+        Self { busiest: busy[member], member, work: work.of(roles, member), response }
     }
 
     /// This one's commands in the time of one of `other`'s: above 1 if this is the faster way.
@@ -105,6 +101,7 @@ pub(super) fn star(problem: &Problem, root: usize) -> Tree {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::placement::Work;
     use corecast_base::CpuId;
     use corecast_machine::{CostMatrix, Cpu, Machine, Topology};
     use corecast_plan::Terms;
@@ -136,15 +133,20 @@ mod tests {
 
     #[test]
     fn work_is_added_to_messages() {
-        let work = RoleWork { leader: 5.0, acceptor: 900.0, learner: 7.0, response: 3.0 };
-        let [without, with] =
-            [RoleWork::NONE, work].map(|work| Load::with_work(&problem(), ROLES, &star(&problem(), 0), work));
-        assert_eq!(without, Load::direct(&problem(), ROLES));
+        let work = Work { order: 4.0, serve: 4.0, accept: 900.0, run_share: 1.0, ..Work::default() };
+        let problem = problem();
+        let costs = Costs::with_work(&problem, work);
+        let without = Load::direct(&problem, ROLES);
+        let with = Load::direct(costs, ROLES);
+        assert_eq!(without, Load::direct(Costs::with_work(&problem, Work::default()), ROLES));
         // The acceptor: a quarter of a request of its own, one accept, three words.
-        assert_eq!((with.busiest, with.member), (2.5 + 100.0 + 30.0 + 900.0, 0));
-        assert_eq!(with.response, without.response + 3.0);
-        let fused = Load::with_work(&problem(), Roles { leader: 0, acceptor: 0 }, &star(&problem(), 0), work);
-        assert_eq!(fused.busiest, 75.0 + 30.0 + 5.0 + 0.0, "the work of accepting is in that of leading");
+        assert_eq!((with.busiest, with.member, with.work), (2.5 + 100.0 + 30.0 + 900.0, 0, 900.0));
+        assert_eq!(with.response, without.response + 904.0);
+        let line = Load::shared_line(costs, ROLES);
+        assert_eq!((line.member, line.work), (0, 900.0));
+        let fused = Load::direct(costs, Roles { leader: 0, acceptor: 0 });
+        let learner = 2.5 + 100.0 + 900.0;
+        assert_eq!((fused.busiest, fused.member), (learner, 1), "the work of accepting is that of those who learn");
     }
 
     #[test]
@@ -168,7 +170,7 @@ mod tests {
     fn one_member_has_nothing_to_do() {
         let one = problem().subset(&[0]);
         let load = Load::direct(&one, Roles { leader: 0, acceptor: 0 });
-        assert_eq!(load, Load { busiest: 0.0, member: 0, response: 0.0 });
+        assert_eq!(load, Load { busiest: 0.0, member: 0, work: 0.0, response: 0.0 });
         assert_eq!(load.throughput_over(&load), 1.0);
     }
 }

@@ -3,7 +3,8 @@
 //! In 1Paxos the processor time for messages limits throughput, not the way that one command takes: the busiest member decides.
 //! So [`PlacementPlan`] does not look for the tree that informs the last member first, as a broadcast's plan does, but for one
 //! whose busiest member has little to do for each command, without making answers much later. [`Load`] owns that arithmetic;
-//! benchmarks and `corecast explain replica` take it from here. [`LearnTree`] is the tree as nodes of a group use it: whichever
+//! benchmarks and `corecast explain replica` take it from here. Where the members' [`Work`] beside their messages is known,
+//! [`Costs`] has it, and plans are made and judged with it. [`LearnTree`] is the tree as nodes of a group use it: whichever
 //! member accepts, it is walked from there.
 //!
 //! Take a plan where members are bound to CPUs whose costs were measured. Where they wander, or where only a topology is known,
@@ -27,6 +28,7 @@
 //! Source: Kaestle et al., Machine-Aware Atomic Broadcast Trees for Multicores, OSDI 2016, sections 5.6 and 5.7: 1Paxos whose
 //! acceptor tells the learners over a tree. The objective and the search are ours.
 
+mod costs;
 mod growth;
 mod learn_tree;
 mod load;
@@ -35,8 +37,10 @@ mod roles;
 mod search;
 mod work;
 
+pub use costs::Costs;
 pub use learn_tree::{LearnTree, NoTree};
 pub use load::Load;
 pub use plan::PlacementPlan;
 pub use roles::Roles;
-pub use work::{RoleWork, Work};
+pub(crate) use work::RUN;
+pub use work::Work;

@@ -2,8 +2,9 @@
 
 use std::fmt;
 
-use corecast_plan::{Problem, Tree};
+use corecast_plan::Tree;
 
+use super::costs::Costs;
 use super::load::Load;
 use super::roles::Roles;
 use super::search::{choose, search};
@@ -35,14 +36,16 @@ pub struct PlacementPlan {
 impl PlacementPlan {
     /// A plan with leader and acceptor at different members, if there are two.
     #[must_use]
-    pub fn separate(problem: &Problem) -> Self {
-        Self::of(problem, &Roles::ranked(problem, false))
+    pub fn separate<'a>(costs: impl Into<Costs<'a>>) -> Self {
+        let costs = costs.into();
+        Self::of(costs, &Roles::ranked(costs, false))
     }
 
     /// A plan whose leader accepts itself.
     #[must_use]
-    pub fn fused(problem: &Problem) -> Self {
-        Self::of(problem, &Roles::ranked(problem, true))
+    pub fn fused<'a>(costs: impl Into<Costs<'a>>) -> Self {
+        let costs = costs.into();
+        Self::of(costs, &Roles::ranked(costs, true))
     }
 
     /// A plan for members that have these roles already.
@@ -51,14 +54,16 @@ impl PlacementPlan {
     /// If the problem has no such members.
     #[must_use]
     #[track_caller]
-    pub fn with_roles(problem: &Problem, roles: Roles) -> Self {
-        assert!(roles.leader.max(roles.acceptor) < problem.len(), "{roles:?} of {} members", problem.len());
-        Self::of(problem, &[roles])
+    pub fn with_roles<'a>(costs: impl Into<Costs<'a>>, roles: Roles) -> Self {
+        let costs = costs.into();
+        let members = costs.problem.len();
+        assert!(roles.leader.max(roles.acceptor) < members, "{roles:?} of {members} members");
+        Self::of(costs, &[roles])
     }
 
     /// A plan with one of these pairs of roles, the most promising first.
-    fn of(problem: &Problem, ranked: &[Roles]) -> Self {
-        let direct = ranked.iter().map(|&roles| (Load::direct(problem, roles), roles));
+    fn of(costs: Costs<'_>, ranked: &[Roles]) -> Self {
+        let direct = ranked.iter().map(|&roles| (Load::direct(costs, roles), roles));
         let (direct, direct_roles) =
             direct.min_by(|a, b| a.0.busiest.total_cmp(&b.0.busiest)).expect("there is a pair of roles");
         let mut pairs: Vec<Roles> = ranked.iter().copied().take(PAIRS).collect();
@@ -66,9 +71,9 @@ impl PlacementPlan {
         if !pairs.contains(&direct_roles) {
             pairs.push(direct_roles);
         }
-        let (roles, tree, planned) = choose(pairs.iter().map(|&roles| search(problem, roles)).collect());
-        let shared_line = Load::shared_line(problem, roles);
-        let is_line_measured = corecast_plan::simulate::release(problem).is_some();
+        let (roles, tree, planned) = choose(pairs.iter().map(|&roles| search(costs, roles)).collect());
+        let shared_line = Load::shared_line(costs, roles);
+        let is_line_measured = corecast_plan::simulate::release(costs.problem).is_some();
         Self { roles, tree, planned, direct, direct_roles, shared_line, is_line_measured }
     }
 

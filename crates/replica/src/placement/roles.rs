@@ -4,6 +4,8 @@ use std::cmp::Ordering;
 
 use corecast_plan::Problem;
 
+use super::costs::Costs;
+
 /// The member that orders commands and the one that accepts them, as ranks of a [`Problem`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Roles {
@@ -21,10 +23,13 @@ impl Roles {
     }
 
     /// The time in which the roles alone keep each member busy for one command, by rank: the request, which comes from each
-    /// member equally often and from the leader's own clients for nothing, and the accept. Learning is not in it.
-    pub(super) fn duties(&self, problem: &Problem) -> Vec<f64> {
+    /// member equally often and from the leader's own clients for nothing, the accept, and the member's work. Messages by which
+    /// members learn are not in it.
+    pub(super) fn duties(&self, costs: Costs<'_>) -> Vec<f64> {
+        let problem = costs.problem;
+        let work = costs.work(*self);
         let (leader, share) = (self.leader, 1.0 / problem.len() as f64);
-        let mut busy = vec![0.0; problem.len()];
+        let mut busy: Vec<f64> = (0..problem.len()).map(|member| work.of(*self, member)).collect();
         for client in (0..problem.len()).filter(|&client| client != leader) {
             busy[client] += share * problem.send(client, leader);
             busy[leader] += share * problem.receive(client, leader);
@@ -38,7 +43,8 @@ impl Roles {
 
     /// Pairs of roles, the most promising first: those whose two members are least busy before anyone learns, then those with the
     /// shortest way from a client to the acceptor.
-    pub(super) fn ranked(problem: &Problem, is_fused: bool) -> Vec<Self> {
+    pub(super) fn ranked(costs: Costs<'_>, is_fused: bool) -> Vec<Self> {
+        let problem = costs.problem;
         let members = 0..problem.len();
         let pairs = members.clone().flat_map(|leader| members.clone().map(move |acceptor| Self { leader, acceptor }));
         let is_asked_for = |roles: &Self| roles.is_fused() == (is_fused || problem.len() == 1);
@@ -47,7 +53,7 @@ impl Roles {
             .filter(is_asked_for)
             .map(|roles| {
                 let (busy, way) = asking[roles.leader];
-                (roles.promise(problem, busy, way), roles)
+                (roles.promise(costs, busy, way), roles)
             })
             .collect();
         ranked.sort_by(|a, b| compare(a.0, b.0));
@@ -55,17 +61,19 @@ impl Roles {
     }
 
     /// The busier one of the two, with one child each and one parent for the leader, and the way of a request.
-    fn promise(&self, problem: &Problem, asked: f64, way: f64) -> (f64, f64) {
+    fn promise(&self, costs: Costs<'_>, asked: f64, way: f64) -> (f64, f64) {
         let Self { leader, acceptor } = *self;
+        let problem = costs.problem;
+        let work = costs.work(*self);
         let others = || (0..problem.len()).filter(move |&member| member != leader && member != acceptor);
         let least = |cost: &dyn Fn(usize) -> f64| others().map(cost).reduce(f64::min).unwrap_or(0.0);
         let tells = least(&|child| problem.send(acceptor, child));
         if self.is_fused() {
-            return (asked + tells, way);
+            return (work.leader + asked + tells, way);
         }
         let learns = least(&|parent| problem.receive(parent, leader));
-        let leads = asked + problem.send(leader, acceptor) + learns;
-        (leads.max(problem.receive(leader, acceptor) + tells), way + problem.message(leader, acceptor))
+        let leads = work.leader + asked + problem.send(leader, acceptor) + learns;
+        (leads.max(work.acceptor + problem.receive(leader, acceptor) + tells), way + problem.message(leader, acceptor))
     }
 }
 

@@ -11,8 +11,9 @@
 //! Source of the measure: L. Kleinrock, Power and Deterministic Rules of Thumb for Probabilistic Problems in Computer
 //! Communications, ICC 1979. The search is ours.
 
-use corecast_plan::{Problem, SHAPES, Tree};
+use corecast_plan::{SHAPES, Tree};
 
+use super::costs::Costs;
 use super::growth::{Greed, grow};
 use super::load::Load;
 use super::roles::{Roles, compare};
@@ -37,23 +38,23 @@ pub(super) struct Found {
 }
 
 /// Trees for these roles.
-pub(super) fn search(problem: &Problem, roles: Roles) -> Found {
+pub(super) fn search(costs: Costs<'_>, roles: Roles) -> Found {
     let mut trees = Vec::new();
     let mut add = |tree: Tree| {
-        let load = Load::over(problem, roles, &tree);
+        let load = Load::over(costs, roles, &tree);
         trees.push((roles, tree, load));
         load.busiest
     };
-    let shapes = SHAPES.iter().map(|shape| shape.build(problem, Some(roles.acceptor)));
+    let shapes = SHAPES.iter().map(|shape| shape.build(costs.problem, Some(roles.acceptor)));
     let best_shape = shapes.map(&mut add).fold(f64::INFINITY, f64::min);
     let mut least = best_shape;
     for greed in [Greed::Soonest, Greed::Cheapest] {
-        least = least.min(halved(least, |limit| grow(problem, roles, limit, greed).map(&mut add)));
+        least = least.min(halved(least, |limit| grow(costs, roles, limit, greed).map(&mut add)));
     }
     let most = (best_shape * OF_A_SHAPE).min(least * GIVEN);
     for step in 1..=STEPS {
         let limit = least * (most / least).powf(f64::from(step) / f64::from(STEPS));
-        grow(problem, roles, limit, Greed::Soonest).map(&mut add);
+        grow(costs, roles, limit, Greed::Soonest).map(&mut add);
     }
     Found { trees, most }
 }

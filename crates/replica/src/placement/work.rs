@@ -1,6 +1,12 @@
 //! The processor time that nodes spend on a command beside its messages.
 
+use corecast_base::Clock;
+use corecast_machine::Unit;
+
 use super::Roles;
+
+/// The commands that are measured as a run, and the longest run that is reckoned with.
+pub(crate) const RUN: usize = 8;
 
 /// The time that the nodes of a group of two spend on one command, in nanoseconds, with all lines in the cache of the CPU that
 /// does it: the part that a model of a machine's messages does not have. [`Work::measure`](crate::placement::Work::measure)
@@ -29,60 +35,74 @@ pub struct Work {
     pub run_share: f64,
 }
 
-/// The work of each member for one command, by its role.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct RoleWork {
+/// The work of each member for one command of a run, by its role.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct RoleWork {
     /// Of the leader, which also learns.
-    pub leader: f64,
+    pub(super) leader: f64,
     /// Of the acceptor. Where the leader accepts itself, its work is in that of the leader.
-    pub acceptor: f64,
+    pub(super) acceptor: f64,
     /// Of each other member.
-    pub learner: f64,
-    /// From the request to the answer of a client without a role.
-    pub response: f64,
+    pub(super) learner: f64,
+    /// From the request to the answer of a client without a role, for a command that is in no run.
+    pub(super) response: f64,
 }
 
 impl RoleWork {
-    /// No work at all: nothing but messages.
-    pub const NONE: Self = Self { leader: 0.0, acceptor: 0.0, learner: 0.0, response: 0.0 };
-
     /// The work of one member, by rank.
-    #[must_use]
-    pub fn of(self, roles: Roles, member: usize) -> f64 {
+    pub(super) fn of(self, roles: Roles, member: usize) -> f64 {
         match () {
             () if member == roles.leader => self.leader,
             () if member == roles.acceptor => self.acceptor,
             () => self.learner,
         }
     }
-
-    /// In another unit.
-    #[must_use]
-    pub fn scaled(self, factor: f64) -> Self {
-        let Self { leader, acceptor, learner, response } = self;
-        Self {
-            leader: leader * factor,
-            acceptor: acceptor * factor,
-            learner: learner * factor,
-            response: response * factor,
-        }
-    }
 }
 
 impl Work {
+    /// In the unit of a model. A cycle is taken for a cycle of this machine's clock.
+    #[must_use]
+    pub fn in_unit(self, unit: Unit) -> Self {
+        self.scaled(if unit == Unit::Ns { 1.0 } else { 1.0 / Clock::get().ns(1) })
+    }
+
+    fn scaled(self, factor: f64) -> Self {
+        let Self { order, accept, learn, forward, serve, finish, follow, run_share } = self;
+        Self {
+            order: order * factor,
+            accept: accept * factor,
+            learn: learn * factor,
+            forward: forward * factor,
+            serve: serve * factor,
+            finish: finish * factor,
+            follow: follow * factor,
+            run_share,
+        }
+    }
+
     /// The work of the members of a larger group, with a client at each. What other nodes than the leader do for their own
     /// clients is left out: it is a small part there.
-    #[must_use]
-    pub fn by_role(&self, members: usize, is_fused: bool) -> RoleWork {
+    ///
+    /// A member that limits the throughput finds commands waiting whenever it looks, those of all other clients but at most as
+    /// many as [`Work::measure`] made a run of. So the roles have the work of a command in such a run, while an answer takes the
+    /// work of one that is alone.
+    pub(super) fn by_role(&self, members: usize, is_fused: bool) -> RoleWork {
         let own = 1.0 / members.max(1) as f64;
         let leader = |own_client: f64, others: f64| own * own_client + (1.0 - own) * others;
+        let run = self.scaled(self.part_of_lone(members.clamp(1, RUN)));
         if is_fused {
             let response = self.forward + self.serve + self.finish;
-            return RoleWork { leader: leader(self.order, self.serve), acceptor: 0.0, learner: self.accept, response };
+            return RoleWork { leader: leader(run.order, run.serve), acceptor: 0.0, learner: run.accept, response };
         }
         let response = self.forward + self.serve + self.accept + self.learn;
-        let leader = leader(self.order + self.learn, self.serve + self.follow);
-        RoleWork { leader, acceptor: self.accept, learner: self.follow, response }
+        let leader = leader(run.order + run.learn, run.serve + run.follow);
+        RoleWork { leader, acceptor: run.accept, learner: run.follow, response }
+    }
+
+    /// The mean work for a command in a run of this many, as a part of that for one that is alone.
+    fn part_of_lone(&self, run: usize) -> f64 {
+        let run = run as f64;
+        (1.0 + (run - 1.0) * self.run_share) / run
     }
 }
 
@@ -102,11 +122,25 @@ mod tests {
             follow: 30.0,
             run_share: 0.5,
         };
-        let separate = RoleWork { leader: 35.0 + 82.5, acceptor: 50.0, learner: 30.0, response: 190.0 };
+        // Runs of four: one command in full, and three halves.
+        let part = (1.0 + 3.0 * 0.5) / 4.0;
+        let separate =
+            RoleWork { leader: part * (35.0 + 82.5), acceptor: part * 50.0, learner: part * 30.0, response: 190.0 };
         assert_eq!(work.by_role(4, false), separate);
-        let fused = RoleWork { leader: 90.0, acceptor: 0.0, learner: 50.0, response: 160.0 };
+        let fused = RoleWork { leader: 0.75 * 90.0, acceptor: 0.0, learner: 0.75 * 50.0, response: 160.0 };
         assert_eq!(work.by_role(2, true), fused);
-        assert_eq!(fused.scaled(2.0), RoleWork { leader: 180.0, acceptor: 0.0, learner: 100.0, response: 320.0 });
-        assert_eq!(RoleWork::NONE.scaled(3.0), RoleWork::NONE);
+        assert_eq!(
+            work.by_role(RUN, true).learner,
+            work.by_role(8 * RUN, true).learner,
+            "no longer runs were measured"
+        );
+    }
+
+    #[test]
+    fn work_in_cycles_is_that_of_this_machines_clock() {
+        let work = Work { serve: Clock::get().ns(1000), run_share: 0.5, ..Work::default() };
+        assert_eq!(work.in_unit(Unit::Ns), work);
+        let cycles = work.in_unit(Unit::Cycles);
+        assert!((cycles.serve - 1000.0).abs() < 1e-6 && cycles.run_share == 0.5, "{cycles:?}");
     }
 }
