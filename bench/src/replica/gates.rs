@@ -30,6 +30,8 @@ const LOCAL_MS: f64 = 1.0;
 const HELD_BACK: f64 = 2.0;
 /// From a kill to the first read of a new process that has a large state.
 const RESTART_MS: f64 = 100.0;
+/// The replicas with which the paper shows what a tree gains.
+const PAPER_REPLICAS: usize = 28;
 /// The events of the rows of Q3.
 const IDLE_OR_STOPPED: [&str; 2] = ["idle", "stopped"];
 /// The words for a prediction that could not be made.
@@ -134,7 +136,8 @@ fn of_speed() -> [Rule<ReplicaReport>; 9] {
     ]
 }
 
-/// Simulated, which is judged only where the same sum predicts what was measured here.
+/// Simulated, which is judged only where the same sum predicts what was measured here. The paper's factor is about messages, and
+/// so is the demand; the factor with this machine's work is told beside it.
 fn of_simulation() -> [Rule<ReplicaReport>; 3] {
     [
         Rule::new(
@@ -142,11 +145,20 @@ fn of_simulation() -> [Rule<ReplicaReport>; 3] {
             off,
         ),
         Rule::new(
-            at_least(2.5, "Q8, simulated, 28 replicas: throughput of the planned tree / sequential", USUAL),
-            |report| believed(report).and_then(|()| tree(report, 28)),
-        ),
+            at_least(
+                2.5,
+                "Q8, simulated, 28 replicas: throughput of the planned tree / sequential, by messages alone",
+                USUAL,
+            ),
+            |report| believed(report).and_then(|()| tree(report, PAPER_REPLICAS)),
+        )
+        .telling(tree_with_work),
         Rule::new(
-            at_least(0.97, "Q8, simulated: throughput of the planned tree / the best shape, the worst", USUAL),
+            at_least(
+                0.97,
+                "Q8, simulated: throughput of the planned tree / the best shape, with work and without, the worst",
+                USUAL,
+            ),
             |report| believed(report).and_then(|()| static_trees(report)),
         ),
     ]
@@ -329,22 +341,38 @@ fn believed(report: &ReplicaReport) -> Result<(), String> {
     if off(report)? <= TOLERANCE { Ok(()) } else { Err("a simulation that predicts the writes here".to_owned()) }
 }
 
-fn tree(report: &ReplicaReport, replicas: usize) -> Found {
-    let rows = report.simulated.iter().filter(|row| row.replicas == replicas && row.tree == AUTO);
-    least(rows.map(|row| row.over_sequential)).ok_or_else(|| "the simulation".to_owned())
+/// The planned trees of as many replicas.
+fn planned(report: &ReplicaReport, replicas: usize) -> impl Iterator<Item = &SimulatedRow> {
+    report.simulated.iter().filter(move |row| row.replicas == replicas && row.tree == AUTO)
 }
 
-/// The planned tree beside the best shape, on each model with each number of replicas.
+fn tree(report: &ReplicaReport, replicas: usize) -> Found {
+    least(planned(report, replicas).map(|row| Some(row.over_sequential))).ok_or_else(|| "the simulation".to_owned())
+}
+
+/// The least and the most factor of the planned tree with the nodes' work.
+fn tree_with_work(report: &ReplicaReport) -> Option<String> {
+    let factors = || planned(report, PAPER_REPLICAS).map(|row| row.over_sequential_with_work);
+    let range = format!("{:.2} to {:.2}", least(factors())?, most(factors())?);
+    Some(format!("with the work of this machine's nodes beside their messages {range}, not judged"))
+}
+
+/// The planned tree beside the best shape, on each model with each number of replicas, by both sums.
 fn static_trees(report: &ReplicaReport) -> Found {
-    let planned = report.simulated.iter().filter(|row| row.tree == AUTO);
+    let by_messages = worst_planned(report, |row| Some(row.over_sequential));
+    let with_work = worst_planned(report, |row| row.over_sequential_with_work);
+    let found = by_messages.map(|by_messages| with_work.map_or(by_messages, |with_work| by_messages.min(with_work)));
+    found.ok_or_else(|| "the simulation".to_owned())
+}
+
+/// The worst planned tree beside the best shape, of the rows that have this factor.
+fn worst_planned(report: &ReplicaReport, factor: impl Fn(&SimulatedRow) -> Option<f64>) -> Option<f64> {
     let ratio = |planned: &SimulatedRow| {
-        let shapes = report
-            .simulated
-            .iter()
-            .filter(|row| (&row.machine, row.replicas) == (&planned.machine, planned.replicas) && row.tree != AUTO);
-        most(shapes.map(|row| row.over_sequential)).map(|best| planned.over_sequential / best)
+        let is_same = |row: &&SimulatedRow| (&row.machine, row.replicas) == (&planned.machine, planned.replicas);
+        let shapes = report.simulated.iter().filter(|row| row.tree != AUTO).filter(is_same);
+        Some(factor(planned)? / most(shapes.map(&factor))?)
     };
-    least(planned.map(ratio)).ok_or_else(|| "the simulation".to_owned())
+    least(report.simulated.iter().filter(|row| row.tree == AUTO).map(ratio))
 }
 
 fn restart(report: &ReplicaReport) -> Found {

@@ -252,8 +252,9 @@ pub struct PredictionRow {
     pub verdict: &'static str,
 }
 
-/// Learning over one tree on one machine model: simulated.
-#[derive(Clone, Debug, Serialize)]
+/// Learning over one tree on one machine model: simulated, by its messages alone, and with the nodes' work beside them as it was
+/// measured here.
+#[derive(Clone, Debug, Default, Serialize)]
 pub struct SimulatedRow {
     /// The machine model.
     pub machine: String,
@@ -263,14 +264,20 @@ pub struct SimulatedRow {
     pub tree: String,
     /// The unit of costs: `ns` or `cycles`.
     pub unit: String,
-    /// The time that the busiest node spends on one command.
+    /// The time that the busiest node spends on the messages of one command.
     pub busiest: f64,
-    /// From the request until the client has the reply.
+    /// From the request until the client has the reply, if messages are all that takes time.
     pub response: f64,
-    /// The part of `busiest` that is no message, as measured here.
-    pub work: f64,
-    /// The throughput divided by that of the sequential tree.
+    /// The throughput divided by that of the sequential tree, by messages alone.
     pub over_sequential: f64,
+    /// The time that the busiest node spends on one command with its work; `null`, as the next three, if nobody measured that.
+    pub busiest_with_work: Option<f64>,
+    /// The part of it that is no message.
+    pub work: Option<f64>,
+    /// From the request until the client has the reply, with the nodes' work.
+    pub response_with_work: Option<f64>,
+    /// The throughput divided by that of the sequential tree, with the nodes' work.
+    pub over_sequential_with_work: Option<f64>,
 }
 
 /// One line of `redis-benchmark`.

@@ -10,7 +10,8 @@ pub fn describe(gates: &[Gate]) -> String {
     for gate in gates {
         let asked = format!("{} {}", if gate.is_most { "<=" } else { ">=" }, gate.limit);
         let found = gate.measured.map_or_else(|| "-".to_owned(), |found| format!("{found:.2}"));
-        table.add_row([gate.gate.clone(), asked, found, verdict(gate)]);
+        let told = gate.told.as_ref().map_or_else(String::new, |told| format!("; {told}"));
+        table.add_row([gate.gate.clone(), asked, found, verdict(gate) + &told]);
     }
     table::text(&table)
 }
@@ -30,15 +31,19 @@ mod tests {
 
     #[test]
     fn a_gate_says_what_it_needs() {
-        let gate = |verdict, needs: Option<&str>| Gate {
+        let gate = |verdict, needs: Option<&str>, told: Option<&str>| Gate {
             gate: "a / b".to_owned(),
             limit: 1.5,
             is_most: false,
             measured: None,
             verdict,
             needs: needs.map(str::to_owned),
+            told: told.map(str::to_owned),
         };
-        let text = describe(&[gate(Verdict::Holds, None), gate(Verdict::NotJudged, Some("24 CPUs"))]);
+        let gates =
+            [gate(Verdict::Holds, None, Some("1.25 at night")), gate(Verdict::NotJudged, Some("24 CPUs"), None)];
+        let text = describe(&gates);
         assert!(text.contains(">= 1.5") && text.contains("not judged here: needs 24 CPUs\n"), "{text}");
+        assert!(text.contains("holds; 1.25 at night"), "{text}");
     }
 }

@@ -19,6 +19,8 @@ pub struct Gate {
     pub verdict: Verdict,
     /// The means that it would take to judge it; `null` if it was judged.
     pub needs: Option<String>,
+    /// A figure that a reader should know beside the one that is judged, in words; `null` if there is none.
+    pub told: Option<String>,
 }
 
 /// How a gate fared.
@@ -45,7 +47,13 @@ impl Gate {
             Some(found) if (is_most && found <= limit) || (!is_most && found >= limit) => Verdict::Holds,
             Some(_) => Verdict::Missed,
         };
-        Self { gate, limit, is_most, measured, verdict, needs }
+        Self { gate, limit, is_most, measured, verdict, needs, told: None }
+    }
+
+    /// The same, with a figure that is told and not judged.
+    #[must_use]
+    pub fn telling(self, told: Option<String>) -> Self {
+        Self { told, ..self }
     }
 }
 
@@ -93,5 +101,10 @@ mod tests {
         let elsewhere = demand(true).judge(Err(demand(true).needs()));
         assert_eq!((elsewhere.verdict, elsewhere.measured), (Verdict::NotJudged, None));
         assert_eq!(elsewhere.needs.as_deref(), Some("`corecast bench a`, which judges it"));
+        let told = elsewhere.clone().telling(Some("2.00 at night".to_owned()));
+        assert_eq!(
+            (told.verdict, elsewhere.told.is_none(), told.told.as_deref()),
+            (Verdict::NotJudged, true, Some("2.00 at night"))
+        );
     }
 }

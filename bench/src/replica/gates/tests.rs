@@ -132,11 +132,8 @@ fn nothing_simulated_is_judged_unless_the_simulation_predicts_what_was_measured(
         machine: "a model".to_owned(),
         replicas: 28,
         tree: tree.to_owned(),
-        unit: "ns".to_owned(),
-        busiest: 1.0,
-        response: 1.0,
-        work: 0.0,
         over_sequential,
+        ..SimulatedRow::default()
     };
     let simulated = vec![simulated(AUTO, 3.0), simulated("binary", 2.0)];
     let verdicts = |ratios: &[Option<f64>]| {
@@ -150,6 +147,46 @@ fn nothing_simulated_is_judged_unless_the_simulation_predicts_what_was_measured(
     assert_eq!(verdicts(&[Some(1.0), None]), [open, open, open], "nobody measured the costs");
     assert_eq!(verdicts(&[Some(1.0), Some(0.5)]), [missed, open, open]);
     assert_eq!(verdicts(&[Some(1.25), Some(0.75)]), [holds, holds, holds]);
+}
+
+/// The figures and verdicts of both demands on trees, of 28 replicas, with the words beside them. Each row has a tree, its factor
+/// by messages, and that with work.
+fn of_trees(rows: &[(&str, f64, Option<f64>)]) -> [(Option<f64>, Verdict, Option<String>); 2] {
+    let row = |&(tree, over_sequential, over_sequential_with_work): &(&str, f64, Option<f64>)| SimulatedRow {
+        replicas: PAPER_REPLICAS,
+        tree: tree.to_owned(),
+        over_sequential,
+        over_sequential_with_work,
+        ..SimulatedRow::default()
+    };
+    let predictions = vec![PredictionRow { replicas: 2, ratio: Some(1.0), ..PredictionRow::default() }];
+    let report = ReplicaReport { predictions, simulated: rows.iter().map(row).collect(), ..report() };
+    let gates = judge(&report);
+    ["Q8, simulated, 28", "Q8, simulated:"].map(|begin| {
+        let gate = gates.iter().find(|gate| gate.gate.starts_with(begin)).expect("a gate");
+        (gate.measured, gate.verdict, gate.told.clone())
+    })
+}
+
+#[test]
+fn the_factor_is_judged_by_messages_and_told_with_work() {
+    let [factor, shapes] = of_trees(&[("binary", 2.5, Some(1.25)), (AUTO, 3.0, Some(1.25))]);
+    assert_eq!((factor.0, factor.1), (Some(3.0), Verdict::Holds));
+    let told = factor.2.expect("work was measured");
+    assert!(told.contains("1.25 to 1.25") && told.contains("not judged"), "{told}");
+    assert_eq!(shapes, (Some(1.0), Verdict::Holds, None));
+    let [factor, shapes] = of_trees(&[("binary", 2.5, None), (AUTO, 3.0, None)]);
+    assert_eq!((factor.2, shapes.0), (None, Some(1.2)), "nobody measured work");
+}
+
+#[test]
+fn a_planned_tree_that_is_slower_than_a_shape_by_either_sum_misses_the_demand() {
+    for rows in
+        [[("binary", 4.0, Some(1.0)), (AUTO, 3.0, Some(1.0))], [("binary", 3.0, Some(2.0)), (AUTO, 3.0, Some(1.5))]]
+    {
+        let [_, shapes] = of_trees(&rows);
+        assert_eq!((shapes.0, shapes.1), (Some(0.75), Verdict::Missed), "{rows:?}");
+    }
 }
 
 #[test]

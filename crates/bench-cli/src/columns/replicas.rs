@@ -96,9 +96,18 @@ pub(crate) const SIMULATED: &[Column<SimulatedRow>] = &[
     Column::words("tree", "tree", |row| row.tree.as_str().into()),
     Column::words("unit", "unit", |row| row.unit.as_str().into()),
     Column::figure("busiest", "busiest", "", |row| figure(row.busiest), Digits(0)),
-    Column::figure("work", "work", "", |row| figure(row.work), Digits(0)),
     Column::figure("response", "response", "", |row| figure(row.response), Digits(0)),
     Column::figure("over_sequential", "over sequential", "", |row| figure(row.over_sequential), Ratio(2)),
+    Column::figure("busiest_with_work", "busiest, with work", "", |row| figure(row.busiest_with_work), Digits(0)),
+    Column::figure("work", "work in it", "", |row| figure(row.work), Digits(0)),
+    Column::figure("response_with_work", "response, with work", "", |row| figure(row.response_with_work), Digits(0)),
+    Column::figure(
+        "over_sequential_with_work",
+        "over sequential, with work",
+        "",
+        |row| figure(row.over_sequential_with_work),
+        Ratio(2),
+    ),
 ];
 /// The columns of `redis-benchmark`.
 pub(crate) const REDIS: &[Column<RedisRow>] = &[
@@ -163,9 +172,12 @@ mod tests {
             tree: "auto".to_owned(),
             unit: "ns".to_owned(),
             busiest: 5.5,
-            work: 1.5,
             response: 9.0,
             over_sequential: 3.0,
+            busiest_with_work: Some(7.0),
+            work: Some(1.5),
+            response_with_work: Some(12.0),
+            over_sequential_with_work: None,
         };
         agree_with_json(SIMULATED, &row, COMMAND, "simulated[]");
         let (command, skipped) = ("SET".to_owned(), None);

@@ -136,7 +136,7 @@ fn describe(report: &ReplicaReport) -> String {
             report.predictions.is_empty(),
         ),
         section(
-            "4. simulated on machine models, not measured",
+            "4. simulated on machine models, not measured: by messages alone, and with the work of this machine's nodes",
             &columns::plain(SIMULATED, &report.simulated),
             report.simulated.is_empty(),
         ),

@@ -79,7 +79,7 @@ fn simulated(report: &ReplicaReport) -> Markup {
             h2 { "4. Simulated" }
             p {
                 "Computed from the costs between two CPUs in machine models, not measured. The acceptor tells the learners along a tree; "
-                "the busiest node limits the throughput."
+                "the busiest node limits the throughput. The columns \"with work\" add what this machine's nodes do beside messages."
             }
             @if !report.predictions.is_empty() {
                 (table("does the same sum predict the wall clock here?", PREDICTIONS, &report.predictions))

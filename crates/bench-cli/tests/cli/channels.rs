@@ -78,7 +78,7 @@ fn threads_are_raced_with_documented_fields() {
     }
     let gates = report["gates"].as_array().expect("gates");
     for gate in gates {
-        assert_fields(gate, &["gate", "limit", "is_most", "measured", "verdict", "needs"]);
+        assert_fields(gate, &["gate", "limit", "is_most", "measured", "verdict", "needs", "told"]);
         assert_eq!(gate["measured"].is_null(), gate["verdict"] == "not_judged", "{gate}");
         assert_eq!(gate["needs"].is_string(), gate["verdict"] == "not_judged", "{gate}");
     }

@@ -15,7 +15,8 @@ pub fn section(gates: &[Gate]) -> Markup {
             Verdict::Missed => "missed".to_owned(),
             Verdict::NotJudged => format!("not judged here, needs {}", gate.needs.as_deref().unwrap_or("more")),
         };
-        vec![gate.gate.clone(), asked, or_dash(gate.measured, significant), verdict]
+        let told = gate.told.as_ref().map_or_else(String::new, |told| format!("; {told}"));
+        vec![gate.gate.clone(), asked, or_dash(gate.measured, significant), verdict + &told]
     });
     html! {
         @if !gates.is_empty() {
