@@ -15,6 +15,8 @@ mod durable;
 mod joining;
 #[path = "net/linearizable.rs"]
 mod linearizable;
+#[path = "net/long.rs"]
+mod long;
 #[path = "net/messages.rs"]
 mod messages;
 #[path = "nodes/places.rs"]

@@ -79,6 +79,7 @@ impl<S: StateMachine> Driver<S> {
             Outcome::Run(bytes) => {
                 let at = self.config.files.base + index;
                 let reply = run(&mut applied.machine, at, index, bytes, &mut self.bytes)?;
+                self.table.show_life_after(usize::from(inner.id().slot), bytes.len());
                 // Not before: nobody could start from files with an operation at which all replicas panic.
                 if let Some(disk) = &mut self.disk {
                     disk.keep(index, Some(bytes)).map_err(Stop::Files)?;

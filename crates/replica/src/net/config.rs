@@ -113,8 +113,8 @@ impl Config {
         self
     }
 
-    /// The shortest time without a sign of life after which a node with work counts as stuck; longer on crowded machines. What
-    /// has no answer after half of it is sent again.
+    /// The shortest time without a sign of life after which a node with work counts as stuck; longer on crowded machines, and
+    /// where messages are long: 67 ms for 1 MiB. What has no answer after half of it is sent again.
     #[must_use]
     pub fn patience(mut self, patience: Duration) -> Self {
         self.patience = patience;

@@ -60,6 +60,8 @@ pub(super) struct Ticking {
     /// The parts of long messages that had come or gone then, and how often in a row it was put off for them.
     pub(super) progressed: u64,
     pub(super) put_off: u32,
+    /// True while the protocol is told so: it sends again what has no answer.
+    pub(super) is_repeating: bool,
     /// When the node did last what is due now and then, in ticks.
     housekept: u64,
 }
@@ -143,7 +145,7 @@ impl<S: StateMachine> Driver<S> {
             has_ended: false,
             began: now,
             looked: now,
-            ticking: Ticking { at: now, progressed: 0, put_off: 0, housekept: 0 },
+            ticking: Ticking { at: now, progressed: 0, put_off: 0, is_repeating: false, housekept: 0 },
             resubmitted: now,
             resubmitting: Resubmitting { after: LOST_AFTER, applied: 0 },
             suspicions: Suspicions { last: HashMap::new(), block: None, signs: vec![(0, now); config.slots] },
@@ -250,6 +252,9 @@ impl<S: StateMachine> Driver<S> {
     fn settle(&mut self, inner: &Inner<S>) {
         while let Some(effect) = self.effects.take() {
             match *effect {
+                // Proposals that wait for room are not lost.
+                Effect::Send { to, message: Message::Accept { .. } }
+                    if self.ticking.is_repeating && self.transport.has_backlog_for(to) => {}
                 Effect::Send { to, ref message } => self.transport.send(to, message),
                 Effect::Broadcast(ref message) => self.transport.broadcast(message),
                 Effect::Apply(end) => self.apply(inner, end),

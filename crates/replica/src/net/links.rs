@@ -1,14 +1,13 @@
 //! The channels between this node and each other: one each way.
 
-use std::sync::Arc;
-
 use corecast_base::region::{RegionPlan, RegionPlanError, SharedRegion};
 use corecast_base::wait::Wait;
 use corecast_channel::ump::{self, bytes};
 use corecast_channel::{OpenChannelError, TryRecvError, TrySendError};
 
 use super::config::SLOT_BYTES;
-use super::pieces::{Assembly, Outbox, Sent, WHOLE};
+use super::pieces::{Assembly, Outbox, Room, Sent, WHOLE};
+use super::wire::LogCopy;
 
 /// The most messages that are taken from one channel before the next one's turn.
 const RUN: usize = 64;
@@ -90,8 +89,13 @@ impl Link {
         (self.outbox.pieces(), self.assembly.parts())
     }
 
+    /// Whether it takes a message.
+    pub(super) fn room_for(&self, copy: Option<LogCopy>) -> Room {
+        self.outbox.room_for(copy)
+    }
+
     /// Sends a message, or keeps it until there is room. False if it is lost.
-    pub(super) fn send(&mut self, message: &[u8]) -> bool {
+    pub(super) fn send(&mut self, copy: Option<LogCopy>, message: &[u8]) -> bool {
         let Some(sender) = &mut self.sender else { return false };
         if self.outbox.is_empty() && message.len() < sender.max_len() {
             self.piece.clear();
@@ -103,9 +107,9 @@ impl Link {
                 Sent::Gone => return self.close(),
             }
         }
-        let is_kept = self.outbox.push(&Arc::from(message));
+        let room = self.outbox.push(copy, message);
         self.flush();
-        is_kept
+        room != Room::No
     }
 
     /// Sends what waits for room, as far as there is any. True if something waits still.

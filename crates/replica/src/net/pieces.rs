@@ -4,12 +4,13 @@
 //! a message that was given up.
 
 use std::collections::VecDeque;
-use std::sync::Arc;
+
+use super::wire::LogCopy;
 
 const FIRST: u8 = 1;
 const LAST: u8 = 2;
 
-/// The bytes of messages that wait for room, at most; an empty outbox takes a message of any length.
+/// An outbox in which as many bytes wait for room takes no more messages; one with fewer takes a message of any length.
 const MOST_BYTES: usize = 64 << 20;
 
 /// The way a channel took a piece.
@@ -23,10 +24,21 @@ pub(super) enum Sent {
     Gone,
 }
 
+/// Whether an outbox takes a message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Room {
+    /// It does.
+    Yes,
+    /// One that says the same waits there already.
+    Waits,
+    /// Too much waits there.
+    No,
+}
+
 /// Messages for one channel that found no room yet.
 #[derive(Debug, Default)]
 pub(super) struct Outbox {
-    queue: VecDeque<Arc<[u8]>>,
+    queue: VecDeque<(Option<LogCopy>, Box<[u8]>)>,
     /// The bytes of the first message that are sent.
     sent: usize,
     bytes: usize,
@@ -36,14 +48,23 @@ pub(super) struct Outbox {
 }
 
 impl Outbox {
-    /// Puts a message at the end; false if too many wait already. The protocol asks again for what was lost.
-    pub(super) fn push(&mut self, message: &Arc<[u8]>) -> bool {
-        if !self.queue.is_empty() && self.bytes + message.len() > MOST_BYTES {
-            return false;
+    /// Whether it takes a message. The protocol asks again for what was lost.
+    pub(super) fn room_for(&self, copy: Option<LogCopy>) -> Room {
+        match () {
+            () if copy.is_some() && self.queue.iter().any(|(waiting, _)| *waiting == copy) => Room::Waits,
+            () if self.bytes >= MOST_BYTES => Room::No,
+            () => Room::Yes,
         }
-        self.bytes += message.len();
-        self.queue.push_back(Arc::clone(message));
-        true
+    }
+
+    /// Puts a message at the end, if too many do not wait already.
+    pub(super) fn push(&mut self, copy: Option<LogCopy>, message: &[u8]) -> Room {
+        let room = self.room_for(copy);
+        if room == Room::Yes {
+            self.bytes += message.len();
+            self.queue.push_back((copy, message.into()));
+        }
+        room
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -63,7 +84,7 @@ impl Outbox {
     /// Sends pieces of at most `max_len` bytes, with `trailer` behind each, as long as there is room. The result is that of the
     /// last attempt; `Yes` if nothing waits any more.
     pub(super) fn flush(&mut self, max_len: usize, trailer: &[u8], mut send: impl FnMut(&[u8]) -> Sent) -> Sent {
-        while let Some(message) = self.queue.front() {
+        while let Some((_, message)) = self.queue.front() {
             let end = message.len().min(self.sent + max_len - trailer.len() - 1);
             self.piece.clear();
             self.piece.extend_from_slice(&message[self.sent..end]);
@@ -131,9 +152,8 @@ impl Assembly {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-
-    use super::{Assembly, FIRST, LAST, Outbox, Sent};
+    use super::*;
+    use crate::one_paxos::Message;
 
     fn take<'a>(assembly: &'a mut Assembly, piece: &[u8], trailer: usize) -> Option<&'a [u8]> {
         let (&flags, rest) = piece.split_last().expect("a piece has flags");
@@ -144,8 +164,8 @@ mod tests {
     fn messages_of_all_lengths_come_through_narrow_channels() {
         for max_len in [3, 8, 64] {
             let (mut outbox, mut assembly, mut got) = (Outbox::default(), Assembly::default(), Vec::new());
-            let messages: Vec<Arc<[u8]>> = (1..100).map(|len| (0..len).collect()).collect();
-            assert!(messages.iter().all(|message| outbox.push(message)));
+            let messages: Vec<Vec<u8>> = (1..100).map(|len| (0..len).collect()).collect();
+            assert!(messages.iter().all(|message| outbox.push(None, message) == Room::Yes));
             let mut room = 0;
             // Every third attempt finds the channel full.
             while !outbox.is_empty() {
@@ -159,9 +179,20 @@ mod tests {
                     Sent::Yes
                 });
             }
-            assert!(got.iter().map(Vec::as_slice).eq(messages.iter().map(|message| &message[..])));
+            assert!(got.iter().map(Vec::as_slice).eq(messages));
             assert_eq!(outbox.bytes, 0);
         }
+    }
+
+    #[test]
+    fn a_copy_of_the_log_waits_once_and_a_full_outbox_takes_none() {
+        let copy = |epoch| LogCopy::of(&Message::<()>::Former { epoch, former: None });
+        let mut outbox = Outbox::default();
+        assert_eq!([1, 1, 2].map(|epoch| outbox.push(copy(epoch), b"former")), [Room::Yes, Room::Waits, Room::Yes]);
+        assert_eq!([outbox.push(None, b"any"), outbox.push(None, b"any")], [Room::Yes; 2]);
+        outbox.flush(64, &[], |_| Sent::Yes);
+        assert_eq!(outbox.push(copy(1), &vec![0; MOST_BYTES + 1]), Room::Yes, "of any length");
+        assert_eq!([copy(1), copy(2), None].map(|copy| outbox.push(copy, b"")), [Room::Waits, Room::No, Room::No]);
     }
 
     #[test]

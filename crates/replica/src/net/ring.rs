@@ -1,7 +1,5 @@
 //! The ring that all nodes read: a message is written once for all of them.
 
-use std::sync::Arc;
-
 use corecast_base::region::{RegionPlan, RegionPlanError, SharedRegion};
 use corecast_base::wait::Wait;
 use corecast_channel::mcast::{self, Policy, bytes};
@@ -70,7 +68,7 @@ impl Ring {
         if !self.outbox.is_empty() && self.flush() {
             return false;
         }
-        self.outbox.push(&Arc::from(message));
+        self.outbox.push(None, message);
         self.flush();
         true
     }

@@ -25,6 +25,9 @@ const LINE: usize = 16;
 /// The head: a line for the fences, then a word for each node.
 const HEAD: usize = LINE + MAX_NODES;
 
+/// A node that has done something with as many bytes says that it runs before it does more.
+const LONG_BYTES: usize = 64 << 10;
+
 /// Words of a node.
 const BEAT: usize = 0;
 const APPLIED: usize = 1;
@@ -145,8 +148,21 @@ impl NodeTable {
 
     /// Shows that this node runs, and how far it is.
     pub(super) fn beat(&self, node: usize, applied: Index) {
-        self.store(node, BEAT, self.sign(node).wrapping_add(1));
+        self.show_life(node);
         self.store(node, APPLIED, applied);
+    }
+
+    /// Shows that this node runs.
+    pub(super) fn show_life(&self, node: usize) {
+        self.store(node, BEAT, self.sign(node).wrapping_add(1));
+    }
+
+    /// Shows that this node runs, in the middle of its work, if it has just got done with this many bytes at once.
+    #[inline]
+    pub(super) fn show_life_after(&self, node: usize, bytes: usize) {
+        if bytes >= LONG_BYTES {
+            self.show_life(node);
+        }
     }
 
     /// The count of commands that the node had applied at its last sign of life.

@@ -8,10 +8,11 @@ use super::config::{Config, Spread};
 use super::counters::Counters;
 use super::links::Link;
 use super::peers::Peers;
+use super::pieces::Room;
 use super::ring::Ring;
 use super::routes::Routes;
 use super::table::NodeTable;
-use super::wire::{self, Body, Packet, Received, StateMessage};
+use super::wire::{self, Body, LogCopy, Packet, Received, StateMessage};
 use crate::error::OpenError;
 use crate::one_paxos::{Input, Message};
 use crate::{Index, NodeId};
@@ -26,6 +27,8 @@ pub(super) struct Transport {
     /// The nodes that something was sent to since they were woken last.
     unwoken: u64,
     bytes: Vec<u8>,
+    /// The bytes of the longest message that went or came since it was asked for last.
+    longest: usize,
     /// Messages to pass on, with the slot that they came from.
     relayed: Vec<(usize, Vec<u8>)>,
     /// Messages about states that have come, and their senders.
@@ -52,7 +55,7 @@ impl Transport {
             }
         };
         let (bytes, relayed, states, counters) = (Vec::new(), Vec::new(), Vec::new(), Counters::default());
-        Ok(Self { me, table, peers, routes, ring, unwoken: 0, bytes, relayed, states, counters })
+        Ok(Self { me, table, peers, routes, ring, unwoken: 0, bytes, longest: 0, relayed, states, counters })
     }
 
     /// Looks for nodes that have come.
@@ -92,12 +95,32 @@ impl Transport {
     /// Sends a message to one node; to none if another incarnation has its slot.
     pub(super) fn send(&mut self, to: NodeId, message: &Message<Body>) {
         let slot = usize::from(to.slot);
-        if self.peers.node(slot) == Some(to) {
-            self.bytes.clear();
-            wire::encode(message, None, &mut self.bytes);
+        let copy = LogCopy::of(message);
+        if self.peers.node(slot) == Some(to) && self.has_room(slot, copy) {
+            self.encode(message, None);
             self.counters.count(message, 1);
-            self.send_bytes(slot);
+            self.send_bytes(slot, copy);
         }
+    }
+
+    fn encode(&mut self, message: &Message<Body>, origin: Option<NodeId>) {
+        self.bytes.clear();
+        wire::encode(message, origin, &mut self.bytes);
+        self.longest = self.longest.max(self.bytes.len());
+        self.table.show_life_after(usize::from(self.me.slot), self.bytes.len());
+    }
+
+    /// False if a message would not go to this node: too many wait for room, or one that says the same. Nobody takes the time
+    /// to write such a message, which may have a copy of the log in it.
+    fn has_room(&mut self, to: usize, copy: Option<LogCopy>) -> bool {
+        let room = self.peers.link(to).map_or(Room::Yes, |link| link.room_for(copy));
+        self.counters.lost += u64::from(room == Room::No);
+        room == Room::Yes
+    }
+
+    /// The bytes of the longest message that went or came since this was asked last.
+    pub(super) fn take_longest(&mut self) -> usize {
+        std::mem::take(&mut self.longest)
     }
 
     /// Sends a message about a state to one node. False if it is lost.
@@ -109,14 +132,15 @@ impl Transport {
         self.bytes.clear();
         wire::encode_state(message, &mut self.bytes);
         self.counters.others += 1;
-        self.send_bytes(slot)
+        self.send_bytes(slot, None)
     }
 
-    fn send_bytes(&mut self, to: usize) -> bool {
+    fn send_bytes(&mut self, to: usize, copy: Option<LogCopy>) -> bool {
         let Some(link) = self.peers.link(to) else { return false };
         let was_open = link.is_open();
-        let is_sent = link.send(&self.bytes);
+        let is_sent = link.send(copy, &self.bytes);
         let is_open = link.is_open();
+        self.table.show_life_after(usize::from(self.me.slot), self.bytes.len());
         self.counters.lost += u64::from(!is_sent && was_open);
         self.unwoken |= 1 << to;
         if !is_open {
@@ -127,29 +151,41 @@ impl Transport {
 
     /// Sends a message to all other nodes, as the group spreads such messages.
     pub(super) fn broadcast(&mut self, message: &Message<Body>) {
-        self.bytes.clear();
-        let origin = self.routes.is_some().then_some(self.me);
-        wire::encode(message, origin, &mut self.bytes);
-        if let Some(ring) = &mut self.ring {
-            if ring.send(&self.bytes) {
-                self.counters.multicasts += 1;
-                self.unwoken = u64::MAX;
-                return;
-            }
+        if self.ring.is_some() && self.broadcast_by_ring(message) {
+            return;
         }
+        let copy = LogCopy::of(message);
         let targets = match &self.routes {
             Some(routes) => routes.targets(None).to_vec(),
             None => (0..self.peers.slots()).filter(|&to| self.peers.is_open(to)).collect(),
         };
+        let targets = Vec::from_iter(targets.into_iter().filter(|&to| self.has_room(to, copy)));
+        if targets.is_empty() {
+            return;
+        }
+        self.encode(message, self.routes.is_some().then_some(self.me));
         self.counters.count(message, targets.len() as u64);
-        targets.into_iter().for_each(|to| _ = self.send_bytes(to));
+        targets.into_iter().for_each(|to| _ = self.send_bytes(to, copy));
+    }
+
+    /// Puts a message into the ring for all; false if it has to go another way.
+    fn broadcast_by_ring(&mut self, message: &Message<Body>) -> bool {
+        self.encode(message, None);
+        let is_sent = self.ring.as_mut().is_some_and(|ring| ring.send(&self.bytes));
+        if is_sent {
+            self.counters.multicasts += 1;
+            self.unwoken = u64::MAX;
+        }
+        is_sent
     }
 
     /// Takes the messages that have come. Requests for the leader become one run. No member that the log waits for has a
     /// message about indexes from `most` on.
     pub(super) fn gather(&mut self, most: Index, inputs: &mut Vec<Input<Body>>) -> bool {
         let slots = self.peers.slots();
-        let mut inbox = Inbox { slots, most, inputs, states: &mut self.states, requests: Vec::new(), damaged: 0 };
+        let states = &mut self.states;
+        let mut inbox = Inbox { slots, most, inputs, states, requests: Vec::new(), damaged: 0, longest: 0 };
+        let (table, me) = (&self.table, usize::from(self.me.slot));
         let mut was_busy = false;
         let mut closed = 0_u64;
         for (slot, from, link) in self.peers.iter_mut() {
@@ -159,6 +195,7 @@ impl Transport {
                     self.relayed.push((slot, bytes.to_vec()));
                 }
                 inbox.take(from, bytes);
+                table.show_life_after(me, bytes.len());
             });
             if link.pieces().1 != parts {
                 // The sender has room for the next pieces.
@@ -172,8 +209,9 @@ impl Transport {
                 None => self.unwoken |= 1 << from.slot,
             });
         }
-        let Inbox { requests, damaged, .. } = inbox;
+        let Inbox { requests, damaged, longest, .. } = inbox;
         self.counters.damaged += damaged;
+        self.longest = self.longest.max(longest);
         if !requests.is_empty() {
             inputs.push(Input::Requests(requests));
         }
@@ -195,7 +233,7 @@ impl Transport {
             let targets = self.routes.as_ref().map_or(Vec::new(), |routes| routes.targets(Some(from)).to_vec());
             self.bytes = bytes;
             self.counters.relayed += targets.len() as u64;
-            targets.into_iter().for_each(|to| _ = self.send_bytes(to));
+            targets.into_iter().for_each(|to| _ = self.send_bytes(to, None));
         }
     }
 
@@ -260,10 +298,12 @@ struct Inbox<'a> {
     states: &'a mut Vec<(NodeId, StateMessage)>,
     requests: Vec<crate::Command<Body>>,
     damaged: u64,
+    longest: usize,
 }
 
 impl Inbox<'_> {
     fn take(&mut self, from: NodeId, bytes: &[u8]) {
+        self.longest = self.longest.max(bytes.len());
         let Some(Received { origin, packet }) = wire::decode(bytes, self.slots) else {
             self.damaged += 1;
             return;

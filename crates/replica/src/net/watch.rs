@@ -45,6 +45,7 @@ impl<S: StateMachine> Driver<S> {
         }
         self.table.beat(usize::from(inner.id().slot), inner.applied());
         self.transport.refresh_peers();
+        self.patience.message_seen(self.transport.take_longest(), now);
         let (clock, expects) = (Clock::get(), self.expects_something(inner));
         self.tick(inner, now, expects);
         self.pass_over_silent(now);
@@ -95,7 +96,9 @@ impl<S: StateMachine> Driver<S> {
             return;
         }
         self.ticking.put_off = 0;
+        self.ticking.is_repeating = true;
         self.step(inner, Input::Tick);
+        self.ticking.is_repeating = false;
     }
 
     /// Nodes that show no sign of life are passed over in the tree: a relay that stands still costs those behind it this time
@@ -164,12 +167,23 @@ impl<S: StateMachine> Driver<S> {
             let before = self.patience.limit() / 2 * turn;
             let is_acceptor_of_other = node != configuration.leader && !self.core.leads();
             if !is_acceptor_of_other && self.patience.is_over(node, self.table.sign(slot), before, now) {
-                self.patience.forget(node);
                 self.transport.counters.suspicions += 1;
-                if node != configuration.leader && !self.table.is_stopped(node) {
-                    self.patience.doubted();
-                }
+                self.doubt(node, now);
                 self.step(inner, Input::Suspect { node, is_dead: false });
+            }
+        }
+    }
+
+    /// A node that is held for stuck has less time than it needs, unless its process is stopped. Whether that holds for a leader
+    /// is seen later: it may have died just now, and then another has its role before it shows a sign of life.
+    fn doubt(&mut self, node: NodeId, now: u64) {
+        let is_leader = node == self.core.configuration().leader;
+        match self.table.is_stopped(node) {
+            true => self.patience.forget(node),
+            false if is_leader => self.patience.suspected(node, now),
+            false => {
+                self.patience.forget(node);
+                self.patience.doubted();
             }
         }
     }
@@ -244,7 +258,10 @@ impl<S: StateMachine> Driver<S> {
         if now.saturating_sub(self.resubmitted) > Clock::get().ticks_in(self.tick_after() * self.resubmitting.after) {
             self.resubmitted = now;
             self.resubmitting.after = (self.resubmitting.after * 2).clamp(LOST_AFTER, LOST_AFTER_MOST);
-            self.resubmit(inner);
+            // What waits for room is not lost.
+            if !self.transport.has_backlog_for(self.core.configuration().leader) {
+                self.resubmit(inner);
+            }
             if self.is_leaving {
                 self.ask_to_leave(inner);
             }

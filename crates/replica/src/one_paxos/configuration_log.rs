@@ -37,6 +37,8 @@ struct Attempt<B> {
     /// Sent with phase 2.
     sent: Option<Entry<B>>,
     votes: BTreeSet<NodeId>,
+    /// True once a voter has refused the ballot.
+    is_refused: bool,
 }
 
 impl<B> Default for ConfigurationLog<B> {
@@ -61,11 +63,15 @@ impl<B: Clone + PartialEq> Node<B> {
         self.attempt(Entry { configuration, chosen, voters, owners }, effects);
     }
 
-    /// Messages: the proposal has no answer yet; another ballot.
+    /// Messages: the proposal has no answer yet. The same message goes once more: another ballot would make the answers void
+    /// that are on their way, for ever if each takes longer than a tick. A ballot that was refused is followed by another one.
     pub(super) fn propose_again(&mut self, effects: &mut Vec<Effect<B>>) {
-        let entry = self.configuration_log.attempt.as_ref().map(|attempt| attempt.entry.clone());
-        if let (Some(entry), Some(_)) = (entry, self.proposal) {
-            self.attempt(entry, effects);
+        let Some(attempt) = self.configuration_log.attempt.as_ref().filter(|_| self.proposal.is_some()) else { return };
+        let (ballot, position) = (attempt.ballot, attempt.entry.configuration.epoch);
+        match &attempt.sent {
+            _ if attempt.is_refused => self.attempt(attempt.entry.clone(), effects),
+            Some(entry) => self.send_to_voters(&Message::Vote { ballot, entry: entry.clone() }, effects),
+            None => self.send_to_voters(&Message::Ask { position, ballot }, effects),
         }
     }
 
@@ -75,7 +81,7 @@ impl<B: Clone + PartialEq> Node<B> {
         let ballot = Ballot { round, slot: self.settings.me.slot };
         let position = entry.configuration.epoch;
         let (promises, votes) = (BTreeSet::new(), BTreeSet::new());
-        let attempt = Attempt { ballot, entry, found: None, promises, sent: None, votes };
+        let attempt = Attempt { ballot, entry, found: None, promises, sent: None, votes, is_refused: false };
         self.configuration_log.attempt = Some(attempt);
         self.send_to_voters(&Message::Ask { position, ballot }, effects);
     }
@@ -181,7 +187,11 @@ impl<B: Clone + PartialEq> Node<B> {
     }
 
     pub(super) fn refused(&mut self, promised: Ballot) {
-        self.configuration_log.round = self.configuration_log.round.max(promised.round);
+        let log = &mut self.configuration_log;
+        log.round = log.round.max(promised.round);
+        if let Some(attempt) = &mut log.attempt {
+            attempt.is_refused |= promised > attempt.ballot;
+        }
     }
 
     /// An entry of the log was chosen: the own proposal, or another's.

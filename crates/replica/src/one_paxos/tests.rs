@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Adopted, Effect, Entry, Input, Message, Node, Rules, Settings, Transport};
+use super::{Adopted, Ballot, Effect, Entry, Input, Message, Node, Rules, Settings, Transport};
 use crate::system::Members;
 use crate::{Command, Configuration, Index, LeaveReason, NodeId, Op, RoleChange, SessionId};
 
@@ -20,12 +20,22 @@ fn leader() -> Node<u16> {
 
 /// The first of two members, which leads, and alone votes where there are voters.
 fn leader_by(transport: Transport, acceptor: NodeId) -> Node<u16> {
-    let me = founder(0);
-    let founders = vec![me, founder(1)];
+    member(founder(0), transport, acceptor)
+}
+
+/// The second of two members.
+fn follower_by_messages() -> Node<u16> {
+    member(founder(1), Transport::Messages, founder(1))
+}
+
+/// One of two members, of which the first leads.
+fn member(me: NodeId, transport: Transport, acceptor: NodeId) -> Node<u16> {
+    let leader = founder(0);
+    let founders = vec![leader, founder(1)];
     let members = Members::founding(founders.iter().map(|&node| (node, 1)));
     let settings = Settings { me, transport, window: WINDOW, founders, rules: Rules::ALL };
     let change = RoleChange::Acceptor;
-    let first = Configuration { epoch: 0, change, leader: me, acceptor, inst: 0, stable: 0, source: me, hi: 0 };
+    let first = Configuration { epoch: 0, change, leader, acceptor, inst: 0, stable: 0, source: leader, hi: 0 };
     Node::new(settings, members, first)
 }
 
@@ -156,6 +166,33 @@ fn by_messages_a_member_that_has_nothing_to_do_is_not_slow() {
     step(&mut node, Input::Message { from: founder(1), message: Message::Progress { applied: 0 } });
     step(&mut node, Input::Tick);
     assert_eq!(node.configuration().acceptor, founder(1));
+}
+
+/// The second of two members proposes itself; the first alone votes.
+#[test]
+fn by_messages_a_proposal_keeps_its_ballot_until_that_is_refused() {
+    let mut node = follower_by_messages();
+    let mut asked = |input| {
+        let mut effects = Vec::new();
+        node.step(input, &mut effects);
+        let ballot = |effect| match effect {
+            Effect::Send { message: Message::Ask { ballot, .. } | Message::Vote { ballot, .. }, .. } => Some(ballot),
+            _ => None,
+        };
+        effects.into_iter().filter_map(ballot).collect::<Vec<_>>()
+    };
+    let suspect = || Input::Suspect { node: founder(0), is_dead: false };
+    let hear = |message| Input::Message { from: founder(0), message };
+    let ballot = asked(suspect())[0];
+    assert_eq!((asked(Input::Tick), asked(suspect())), (vec![ballot], vec![ballot]));
+    let promise = Message::Promise { position: 1, ballot, vote: None };
+    assert_eq!(asked(hear(promise)), [ballot], "the voter is asked for its vote");
+    assert_eq!(asked(Input::Tick), [ballot]);
+    let promised = Ballot { round: ballot.round, slot: ballot.slot + 1 };
+    assert_eq!(asked(hear(Message::Refused { position: 1, promised })), []);
+    let next = asked(Input::Tick)[0];
+    assert!(next > promised);
+    assert_eq!(asked(Input::Tick), [next]);
 }
 
 /// The node leads by messages and is put out by the first command, whose index the acceptor has decided.

@@ -6,6 +6,7 @@
 //! ```
 //! Another process has written the bytes: the reader checks all of them, and takes memory only for what is there.
 
+mod log_copy;
 mod read;
 mod write;
 
@@ -13,6 +14,8 @@ use std::sync::Arc;
 
 use crate::one_paxos::Message;
 use crate::{Command, Index, NodeId};
+
+pub(super) use log_copy::LogCopy;
 
 use read::Reader;
 use write::Writer;

@@ -205,7 +205,7 @@ impl Writer<'_> {
     }
 }
 
-fn kind_of(message: &Message<Body>) -> u8 {
+pub(super) fn kind_of<B>(message: &Message<B>) -> u8 {
     match message {
         Message::Request(_) => REQUEST,
         Message::Accept { .. } => ACCEPT,
