@@ -258,7 +258,7 @@ impl<S: StateMachine> Driver<S> {
         if now.saturating_sub(self.resubmitted) > Clock::get().ticks_in(self.tick_after() * self.resubmitting.after) {
             self.resubmitted = now;
             self.resubmitting.after = (self.resubmitting.after * 2).clamp(LOST_AFTER, LOST_AFTER_MOST);
-            // What waits for room is not lost.
+            // Requests that wait for room are not lost.
             if !self.transport.has_backlog_for(self.core.configuration().leader) {
                 self.resubmit(inner);
             }

@@ -33,7 +33,7 @@ pub(crate) struct Patience {
     seen: HashMap<NodeId, Seen>,
 }
 
-/// What was seen of a node.
+/// The last look at a node.
 #[derive(Debug)]
 struct Seen {
     /// Its sign of life.
@@ -180,7 +180,7 @@ mod tests {
     fn a_leader_that_was_held_for_stuck_and_lives_gets_twice_the_time() {
         let mut patience = Patience::new(Duration::from_millis(2), 2, 2);
         let leader = NodeId::new(0, 1);
-        let mut is_over = |patience: &mut Patience, sign, now| patience.is_over(leader, sign, Duration::ZERO, now);
+        let is_over = |patience: &mut Patience, sign, now| patience.is_over(leader, sign, Duration::ZERO, now);
         assert!(!is_over(&mut patience, 7, 1) && is_over(&mut patience, 7, at(2)));
         patience.suspected(leader, at(2));
         assert!(!is_over(&mut patience, 7, at(3)) && is_over(&mut patience, 7, at(5)));

@@ -194,6 +194,18 @@ impl<S: StateMachine, M: Medium> Session<S, M> {
         self.requests.rids()
     }
 
+    /// Begins an operation that `order` has ordered.
+    pub(crate) fn start_by(
+        &mut self,
+        op: &S::Op,
+        order: impl FnOnce(Command<Body<S, M>>) -> Option<Reply>,
+    ) -> Result<Rid, ExecuteError> {
+        let (command, _) = self.prepare(op, None)?;
+        let rid = command.rid;
+        self.requests.note(rid, order(command));
+        Ok(rid)
+    }
+
     fn submit(&mut self, command: Command<Body<S, M>>) {
         let rid = command.rid;
         let reply = self.handle.inner.order(command);

@@ -5,7 +5,7 @@ use super::write::kind_of;
 use crate::Epoch;
 use crate::one_paxos::{Ballot, Message};
 
-/// What a message with a part of the log is about. While one waits for room, another with the same name from the same sender
+/// The name of a message with a part of the log. While one waits for room, another with the same name from the same sender
 /// tells its receiver nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::net) struct LogCopy {
