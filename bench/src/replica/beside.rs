@@ -43,7 +43,8 @@ pub(super) fn cases(options: &ReplicaOptions) -> Vec<Case> {
 
 /// How many times the rival's 99th percentile of writes ours is, in the situation and the form where it is worst.
 pub(super) fn over_rival(report: &ReplicaReport) -> Result<f64, String> {
-    let needs = || "writes of `redis-server`: apt-get install redis-server".to_owned();
+    let needs =
+        || "99th percentiles of ours and of `redis-server`: apt-get install redis-server, or no --quick".to_owned();
     let ratios = report.cells.iter().filter(|cell| cell.workload.starts_with("writes")).map(ratio);
     let ratios: Option<Vec<f64>> = ratios.collect();
     most(ratios.ok_or_else(needs)?.into_iter().map(Some)).ok_or_else(needs)
