@@ -2056,9 +2056,9 @@ corecast_status corecast_replica_session_execute(corecast_replica_session *sessi
                                                  size_t len,
                                                  corecast_replica_result *result);
 
-// The same, waiting for the result for at most `timeout_ns` nanoseconds. CORECAST_UNKNOWN if the time was up: the operation
-// may be done or not. `request`, which is written then too, is its number for corecast_replica_session_resume. The time
-// begins when the operation does, which waits for room as corecast_replica_session_start does.
+// The same, for at most `timeout_ns` nanoseconds. CORECAST_UNKNOWN if the time was up: the operation may be done or not.
+// `request`, which is written then too, is its number for corecast_replica_session_resume. CORECAST_FULL if the time was up
+// before a long operation had room: it was not begun then, and has no number.
 corecast_status corecast_replica_session_execute_timeout_ns(corecast_replica_session *session,
                                                             const void *op,
                                                             size_t len,

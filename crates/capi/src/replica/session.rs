@@ -2,7 +2,7 @@
 
 use std::ffi::c_void;
 use std::mem::MaybeUninit;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use corecast::replica::{Index, Session};
 
@@ -41,6 +41,11 @@ impl ReplicaSession {
     fn start(&mut self, op: &[u8]) -> Result<u32, Failure> {
         self.take(op);
         Ok(self.session.start(&self.op)?)
+    }
+
+    fn start_timeout(&mut self, op: &[u8], limit: Duration) -> Result<u32, Failure> {
+        self.take(op);
+        Ok(self.session.start_timeout(&self.op, limit)?)
     }
 
     fn queue(&mut self, op: &[u8], limit: Duration) -> Result<u32, Failure> {
@@ -83,18 +88,19 @@ c_functions! {
         session.keep(answer)?
     }
 
-    /// The same, waiting for the result for at most `timeout_ns` nanoseconds. CORECAST_UNKNOWN if the time was up: the operation
-    /// may be done or not. `request`, which is written then too, is its number for corecast_replica_session_resume. The time
-    /// begins when the operation does, which waits for room as corecast_replica_session_start does.
+    /// The same, for at most `timeout_ns` nanoseconds. CORECAST_UNKNOWN if the time was up: the operation may be done or not.
+    /// `request`, which is written then too, is its number for corecast_replica_session_resume. CORECAST_FULL if the time was up
+    /// before a long operation had room: it was not begun then, and has no number.
     unsafe fn corecast_replica_session_execute_timeout_ns(
         session: &mut ReplicaSession,
         op: bytes[len],
         timeout_ns: Duration,
         request: out u32
     ) -> (result: ReplicaResult) {
-        let started = session.start(op)?;
+        let began = Instant::now();
+        let started = session.start_timeout(op, timeout_ns)?;
         request.write(started);
-        session.finish(started, timeout_ns)?
+        session.finish(started, timeout_ns.saturating_sub(began.elapsed()))?
     }
 
     /// Begins an operation, whose result corecast_replica_session_finish_timeout_ns waits for. CORECAST_FULL if 16 requests have

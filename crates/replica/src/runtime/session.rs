@@ -99,6 +99,17 @@ impl<S: StateMachine, M: Medium> Session<S, M> {
         Ok(self.requests.last())
     }
 
+    /// As [`start`](Self::start), waiting for at most `limit`.
+    ///
+    /// # Errors
+    /// [`ExecuteError`]; `Full` if 16 requests have no answer; `NoRoom` if the time was up before there was room for the
+    /// operation, which was not begun then.
+    pub fn start_timeout(&mut self, op: &S::Op, limit: Duration) -> Result<Rid, ExecuteError> {
+        let (command, _) = self.prepare(op, Some(limit))?;
+        self.submit(command);
+        Ok(self.requests.last())
+    }
+
     /// As [`start`](Self::start), but the operation is handed in only when a thread of this node next waits for a
     /// result: all that were queued until then are ordered in one run, which takes a fraction of the time of as many
     /// runs. It waits for room as `start` does.

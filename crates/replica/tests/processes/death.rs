@@ -162,6 +162,8 @@ fn a_node_that_stands_still_never_stops_writers_of_long_values() {
         Some(ExecuteError::NoRoom),
         "one that has all the patience in the world waits no longer than told"
     );
+    assert_eq!(first.start_timeout(&set, Duration::from_millis(100)), Err(ExecuteError::NoRoom));
+    assert_eq!(first.unanswered().next(), None, "it was not begun");
     for _ in 0..100 {
         second.execute_timeout(&set, PATIENCE).expect("the one that stands still is put out");
     }
