@@ -78,7 +78,7 @@ impl<B: Clone + PartialEq> Node<B> {
     fn attempt(&mut self, entry: Entry<B>, effects: &mut Vec<Effect<B>>) {
         let Some(round) = self.configuration_log.round.checked_add(1) else { return };
         self.configuration_log.round = round;
-        let ballot = Ballot { round, slot: self.settings.me.slot };
+        let ballot = Ballot { round, node: self.settings.me };
         let position = entry.configuration.epoch;
         let (promises, votes) = (BTreeSet::new(), BTreeSet::new());
         let attempt = Attempt { ballot, entry, found: None, promises, sent: None, votes, is_refused: false };

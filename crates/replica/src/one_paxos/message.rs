@@ -5,13 +5,14 @@ use std::sync::Arc;
 use super::Adopted;
 use crate::{Command, Configuration, Epoch, Index, NodeId};
 
-/// The number of an attempt to get an entry of the configuration log chosen: greater rounds first, then greater slots.
+/// The number of an attempt to get an entry of the configuration log chosen: greater rounds first, then greater nodes. No two
+/// attempts have the same: a process that came back in the slot of one that died knows nothing of its rounds, and is another node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Ballot {
     /// The round.
     pub round: u32,
-    /// The slot of the proposer.
-    pub slot: u16,
+    /// The proposer.
+    pub node: NodeId,
 }
 
 /// An entry of the configuration log, with the commands that its acceptor began with (U) and the voters on the entry after it.

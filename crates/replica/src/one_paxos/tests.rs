@@ -32,7 +32,8 @@ fn follower_by_messages() -> Node<u16> {
 fn member(me: NodeId, transport: Transport, acceptor: NodeId) -> Node<u16> {
     let leader = founder(0);
     let founders = vec![leader, founder(1)];
-    let members = Members::founding(founders.iter().map(|&node| (node, 1)));
+    let second = if me == leader { founder(1) } else { me };
+    let members = Members::founding([leader, second].map(|node| (node, 1)));
     let settings = Settings { me, transport, window: WINDOW, founders, rules: Rules::ALL };
     let change = RoleChange::Acceptor;
     let first = Configuration { epoch: 0, change, leader, acceptor, inst: 0, stable: 0, source: leader, hi: 0 };
@@ -188,11 +189,28 @@ fn by_messages_a_proposal_keeps_its_ballot_until_that_is_refused() {
     let promise = Message::Promise { position: 1, ballot, vote: None };
     assert_eq!(asked(hear(promise)), [ballot], "the voter is asked for its vote");
     assert_eq!(asked(Input::Tick), [ballot]);
-    let promised = Ballot { round: ballot.round, slot: ballot.slot + 1 };
+    let promised = Ballot { round: ballot.round, node: founder(ballot.node.slot + 1) };
     assert_eq!(asked(hear(Message::Refused { position: 1, promised })), []);
     let next = asked(Input::Tick)[0];
     assert!(next > promised);
     assert_eq!(asked(Input::Tick), [next]);
+}
+
+/// A voter may have voted for an entry of the one that died, and others for one of the next: were their ballots the same, a later
+/// proposer could take the first for chosen after the second was.
+#[test]
+fn by_messages_a_process_that_came_back_proposes_by_other_ballots() {
+    let ballot = |inc| {
+        let mut node = member(NodeId::new(1, inc), Transport::Messages, founder(0));
+        let mut effects = Vec::new();
+        node.step(Input::Suspect { node: founder(0), is_dead: false }, &mut effects);
+        let asked = effects.iter().find_map(|effect| match effect {
+            Effect::Send { message: Message::Ask { ballot, .. }, .. } => Some(*ballot),
+            _ => None,
+        });
+        asked.expect("it proposes itself")
+    };
+    assert!(ballot(2) > ballot(1));
 }
 
 /// The node leads by messages and is put out by the first command, whose index the acceptor has decided.

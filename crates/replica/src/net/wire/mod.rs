@@ -188,7 +188,7 @@ mod tests {
         let former = Former { epoch: 6, stable: 299, chosen };
         let accepted = (300..).zip(commands()).map(|(index, command)| (index, 6, command)).collect();
         let adopted = Adopted { epoch: 7, stable: 300, commit: 305, chosen: vec![], accepted };
-        let ballot = Ballot { round: 3, slot: 1022 };
+        let ballot = Ballot { round: 3, node: NODE };
         vec![
             Message::Request(commands()),
             Message::Accept { epoch: 1, stable: 2, first: 1 << 50, commands: commands() },

@@ -113,7 +113,7 @@ impl<'a> Reader<'a> {
     }
 
     fn ballot(&mut self) -> Option<Ballot> {
-        Some(Ballot { round: self.small()?, slot: self.small()? })
+        Some(Ballot { round: self.small()?, node: self.node()? })
     }
 
     /// A byte that tells whether there is a value, and the value.

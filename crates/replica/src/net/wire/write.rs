@@ -97,7 +97,7 @@ impl Writer<'_> {
 
     fn ballot(&mut self, ballot: Ballot) {
         self.number(ballot.round.into());
-        self.number(ballot.slot.into());
+        self.node(ballot.node);
     }
 
     fn run(&mut self, stable: Index, first: Index, commands: &[Command<Body>]) {
