@@ -136,8 +136,9 @@ fn of_speed() -> [Rule<ReplicaReport>; 9] {
     ]
 }
 
-/// Simulated, which is judged only where the same sum predicts what was measured here. The paper's factor is about messages, and
-/// so is the demand; the factor with this machine's work is told beside it.
+/// Simulated, which is judged only where the sum with work predicts what was measured here. The paper's factor is about messages,
+/// and so is the demand, though messages alone are compared with nothing measured; the factor with this machine's work is told
+/// beside it.
 fn of_simulation() -> [Rule<ReplicaReport>; 3] {
     [
         Rule::new(

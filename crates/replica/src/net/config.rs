@@ -114,7 +114,8 @@ impl Config {
     }
 
     /// The shortest time without a sign of life after which a node with work counts as stuck; longer on crowded machines, and
-    /// where messages are long: 67 ms for 1 MiB. What has no answer after half of it is sent again.
+    /// where messages are long, several operations in one among them: 67 ms for 1 MiB, at most 1 s. What has no answer after half
+    /// of it is sent again.
     #[must_use]
     pub fn patience(mut self, patience: Duration) -> Self {
         self.patience = patience;

@@ -31,6 +31,8 @@ pub(super) struct Resubmitting {
     pub(super) after: u32,
     /// The count of commands that were applied the last time.
     pub(super) applied: Index,
+    /// The count of messages that had found no room then.
+    pub(super) lost: u64,
 }
 
 /// Joining: of others, as this node sees it, and its own.
@@ -147,7 +149,7 @@ impl<S: StateMachine> Driver<S> {
             looked: now,
             ticking: Ticking { at: now, progressed: 0, put_off: 0, is_repeating: false, housekept: 0 },
             resubmitted: now,
-            resubmitting: Resubmitting { after: LOST_AFTER, applied: 0 },
+            resubmitting: Resubmitting { after: LOST_AFTER, applied: 0, lost: 0 },
             suspicions: Suspicions { last: HashMap::new(), block: None, signs: vec![(0, now); config.slots] },
             bytes: Vec::new(),
             inputs: Vec::new(),

@@ -255,13 +255,16 @@ impl<S: StateMachine> Driver<S> {
         if std::mem::replace(&mut self.resubmitting.applied, applied) != applied {
             self.resubmitting.after = LOST_AFTER;
         }
+        // Requests that wait for room are not lost, unless there was none even for waiting.
+        let lost = self.transport.counters.lost;
+        if self.transport.has_backlog_for(self.core.configuration().leader) && lost == self.resubmitting.lost {
+            return;
+        }
         if now.saturating_sub(self.resubmitted) > Clock::get().ticks_in(self.tick_after() * self.resubmitting.after) {
             self.resubmitted = now;
             self.resubmitting.after = (self.resubmitting.after * 2).clamp(LOST_AFTER, LOST_AFTER_MOST);
-            // Requests that wait for room are not lost.
-            if !self.transport.has_backlog_for(self.core.configuration().leader) {
-                self.resubmit(inner);
-            }
+            self.resubmitting.lost = lost;
+            self.resubmit(inner);
             if self.is_leaving {
                 self.ask_to_leave(inner);
             }

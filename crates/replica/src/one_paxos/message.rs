@@ -6,7 +6,7 @@ use super::Adopted;
 use crate::{Command, Configuration, Epoch, Index, NodeId};
 
 /// The number of an attempt to get an entry of the configuration log chosen: greater rounds first, then greater nodes. No two
-/// attempts have the same: a process that came back in the slot of one that died knows nothing of its rounds, and is another node.
+/// attempts have the same: a process that came back in the slot of a dead one knows nothing of its rounds, and is another node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Ballot {
     /// The round.

@@ -13,6 +13,8 @@ const LONGEST: Duration = Duration::from_secs(1);
 const CALM: Duration = Duration::from_secs(1);
 /// A share of CPU time comes back within about this time for each runnable thread on a CPU.
 const SLICE: Duration = Duration::from_millis(12);
+/// The longest measure of repetitions that long messages bring.
+const LONGEST_PACE: Duration = Duration::from_millis(100);
 /// The patience for each byte of the longest message of late, in nanoseconds: several times what a node needs to take, copy, hash
 /// and apply one. To wait that long costs less than a needless role change, which moves a sixteenth of the window and more of
 /// such commands several times.
@@ -77,7 +79,7 @@ impl Patience {
     /// A node that lives was held for stuck, though the system does not say that its process is stopped: the next one gets more
     /// time.
     pub(crate) fn doubted(&mut self) {
-        self.now = (self.now * 2).min(LONGEST);
+        self.now = (self.limit() * 2).min(LONGEST);
         self.changed = Clock::get().ticks();
     }
 
@@ -143,9 +145,10 @@ impl Patience {
         }
     }
 
-    /// The time for which a node with work may be silent when all is calm.
+    /// The time for which a node with work may be silent when all is calm. It is the measure of everything that is done once more
+    /// when its time is up, which must not take many times a second after one long run of commands.
     pub(crate) fn least(&self) -> Duration {
-        self.least.max(self.busy())
+        self.least.max(self.busy().min(LONGEST_PACE))
     }
 
     /// The time for which a node with work may be silent at the moment.
@@ -203,8 +206,10 @@ mod tests {
         assert_eq!((patience.least(), patience.limit()), (long, long));
         patience.message_seen(1 << 10, at(1001));
         assert_eq!(patience.limit(), long / 2, "there were none for long");
+        patience.doubted();
+        assert_eq!(patience.limit(), long, "twice what was too short");
         patience.message_seen(1 << 30, at(1001));
-        assert_eq!(patience.limit(), LONGEST);
+        assert_eq!((patience.least(), patience.limit()), (LONGEST_PACE, LONGEST));
     }
 
     #[test]
