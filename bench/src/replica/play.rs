@@ -140,7 +140,8 @@ fn perform<C: Client + ?Sized>(client: &mut C, step: Step, number: u64) -> Resul
     }
 }
 
-/// Reads, timed many at a time: the clock takes about as long as a read.
+/// Reads, timed many at a time: the clock takes about as long as a read. Their keys are drawn before: that is no
+/// part of a read.
 fn read_in_batches<C: Client + ?Sized>(
     client: &mut C,
     steps: &mut Steps,
@@ -148,20 +149,23 @@ fn read_in_batches<C: Client + ?Sized>(
     over: u64,
 ) -> Result<Tally, Failure> {
     let clock = Clock::get();
-    let mut begin = tally.start;
-    while begin < over {
-        for _ in 0..BATCH {
-            let Step::Get(key) = steps.next() else { continue };
+    let mut keys = [0; BATCH as usize];
+    while clock.ticks() < over {
+        for key in &mut keys {
+            if let Step::Get(drawn) = steps.next() {
+                *key = drawn;
+            }
+        }
+        let begin = clock.ticks_in_order();
+        for key in keys {
             let value = client.get(key)?;
             if !is_of(key, value) {
                 return Err(wrong(key, value));
             }
         }
-        let now = clock.ticks_in_order();
         // The histogram has whole ticks, which are too coarse for one read.
-        tally.reads.add(now.saturating_sub(begin));
+        tally.reads.add(clock.ticks_in_order().saturating_sub(begin));
         tally.operations += BATCH;
-        begin = now;
     }
     Ok(tally.end())
 }
