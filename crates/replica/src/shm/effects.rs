@@ -7,7 +7,7 @@ use crate::segment::{Body, ConfigurationWord, SegmentReader, SlotRead};
 use crate::{Command, Configuration, Epoch, Index, NodeId, SessionId};
 
 impl Shm {
-    /// Does what the protocol wants; the answer to a proposal of a configuration. What has another answer, `Apply` and `Lagging`
+    /// Does what the protocol wants; the answer to a proposal of a configuration. `CheckEpoch`, `ReadLog`, `Apply` and `Lagging`
     /// are for the caller.
     #[inline]
     pub(crate) fn carry_out(&mut self, effect: &Effect<Body>) -> Option<Input<Body>> {
@@ -32,7 +32,9 @@ impl Shm {
             }
             Effect::ProposeConfiguration(ref configuration) => return Some(self.propose_configuration(configuration)),
             Effect::Forward { leader, ref commands } => self.forward(leader, commands),
-            _ => {}
+            Effect::CheckEpoch { .. } | Effect::ReadLog { .. } | Effect::Apply(_) | Effect::Lagging => {}
+            // Those of nodes that share no memory.
+            Effect::Send { .. } | Effect::Broadcast(_) => {}
         }
         None
     }
