@@ -10,8 +10,12 @@ use std::time::{Duration, Instant};
 /// The longest time of a run. Runs take seconds; on a busy machine more.
 const LIMIT: Duration = Duration::from_secs(120);
 
-/// The variable with folders of further installations, between colons: each with `bin/mpiexec` and `lib`.
+/// The variable with folders of further installations, between colons: each with `bin/mpiexec` and `lib`. A library with the
+/// standard's binary interface there is tried as well.
 const HOMES: &str = "CORECAST_TEST_MPI_HOMES";
+
+/// The end of the name of a library with the standard's binary interface.
+pub(crate) const STANDARD: &str = " (standard interface)";
 
 /// An MPI that is installed.
 #[derive(Clone)]
@@ -50,16 +54,27 @@ pub(crate) fn installed(what: &str) -> Vec<Mpi> {
     });
     let homes = std::env::var_os(HOMES);
     let homes = homes.iter().flat_map(std::env::split_paths);
-    usual.chain(homes.filter_map(|home| in_folder(&home))).collect()
+    usual.chain(homes.flat_map(|home| in_folder(&home))).collect()
 }
 
-fn in_folder(home: &Path) -> Option<Mpi> {
+fn in_folder(home: &Path) -> Vec<Mpi> {
     let (launcher, folder) = (home.join("bin/mpiexec"), home.join("lib"));
     let is_open_mpi = folder.join("libmpi.so.40").exists();
-    let library = folder.join(if is_open_mpi { "libmpi.so.40" } else { "libmpi.so.12" });
-    let name = home.display().to_string();
     let survives = is_open_mpi && home.join("bin/prte").exists();
-    launcher.exists().then_some(Mpi { name, launcher, library, is_open_mpi, survives, folder: Some(folder) })
+    let of_library = |file: &str, kind: &str| {
+        let (library, name) = (folder.join(file), format!("{}{kind}", home.display()));
+        let (launcher, folder) = (launcher.clone(), Some(folder.clone()));
+        (launcher.exists() && library.exists()).then_some(Mpi {
+            name,
+            launcher,
+            library,
+            is_open_mpi,
+            survives,
+            folder,
+        })
+    };
+    let own = of_library(if is_open_mpi { "libmpi.so.40" } else { "libmpi.so.12" }, "");
+    own.into_iter().chain(of_library("libmpi_abi.so.1", STANDARD)).collect()
 }
 
 /// The end of a run.

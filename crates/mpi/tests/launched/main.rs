@@ -8,7 +8,7 @@ use std::process::Command;
 
 use corecast_mpi_engine::SURVIVAL_FLAGS;
 use corecast_testing::actor::Role;
-use launch::{Mpi, installed, run, run_with};
+use launch::{Mpi, STANDARD, installed, run, run_with};
 
 #[test]
 fn play() {
@@ -245,7 +245,11 @@ fn a_cluster_says_what_was_found() {
     for mpi in installed("words about the cluster") {
         let told = run(&mpi, "open", 2, &[]);
         assert_eq!(told.count("opened node"), 2, "{mpi}: {told:?}");
-        let abi = if mpi.is_open_mpi { "Open MPI ABI" } else { "MPICH ABI" };
+        let abi = match mpi.is_open_mpi {
+            true => "Open MPI ABI",
+            false if mpi.name.ends_with(STANDARD) => "standard (MPI 5) ABI",
+            false => "MPICH ABI",
+        };
         assert_eq!(told.output.matches(abi).count(), 2, "{mpi}: {told:?}");
     }
 }
