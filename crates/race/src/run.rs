@@ -59,7 +59,7 @@ pub fn run(
     let _workshop = Workshop::open();
     let mut rng = fastrand::Rng::with_seed(seed);
     let mut warnings = Vec::new();
-    let windows = wants_windows(machine, options, cpus, &heats) && clocks_agree(cpus, &mut warnings)?;
+    let offset_ns = if wants_windows(machine, options, cpus, &heats) { clock_offset_ns(cpus)? } else { None };
     let budget = Budget::starting_now(options.total());
     let total = heats.iter().map(|heat| heat.contenders.len()).sum::<usize>().max(1);
     let mut done = 0;
@@ -67,16 +67,14 @@ pub fn run(
     for Heat { op, burst, bytes, participants, contenders } in heats {
         let setting = setting(machine, options, cpus, op, participants).carrying(bytes).placed(&options.place);
         let setting = setting.racing(&contenders);
+        let timing = timing(&setting, offset_ns, options.leaf_echo);
+        if timing == Timing::Separated && !setting.oversubscribed {
+            warn_of(offset_ns, participants, &mut warnings);
+        }
         let weight = contenders.len();
         let (from, to) = (done as f64 / total as f64, (done + weight) as f64 / total as f64);
         let mut part = Part { whole: &mut *progress, from, to };
-        let race = Race {
-            timing: timing(&setting, windows, options.leaf_echo),
-            setting: &setting,
-            pace: options.pace(),
-            cancel: &options.cancel,
-            rng: &mut rng,
-        };
+        let race = Race { timing, setting: &setting, pace: options.pace(), cancel: &options.cancel, rng: &mut rng };
         let group = race.run(contenders, budget.share(weight, total - done), &mut part)?;
         groups.push(Group { burst, ..group });
         done += weight;
@@ -102,11 +100,12 @@ fn over_nodes(machine: &Machine, cpus: &CpuSet, participants: usize) -> CpuSet {
     in_turn.take(participants).collect()
 }
 
-fn timing(setting: &Setting<'_>, windows: bool, leaf_echo: bool) -> Timing {
+fn timing(setting: &Setting<'_>, offset_ns: Option<f64>, leaf_echo: bool) -> Timing {
     if leaf_echo && setting.op.can_echo() {
         return Timing::LeafEcho;
     }
-    match (setting.op.is_rooted(), windows && !setting.oversubscribed) {
+    let windows = !setting.oversubscribed && clocks_agree(offset_ns, setting.seats.len());
+    match (setting.op.is_rooted(), windows) {
         (false, _) => Timing::Batches,
         (true, true) => Timing::Windows,
         (true, false) => Timing::Separated,
@@ -118,15 +117,28 @@ fn wants_windows(machine: &Machine, options: &Options, cpus: &CpuSet, heats: &[H
     heats.iter().any(|heat| heat.op.is_rooted() && fits(heat))
 }
 
-fn clocks_agree(cpus: &CpuSet, warnings: &mut Vec<String>) -> Result<bool, BenchError> {
-    let accepted = LARGEST_ACCEPTED.as_nanos() as f64;
-    let why = match largest_clock_offset_ns(cpus)? {
-        Some(offset) if offset <= accepted => return Ok(true),
+/// The largest difference between two CPUs' clocks; infinite where it could not be found.
+fn clock_offset_ns(cpus: &CpuSet) -> Result<Option<f64>, BenchError> {
+    Ok(Some(largest_clock_offset_ns(cpus)?.unwrap_or(f64::INFINITY)))
+}
+
+/// True if this difference is a small part of an operation among so many. A message passes ⌈log₂ n⌉ CPUs one after another, so the
+/// operation is that many times as long as one between two.
+fn clocks_agree(offset_ns: Option<f64>, participants: usize) -> bool {
+    let steps = participants.max(2).next_power_of_two().ilog2();
+    offset_ns.is_some_and(|offset| offset <= LARGEST_ACCEPTED.as_nanos() as f64 * f64::from(steps))
+}
+
+fn warn_of(offset_ns: Option<f64>, participants: usize, warnings: &mut Vec<String>) {
+    let why = match offset_ns.filter(|offset| offset.is_finite()) {
         Some(offset) => format!("the clocks of two CPUs differ by {offset:.0} ns"),
         None => "the clocks of two CPUs could not be compared".to_owned(),
     };
-    warnings.push(format!("{why}: rooted operations are timed with a barrier after each, which is included"));
-    Ok(false)
+    let what = format!("rooted operations of {participants} are timed with a barrier after each, which is included");
+    let warning = format!("{why}: {what}");
+    if !warnings.contains(&warning) {
+        warnings.push(warning);
+    }
 }
 
 fn report(machine: &Machine, options: &Options, seed: u64, mut warnings: Vec<String>, groups: Vec<Group>) -> Report {
@@ -161,6 +173,15 @@ mod tests {
     use corecast::machine::{Cpu, Topology};
 
     use super::*;
+
+    #[test]
+    fn clocks_may_differ_more_among_more_participants() {
+        let agree = |offset| [2, 4, 16, 17].map(|participants| clocks_agree(Some(offset), participants));
+        assert_eq!(agree(50.0), [true; 4]);
+        assert_eq!(agree(66.0), [false, true, true, true]);
+        assert_eq!(agree(230.0), [false, false, false, true]);
+        assert!(!clocks_agree(None, 2) && !clocks_agree(Some(f64::INFINITY), 1024));
+    }
 
     #[test]
     fn members_are_dealt_over_nodes_in_turn() {

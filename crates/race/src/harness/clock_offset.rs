@@ -18,7 +18,7 @@ use super::patience::Patience;
 use super::task::Task;
 use crate::failure::Failure;
 
-/// Start windows are used only if no two CPUs' clocks differ by more.
+/// Start windows of two participants are used only if no two CPUs' clocks differ by more.
 pub const LARGEST_ACCEPTED: Duration = Duration::from_nanos(50);
 
 const EXCHANGES: u64 = 400;
