@@ -14,6 +14,7 @@ use corecast_preload::{Family, Real};
 use libc::{pthread_barrier_t, pthread_barrierattr_t};
 
 use crate::counts::BARRIER_WAIT;
+use crate::release::ReleaseFlag;
 use crate::slot::export;
 use crate::ticket::{MOST, Ticket};
 use crate::{cpus, withdrawn};
@@ -89,6 +90,9 @@ unsafe extern "C" fn init(
     // SAFETY: room for a barrier, as the caller promises. One of the C library's loses a mark that was left there.
     unsafe { barrier.cast::<Barrier>().write(made) };
     if is_ours {
+        if let Some(flag) = ReleaseFlag::of(barrier.addr()) {
+            flag.clear();
+        }
         return 0;
     }
     // SAFETY: the C library's function of this type.
@@ -107,7 +111,7 @@ unsafe extern "C" fn wait(barrier: *mut pthread_barrier_t) -> c_int {
         return unsafe { real(barrier) };
     };
     BARRIER_WAIT.serve();
-    let is_last = with_waiter(ours.ticket.count(), |waiter| ours.ticket.wait(waiter));
+    let is_last = with_waiter(ours.ticket.count(), |waiter| ours.ticket.wait(ReleaseFlag::of(barrier.addr()), waiter));
     if is_last { libc::PTHREAD_BARRIER_SERIAL_THREAD } else { 0 }
 }
 

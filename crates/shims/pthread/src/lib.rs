@@ -4,7 +4,7 @@
 //! it can; all others, and all of a family that is not switched on, go to the C library as before.
 //! `docs/design/shim-pthread.md` says what is decided where, and why.
 //!
-//! - `ticket`: the barrier's protocol; `barrier`: the functions over it;
+//! - `ticket`: the barrier's protocol; `release`: the flags that its waiters look at; `barrier`: the functions over it;
 //! - `mutex`: mutexes by any lock of the registry, and condition variables with them;
 //! - `rw_word`: a reader-writer lock for programs that read twice; `rw_lock`: the functions over it;
 //! - `spin`: spin locks that give way;
@@ -37,6 +37,8 @@ mod nodes;
 #[cfg(all(target_arch = "x86_64", target_env = "gnu", not(loom)))]
 mod rw_lock;
 #[allow(unreachable_pub, reason = "reachable for its model")]
+mod release;
+#[allow(unreachable_pub, reason = "reachable for its model")]
 mod rw_word;
 #[cfg(not(loom))]
 mod slot;
@@ -57,6 +59,8 @@ mod withdrawn;
 
 #[cfg(loom)]
 pub use epoch::EpochWord;
+#[cfg(loom)]
+pub use release::ReleaseFlag;
 #[cfg(loom)]
 pub use rw_word::RwWord;
 #[cfg(loom)]

@@ -9,6 +9,9 @@
 //! can be unmapped. A thread that destroys the barrier and finds others inside marks the count, and waits like them; the last one
 //! that lets go then opens one more round for it.
 //!
+//! The thread that opens a round says so in the round's word, where threads sleep, and in a [flag](crate::release) on another line,
+//! which they look at: the flag first, so that a thread that has seen the new word finds the flag set.
+//!
 //! Threads wait as all of corecast's participants do (`corecast_base::wait`): beside busy processes a thread learns that it gets
 //! its CPU back late when it yields, and sleeps.
 //!
@@ -20,6 +23,8 @@ use std::time::Duration;
 
 use corecast_base::sync::{AtomicU32, AtomicU64, Ordering, Scope, fence, futex_wait, futex_wake};
 use corecast_base::wait::{LONGEST_SLEEP, SleepOutcome, SleepPlace, Waiter};
+
+use crate::release::ReleaseFlag;
 
 /// The bits of the state below the next ticket.
 const BELOW_TICKET: u32 = 16;
@@ -58,26 +63,27 @@ impl Ticket {
         self.count
     }
 
-    /// Waits for the others of the round, as this thread's waiter does; true for one thread of each.
-    pub fn wait(&self, waiter: &mut Waiter) -> bool {
+    /// Waits for the others of the round, as this thread's waiter does; true for one thread of each. All threads give the same flag.
+    pub fn wait(&self, flag: Option<ReleaseFlag<'_>>, waiter: &mut Waiter) -> bool {
         // ORDERING: AcqRel, pairs with itself: the last thread of a round has seen what the others did before [ticket-drawn]
         let ticket = self.state.fetch_add((1 << BELOW_TICKET) + 1, Ordering::AcqRel) >> BELOW_TICKET;
         let count = u64::from(self.count);
         let round = (ticket / count) as u32;
         let is_last = ticket % count == count - 1;
         if is_last {
-            self.until(waiter, |now| now == round);
-            self.open(round);
+            self.until(waiter, || self.now() == round);
+            self.open(round, flag);
         } else {
-            self.until(waiter, |now| (now.wrapping_sub(round) as i32) > 0);
+            let is_over = || flag.and_then(|flag| flag.is_after(round));
+            self.until(waiter, || is_over().unwrap_or_else(|| (self.now().wrapping_sub(round) as i32) > 0));
         }
         self.let_go();
         is_last
     }
 
     fn let_go(&self) {
-        // ORDERING: AcqRel, pairs with itself and with the Acquire in empty: nothing of any wait comes later [ticket-inside]
-        let before = self.state.fetch_sub(1, Ordering::AcqRel);
+        // ORDERING: Release, pairs with the Acquires in empty and open_for_the_last: nothing of any wait comes later [ticket-inside]
+        let before = self.state.fetch_sub(1, Ordering::Release);
         if before & (AWAITED | INSIDE) == AWAITED | 1 {
             self.open_for_the_last();
         }
@@ -86,7 +92,9 @@ impl Ticket {
     /// Ends the wait of the thread that empties the barrier, which may unmap it at once: only the address is used afterwards.
     #[cold]
     fn open_for_the_last(&self) {
-        // ORDERING: Release, pairs with the Acquire in until [ticket-round]
+        // ORDERING: Acquire, pairs with the Release in let_go: the others have let go [ticket-inside]
+        fence(Ordering::Acquire);
+        // ORDERING: Release, pairs with the Acquire in now [ticket-round]
         self.round.fetch_add(1, Ordering::Release);
         futex_wake(&self.round, u32::MAX, Scope::Process);
     }
@@ -97,7 +105,7 @@ impl Ticket {
         let state = self.state.fetch_or(AWAITED, Ordering::Acquire);
         if state & INSIDE != 0 {
             let rounds = ((state >> BELOW_TICKET) / u64::from(self.count)) as u32;
-            self.until(waiter, |now| now == rounds.wrapping_add(1));
+            self.until(waiter, || self.now() == rounds.wrapping_add(1));
         }
     }
 
@@ -120,9 +128,13 @@ impl Ticket {
         unsafe { self.round.unsync_load() };
     }
 
-    fn open(&self, round: u32) {
-        // ORDERING: Release, pairs with the Acquire in until [ticket-round]
-        self.round.store(round.wrapping_add(1), Ordering::Release);
+    fn open(&self, round: u32, flag: Option<ReleaseFlag<'_>>) {
+        let next = round.wrapping_add(1);
+        if let Some(flag) = flag {
+            flag.set(next);
+        }
+        // ORDERING: Release, pairs with the Acquires in now and sleep_unless [ticket-round]
+        self.round.store(next, Ordering::Release);
         // ORDERING: SeqCst, pairs with the fence in sleep: forbids that a thread sees the old round behind its fence and this one
         // sees no sleeper behind this [ticket-sleep]
         fence(Ordering::SeqCst);
@@ -133,10 +145,14 @@ impl Ticket {
     }
 
     #[inline]
-    fn until(&self, waiter: &mut Waiter, is_over: impl Fn(u32) -> bool) {
+    fn now(&self) -> u32 {
         // ORDERING: Acquire, pairs with the Release in open [ticket-round]
-        let look = || is_over(self.round.load(Ordering::Acquire)).then_some(());
-        match waiter.until(self, look, |_waited| Ok::<_, Infallible>(LONGEST_SLEEP)) {
+        self.round.load(Ordering::Acquire)
+    }
+
+    #[inline]
+    fn until(&self, waiter: &mut Waiter, is_over: impl Fn() -> bool) {
+        match waiter.until(self, || is_over().then_some(()), |_waited| Ok::<_, Infallible>(LONGEST_SLEEP)) {
             Ok(()) => {}
             Err(never) => match never {},
         }
@@ -151,8 +167,9 @@ impl SleepPlace for Ticket {
         self.sleepers.fetch_add(1, Ordering::Relaxed);
         // ORDERING: SeqCst, pairs with the fence in open [ticket-sleep]
         fence(Ordering::SeqCst);
-        // ORDERING: Relaxed, a round that is opened behind it ends the sleep, or is seen by the look that follows
-        let seen = self.round.load(Ordering::Relaxed);
+        // A round that is opened behind it ends the sleep. The look that follows sees one that was opened before, and its flag.
+        // ORDERING: Acquire, pairs with the Release in open [ticket-round]
+        let seen = self.round.load(Ordering::Acquire);
         let outcome = (!has_come()).then(|| {
             futex_wait(&self.round, seen, longest, Scope::Process);
             // ORDERING: Relaxed, the waiter looks once more
@@ -187,7 +204,7 @@ mod tests {
                     // ORDERING: Relaxed, each wait is drawn once
                     while waits.fetch_add(1, Ordering::Relaxed) < WAITS {
                         // ORDERING: Relaxed, the scope's end orders it
-                        serial.fetch_add(barrier.wait(&mut waiter).into(), Ordering::Relaxed);
+                        serial.fetch_add(barrier.wait(None, &mut waiter).into(), Ordering::Relaxed);
                     }
                 });
             }
@@ -205,7 +222,7 @@ mod tests {
         barrier.round.store(u32::MAX, Ordering::Relaxed);
         // ORDERING: Relaxed, one thread
         barrier.state.store(u64::from(u32::MAX) << BELOW_TICKET, Ordering::Relaxed);
-        assert!(barrier.wait(&mut waiter()) && barrier.wait(&mut waiter()));
+        assert!(barrier.wait(None, &mut waiter()) && barrier.wait(None, &mut waiter()));
         // ORDERING: Relaxed, one thread
         assert_eq!(barrier.round.load(Ordering::Relaxed), 1);
     }

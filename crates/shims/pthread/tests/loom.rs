@@ -1,9 +1,9 @@
 //! Models of the barrier's tickets, of the word for readers and writers, and of objects that are put in order.
 #![cfg(loom)]
 
-use corecast_base::sync::{Arc, AtomicU32, Ordering, UnsafeCell};
+use corecast_base::sync::{Arc, AtomicU32, AtomicU64, Ordering, UnsafeCell};
 use corecast_base::wait::{CpuSharing, LONGEST_SLEEP, Wait, Waiter};
-use corecast_pthread::{EpochWord, RwWord, Ticket};
+use corecast_pthread::{EpochWord, ReleaseFlag, RwWord, Ticket};
 use loom::thread;
 
 /// A waiter that looks again and again, or sleeps after its first look.
@@ -13,6 +13,8 @@ fn waiter(policy: Wait) -> Waiter {
 
 struct Shared<const THREADS: usize> {
     barrier: Ticket,
+    /// The word of the barrier's flag.
+    flag: AtomicU64,
     /// Each thread writes its own before the barrier, and the others read it behind.
     parts: [UnsafeCell<u32>; THREADS],
 }
@@ -25,14 +27,18 @@ unsafe impl<const THREADS: usize> Send for Shared<THREADS> {}
 impl<const THREADS: usize> Shared<THREADS> {
     fn new() -> Arc<Self> {
         let parts = std::array::from_fn(|_| UnsafeCell::new(0));
-        Arc::new(Self { barrier: Ticket::new(THREADS as u32), parts })
+        Arc::new(Self { barrier: Ticket::new(THREADS as u32), flag: AtomicU64::new(0), parts })
+    }
+
+    fn wait(&self, waiter: &mut Waiter) -> bool {
+        self.barrier.wait(Some(ReleaseFlag::within(&self.flag, 1)), waiter)
     }
 
     /// Waits once; true for the last thread.
     fn pass(&self, mine: usize, round: u32, waiter: &mut Waiter) -> bool {
         // SAFETY: the others read it behind the barrier.
         self.parts[mine].with_mut(|part| unsafe { *part = round });
-        let is_last = self.barrier.wait(waiter);
+        let is_last = self.wait(waiter);
         for part in &self.parts {
             // SAFETY: its thread has written it before the barrier.
             assert_eq!(part.with(|part| unsafe { *part }), round);
@@ -44,7 +50,7 @@ impl<const THREADS: usize> Shared<THREADS> {
 fn pass_twice(policy: Wait) {
     let pass_twice = move |shared: &Shared<2>, mine| {
         let mut waiter = waiter(policy);
-        u32::from(shared.pass(mine, 1, &mut waiter)) + u32::from(shared.barrier.wait(&mut waiter))
+        u32::from(shared.pass(mine, 1, &mut waiter)) + u32::from(shared.wait(&mut waiter))
     };
     loom::model(move || {
         let shared = Shared::new();
@@ -84,13 +90,14 @@ fn what_one_waiter_has_written_is_read_by_another() {
 #[test]
 fn more_threads_come_than_it_counts() {
     loom::model(|| {
-        let shared = Arc::new((Ticket::new(2), AtomicU32::new(0)));
-        let come = |shared: &(Ticket, AtomicU32)| {
+        let shared = Arc::new((Ticket::new(2), AtomicU32::new(0), AtomicU64::new(0)));
+        let come = |shared: &(Ticket, AtomicU32, AtomicU64)| {
             let (mut serial, mut waiter) = (0, waiter(Wait::Park));
             // All waits together are even, so that nobody is left over.
             // ORDERING: Relaxed, each wait is drawn once
             while shared.1.fetch_add(1, Ordering::Relaxed) < 4 {
-                serial += u32::from(shared.0.wait(&mut waiter));
+                let flag = ReleaseFlag::within(&shared.2, 1);
+                serial += u32::from(shared.0.wait(Some(flag), &mut waiter));
             }
             serial
         };
@@ -104,6 +111,33 @@ fn more_threads_come_than_it_counts() {
     });
 }
 
+/// Another barrier sets the flag, too, at any time: the waiter may find its own barrier's name there, the other's, or its own again.
+fn pass_beside_another(policy: Wait) {
+    loom::model(move || {
+        let shared = Shared::<2>::new();
+        let [theirs, beside] = [Arc::clone(&shared), Arc::clone(&shared)];
+        let another = thread::spawn(move || {
+            let other = ReleaseFlag::within(&beside.flag, 2);
+            other.clear();
+            other.set(7);
+        });
+        let other = thread::spawn(move || theirs.pass(1, 1, &mut waiter(policy)));
+        let serial = u32::from(shared.pass(0, 1, &mut waiter(policy)));
+        assert_eq!(serial + u32::from(other.join().expect("it passes")), 1);
+        another.join().expect("it sets the flag");
+    });
+}
+
+#[test]
+fn barriers_may_share_a_flag() {
+    pass_beside_another(Wait::Yield);
+}
+
+#[test]
+fn barriers_of_sleepers_may_share_a_flag() {
+    pass_beside_another(Wait::Park);
+}
+
 /// Once the barrier is empty its memory can be used otherwise: no thread of its rounds touches it any more.
 fn all_leave<const THREADS: usize>(policy: Wait) {
     loom::model(move || {
@@ -111,11 +145,11 @@ fn all_leave<const THREADS: usize>(policy: Wait) {
         let others: Vec<_> = (1..THREADS)
             .map(|_| {
                 let theirs = Arc::clone(&barrier);
-                thread::spawn(move || theirs.wait(&mut waiter(policy)))
+                thread::spawn(move || theirs.wait(None, &mut waiter(policy)))
             })
             .collect();
         let mut waiter = waiter(policy);
-        barrier.wait(&mut waiter);
+        barrier.wait(None, &mut waiter);
         barrier.empty(&mut waiter);
         barrier.use_otherwise();
         for other in others {
