@@ -39,7 +39,7 @@ pub(crate) fn left_to_library(kind: Kind, crowd: Crowd, is_open_mpi: bool) -> Op
         (Crowd::Pair, Kind::Allreduce, true) => 57..=usize::MAX,
         (Crowd::PairApart, Kind::Broadcast, false) => 505..=usize::MAX,
         (Crowd::Pair | Crowd::PairApart, Kind::Reduce, false) => 505..=4095,
-        (Crowd::Pair | Crowd::PairApart, Kind::Allreduce, false) => 2048..=usize::MAX,
+        (Crowd::Pair | Crowd::PairApart, Kind::Allreduce, false) => 1025..=usize::MAX,
         (Crowd::Crowded, Kind::Broadcast, true) => 1..=504,
         (Crowd::Crowded, Kind::Reduce, true) => 225..=2047,
         (Crowd::Crowded, Kind::Allreduce, true) => 505..=2047,

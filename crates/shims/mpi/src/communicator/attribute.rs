@@ -44,13 +44,20 @@ pub(crate) fn stop() {
 /// The state of a communicator; `None` if it cannot have one.
 #[inline]
 pub(super) fn find(library: &'static Library, comm: Handle) -> Option<&'static Communicator> {
-    let last = LAST.get();
-    // ORDERING: Relaxed, a thread that uses a handle anew learnt of it from the one that freed the communicator
-    if last.comm == comm && last.freed == FREED.load(Ordering::Relaxed) {
-        // SAFETY: null, or a state whose communicator has not been freed since, or the count would differ.
-        return unsafe { last.state.as_ref() };
+    if let known @ Some(_) = recall(comm) {
+        return known;
     }
     look_up(library, comm)
+}
+
+/// The state of a communicator that this thread has used last.
+#[inline]
+pub(super) fn recall(comm: Handle) -> Option<&'static Communicator> {
+    let last = LAST.get();
+    // ORDERING: Relaxed, a thread that uses a handle anew learnt of it from the one that freed the communicator
+    let is_known = last.comm == comm && last.freed == FREED.load(Ordering::Relaxed);
+    // SAFETY: null, or a state whose communicator has not been freed since, or the count would differ.
+    if is_known { unsafe { last.state.as_ref() } } else { None }
 }
 
 #[cold]

@@ -143,6 +143,12 @@ impl Stage {
     }
 }
 
+/// True if all calls on the communicator are known to pass, for good. Asked first: such a call shall cost next to nothing.
+#[inline]
+pub(crate) fn passes(comm: Handle) -> bool {
+    attribute::recall(comm).is_some_and(|communicator| communicator.crowd().1)
+}
+
 /// Lets `operate` use the group of a communicator, if `pays` says that this is worth it among its ranks. `None` if the call is to
 /// be passed on: because one of them says so, which all ranks do or none, or because the communicator is not served. After an
 /// error, as when a rank has died, it is not served any more.

@@ -12,7 +12,7 @@ use corecast::collective::Error;
 
 use super::payoff::pays;
 use super::value::{self, with_words};
-use crate::communicator::serve;
+use crate::communicator::{passes, serve};
 use crate::datatype::Datatype;
 use crate::lengths::Kind;
 use crate::library::{Handle, Library, SUCCESS, checked};
@@ -39,6 +39,9 @@ const TAG: c_int = 0;
 /// Gives the root's data to all ranks.
 #[inline]
 pub(crate) fn broadcast(library: &'static Library, call: Broadcast, comm: Handle) -> Option<c_int> {
+    if passes(comm) {
+        return None;
+    }
     let datatype = Datatype::of(library, call.datatype)?;
     let len = datatype.data_bytes(call.count)?;
     if datatype.is_contiguous() && call.buffer.is_null() && len > 0 {

@@ -16,7 +16,7 @@ use corecast::collective::Error;
 
 use super::payoff::pays;
 use super::value::{self, with_words};
-use crate::communicator::{Record, Served, serve};
+use crate::communicator::{Record, Served, passes, serve};
 use crate::datatype::Datatype;
 use crate::lengths::Kind;
 use crate::library::{Handle, Library, SUCCESS};
@@ -62,6 +62,9 @@ struct Checked {
 /// Combines the values of all ranks at the root.
 #[inline]
 pub(crate) fn reduce(library: &'static Library, call: Reduction, root: c_int, comm: Handle) -> Option<c_int> {
+    if passes(comm) {
+        return None;
+    }
     let checked = Checked::of(library, call)?;
     serve(
         library,
@@ -86,6 +89,9 @@ pub(crate) fn reduce(library: &'static Library, call: Reduction, root: c_int, co
 /// Combines the values of all ranks for all of them.
 #[inline]
 pub(crate) fn allreduce(library: &'static Library, call: Reduction, comm: Handle) -> Option<c_int> {
+    if passes(comm) {
+        return None;
+    }
     let checked = Checked::of(library, call)?;
     serve(
         library,
