@@ -154,9 +154,9 @@ fn in_either_order<T>(true_first: bool, run: impl Fn(bool) -> Result<T, BenchErr
 /// Launches, and how long each measures. The authors of Smelt have taken 5,000 outer repetitions. One is long enough that the
 /// fork and the join around it, which take 40 us where threads share CPUs, are a small part of what a barrier is said to cost.
 ///
-/// Beside busy processes launches differ more than the repetitions of one: the scheduler gives a launch its CPUs. More and shorter
-/// ones take the same time. The worst ratio of the served constructs, 4 threads beside two processes on 2 CPUs, was 1.74, 1.32 and
-/// 1.32 of five launches each, and 0.85 of 14.
+/// Beside busy processes launches differ more than the repetitions of one: the scheduler gives a launch its CPUs. More and
+/// shorter ones take the same time. The worst ratio of the served constructs, 4 threads beside two processes on 2 CPUs, was
+/// 1.74, 1.32 and 1.32 of five launches each, and 0.85 of 14.
 fn effort(is_quick: bool, is_busy: bool) -> (usize, Effort) {
     let (launches, effort) = match is_quick {
         true => (5, Effort { outer_repetitions: 100, test_us: 1000.0 }),

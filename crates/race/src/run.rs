@@ -122,8 +122,8 @@ fn clock_offset_ns(cpus: &CpuSet) -> Result<Option<f64>, BenchError> {
     Ok(Some(largest_clock_offset_ns(cpus)?.unwrap_or(f64::INFINITY)))
 }
 
-/// True if this difference is a small part of an operation among so many. A message passes ⌈log₂ n⌉ CPUs one after another, so the
-/// operation is that many times as long as one between two.
+/// True if this difference is a small part of an operation among that many. A message passes ⌈log₂ n⌉ CPUs one after another,
+/// so the operation is that many times as long as one between two.
 fn clocks_agree(offset_ns: Option<f64>, participants: usize) -> bool {
     let steps = participants.max(2).next_power_of_two().ilog2();
     offset_ns.is_some_and(|offset| offset <= LARGEST_ACCEPTED.as_nanos() as f64 * f64::from(steps))

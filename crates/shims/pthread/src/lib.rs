@@ -34,10 +34,10 @@ mod fork;
 mod mutex;
 #[cfg(not(loom))]
 mod nodes;
-#[cfg(all(target_arch = "x86_64", target_env = "gnu", not(loom)))]
-mod rw_lock;
 #[allow(unreachable_pub, reason = "reachable for its model")]
 mod release;
+#[cfg(all(target_arch = "x86_64", target_env = "gnu", not(loom)))]
+mod rw_lock;
 #[allow(unreachable_pub, reason = "reachable for its model")]
 mod rw_word;
 #[cfg(not(loom))]

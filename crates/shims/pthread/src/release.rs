@@ -1,11 +1,11 @@
 //! The flags on which the waiters of barriers look for the end of their round.
 //!
-//! The 32 bytes of a `pthread_barrier_t` are one line, and every thread that arrives takes it from all that look there. So the thread
-//! that ends a round also says so in a flag on a line of its own, which nobody else writes. 16 threads on 16 CPUs took 4.9 us for a
-//! barrier without flags, and 2.3 with them; 8 took 2.4 and 1.2.
+//! The 32 bytes of a `pthread_barrier_t` are one line, and every thread that arrives takes it from all that look there. So the
+//! thread that ends a round also says so in a flag on a line of its own, which nobody else writes. 16 threads on 16 CPUs took
+//! 4.9 us for a barrier without flags, and 2.3 with them; 8 took 2.4 and 1.2.
 //!
-//! The flags are a table that all barriers of the process share. A flag names the barrier that has set it last, so two barriers with
-//! one flag only cost each other the gain: a waiter that finds another name there looks at its barrier.
+//! The flags are a table that all barriers of the process share. A flag names the barrier that has set it last, so two barriers
+//! with one flag only cost each other the gain: a waiter that finds another name there looks at its barrier.
 
 #[cfg(not(loom))]
 use corecast_base::CacheLine;
@@ -13,6 +13,8 @@ use corecast_base::sync::{AtomicU64, Ordering};
 
 /// The bits of a round that a flag tells.
 const ROUND_BITS: u32 = 28;
+/// Rounds that are no farther apart are told from each other by their lower bits. A thread may be kept from its CPU for longer.
+const NEAR: i32 = 1 << (ROUND_BITS - 4);
 /// The bits of an address that a place in the table and a name tell together: all but the upper ones, which are zero in programs
 /// on x86-64, and the lowest three.
 const ADDRESS_BITS: u32 = 44;
@@ -26,8 +28,8 @@ static FLAGS: [CacheLine<AtomicU64>; 1 << PLACE_BITS] = [const { CacheLine::new(
 /// The flag of one barrier.
 #[derive(Clone, Copy, Debug)]
 pub struct ReleaseFlag<'a> {
-    /// The name of the barrier that has set it last, and the lower bits of the round that it is in. Written by the thread that ends a
-    /// round, and by one that makes a barrier, before the others know that.
+    /// The name of the barrier that has set it last, and the lower bits of the round that it is in. Written by the thread that
+    /// ends a round, and by one that makes a barrier, before the others know that.
     word: &'a AtomicU64,
     name: u64,
 }
@@ -55,7 +57,7 @@ impl<'a> ReleaseFlag<'a> {
         let said = self.word.load(Ordering::Relaxed);
         if said >> ROUND_BITS == self.name {
             // Fails if another barrier has just set it.
-            // ORDERING: Relaxed, as above
+            // ORDERING: Relaxed, the program orders it, as above
             let _ = self.word.compare_exchange(said, 0, Ordering::Relaxed, Ordering::Relaxed);
         }
     }
@@ -68,14 +70,15 @@ impl<'a> ReleaseFlag<'a> {
         self.word.store(self.name << ROUND_BITS | round, Ordering::Release);
     }
 
-    /// Whether the barrier is in a later round than this. `None` if another barrier has set the flag since.
+    /// Whether the barrier is in a later round than this. `None` if another barrier has set the flag since, or the rounds are so
+    /// far apart that their lower bits do not tell.
     #[inline]
     #[must_use]
     pub fn is_after(&self, round: u32) -> Option<bool> {
         // ORDERING: Acquire, pairs with the Release in set [ticket-flag]
         let said = self.word.load(Ordering::Acquire);
-        let later = (said as u32).wrapping_sub(round) << (u32::BITS - ROUND_BITS);
-        (said >> ROUND_BITS == self.name).then_some((later as i32) > 0)
+        let later = ((said as u32).wrapping_sub(round) << (u32::BITS - ROUND_BITS)) as i32 >> (u32::BITS - ROUND_BITS);
+        (said >> ROUND_BITS == self.name && later.abs() <= NEAR).then_some(later > 0)
     }
 }
 
@@ -88,7 +91,9 @@ fn place_and_name(address: usize) -> Option<(usize, u64)> {
     let address = address as u64 >> LOWEST_BITS;
     let spread = address.wrapping_mul(SPREAD) & ((1 << ADDRESS_BITS) - 1);
     let name_bits = ADDRESS_BITS - PLACE_BITS;
-    (address >> ADDRESS_BITS == 0).then_some(((spread >> name_bits) as usize, spread & ((1 << name_bits) - 1)))
+    let (place, name) = ((spread >> name_bits) as usize, spread & ((1 << name_bits) - 1));
+    // A flag that nobody has set has the name 0.
+    (address >> ADDRESS_BITS == 0 && name != 0).then_some((place, name))
 }
 
 #[cfg(all(test, not(loom)))]
@@ -108,6 +113,7 @@ mod tests {
         let places: HashSet<_> = named.iter().map(|&(place, _)| place).collect();
         assert_eq!(places.len(), 1 << PLACE_BITS);
         assert!(ReleaseFlag::of(1 << (ADDRESS_BITS + LOWEST_BITS)).is_none());
+        assert!(ReleaseFlag::of(0).is_none(), "its name would be that of flags that nobody has set");
     }
 
     #[test]
@@ -124,5 +130,6 @@ mod tests {
         assert_eq!(mine.is_after(0), None);
         mine.set(0);
         assert_eq!(mine.is_after(u32::MAX), Some(true), "rounds wrap");
+        assert_eq!([1 << 27, 0u32.wrapping_sub(1 << 27)].map(|round| mine.is_after(round)), [None; 2], "too far apart");
     }
 }

@@ -9,8 +9,8 @@
 //! can be unmapped. A thread that destroys the barrier and finds others inside marks the count, and waits like them; the last one
 //! that lets go then opens one more round for it.
 //!
-//! The thread that opens a round says so in the round's word, where threads sleep, and in a [flag](crate::release) on another line,
-//! which they look at: the flag first, so that a thread that has seen the new word finds the flag set.
+//! The thread that opens a round says so in the round's word, where threads sleep, and in a [flag](crate::release) on another
+//! line, which they look at: the flag first, so that a thread that has seen the new word finds the flag set.
 //!
 //! Threads wait as all of corecast's participants do (`corecast_base::wait`): beside busy processes a thread learns that it gets
 //! its CPU back late when it yields, and sleeps.
@@ -63,7 +63,8 @@ impl Ticket {
         self.count
     }
 
-    /// Waits for the others of the round, as this thread's waiter does; true for one thread of each. All threads give the same flag.
+    /// Waits for the others of the round, as this thread's waiter does; true for one thread of each. All threads give the same
+    /// flag.
     pub fn wait(&self, flag: Option<ReleaseFlag<'_>>, waiter: &mut Waiter) -> bool {
         // ORDERING: AcqRel, pairs with itself: the last thread of a round has seen what the others did before [ticket-drawn]
         let ticket = self.state.fetch_add((1 << BELOW_TICKET) + 1, Ordering::AcqRel) >> BELOW_TICKET;
@@ -82,7 +83,7 @@ impl Ticket {
     }
 
     fn let_go(&self) {
-        // ORDERING: Release, pairs with the Acquires in empty and open_for_the_last: nothing of any wait comes later [ticket-inside]
+        // ORDERING: Release, pairs with the Acquires in empty and open_for_the_last: nothing of a wait is later [ticket-inside]
         let before = self.state.fetch_sub(1, Ordering::Release);
         if before & (AWAITED | INSIDE) == AWAITED | 1 {
             self.open_for_the_last();

@@ -111,7 +111,8 @@ fn more_threads_come_than_it_counts() {
     });
 }
 
-/// Another barrier sets the flag, too, at any time: the waiter may find its own barrier's name there, the other's, or its own again.
+/// Another barrier sets the flag, too, at any time: the waiter may find its own barrier's name there, the other's, or its own
+/// again.
 fn pass_beside_another(policy: Wait) {
     loom::model(move || {
         let shared = Shared::<2>::new();

@@ -172,8 +172,8 @@ impl TeamLines {
         }
     }
 
-    /// Every member reads the line of every other, its neighbour's first: members that read in one order wait for each line together,
-    /// and a barrier of 16 on 16 CPUs took 0.64 us in the place of 0.52.
+    /// Every member reads the line of every other, its neighbour's first: members that read in one order wait for each line
+    /// together, and a barrier of 16 on 16 CPUs took 0.64 us in the place of 0.52.
     #[inline]
     fn exchange(&self, me: Position, interval: u64, waiter: &mut Waiter) -> Crossing {
         // ORDERING: Release, pairs with the Acquire in has_arrived [arrived]
