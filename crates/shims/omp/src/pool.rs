@@ -19,8 +19,8 @@ const LARGEST: usize = 4096;
 
 static FREE: Mutex<Vec<&'static Team>> = Mutex::new(Vec::new());
 
-/// The team of this thread at its present depth, with lines for at least `members`. `None` if the depth or the number is beyond
-/// what is served. It counts among all teams until it is closed, if it is nested, or until the thread ends: so long a runtime
+/// The team of this thread at its present depth, with lines for at least `members`. `None` if the depth, the number of hidden seats
+/// or that of members is beyond what is served. It counts among all teams until it is closed, if it is nested, or until the thread ends: so long a runtime
 /// keeps its threads.
 #[inline]
 pub(crate) fn team_for(thread: &ThreadState, members: usize) -> Option<&'static Team> {
@@ -31,7 +31,7 @@ pub(crate) fn team_for(thread: &ThreadState, members: usize) -> Option<&'static 
 
 #[inline]
 fn own_team_for(thread: &ThreadState, members: usize) -> Option<&'static Team> {
-    let team = thread.teams.get(thread.depth.get())?.get();
+    let team = thread.teams.get(thread.depth.get()).filter(|_| thread.hidden.has_room())?.get();
     // SAFETY: null, or a team, which is never freed.
     let team = unsafe { team.as_ref() };
     team.filter(|team| team.capacity() >= members).or_else(|| replace(thread, members))

@@ -32,6 +32,12 @@ fn values_sizes_cancellations_forks_and_late_tasks() {
     is_the_same_for(Compiler::Clang, "copyprivate", &["2", "4"], &[("OMP_CANCELLATION", "true")]);
 }
 
+/// The seats of a thread in the regions around are kept while it is in deeper ones.
+#[test]
+fn regions_deeper_than_what_is_served() {
+    is_the_same_for(Compiler::Clang, "deep", &["12"], &[]);
+}
+
 #[test]
 fn every_way_to_wait() {
     for variable in [("KMP_BLOCKTIME", "0"), ("KMP_BLOCKTIME", "infinite"), ("OMP_WAIT_POLICY", "passive")] {
