@@ -334,6 +334,11 @@ static void wrong(void) {
         MPI_Error_class(MPI_Bcast(pairs, 1, uncommitted, 0, comm), &class);
         CHECK(class == MPI_ERR_TYPE);
         CHECK(MPI_Reduce(rank == 1 ? NULL : &value, &result, 0, MPI_INT, MPI_SUM, 0, comm) == MPI_SUCCESS);
+        /* The constant is no place for a result. Open MPI tells the handler of all ranks. */
+        MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+        CHECK(MPI_Allreduce(&value, MPI_IN_PLACE, 1, MPI_INT, MPI_SUM, comm) != MPI_SUCCESS);
+        CHECK(MPI_Reduce(&value, MPI_IN_PLACE, 1, MPI_INT, MPI_SUM, rank, comm) != MPI_SUCCESS);
+        MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
         double number = 1, bits;
         MPI_Error_class(MPI_Allreduce(&number, &bits, 1, MPI_DOUBLE, MPI_BAND, comm), &class);
         CHECK(class == MPI_ERR_OP);
