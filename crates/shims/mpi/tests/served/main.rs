@@ -5,6 +5,7 @@
 mod launch;
 mod many_launches;
 
+use corecast_testing::preloads;
 use launch::{Mpi, Run, fortran_program, installed, private_program, refusing_library};
 
 /// The numbers of ranks with which most cases run; this may be more than there are CPUs.
@@ -64,6 +65,23 @@ fn every_type_is_known_that_an_operation_takes() {
         let calls = told.output.split("calls ").nth(1).and_then(|rest| rest.split(',').next()?.parse::<u64>().ok());
         assert!(told.is_success && calls.is_some_and(|calls| calls > 60), "{mpi}: {told:?}");
         assert_eq!(Some(told.served("MPI_Allreduce")), calls, "{mpi}: {told:?}");
+    }
+}
+
+/// An allocator in either order, and AddressSanitizer's runtime, which is to come first. What MPI itself loses is not looked at.
+#[test]
+fn libraries_that_users_preload_beside_the_object() {
+    let asan = preloads::sanitizer("asan", "ranks under AddressSanitizer");
+    let jemalloc = preloads::jemalloc("ranks beside an allocator");
+    for mpi in installed("preloads") {
+        let run = || Run::of(&mpi, "lengths", 2).of_all_ranks("ASAN_OPTIONS", "detect_leaks=0");
+        let behind = asan.iter().chain(&jemalloc).map(|library| run().behind(library));
+        let before = jemalloc.iter().map(|library| run().before(library));
+        for run in behind.chain(before) {
+            let told = run.finish();
+            assert!(told.is_success && told.output.contains("ok"), "{mpi}: {told:?}");
+            assert!(told.served("MPI_Reduce") > 0, "{mpi}: {told:?}");
+        }
     }
 }
 
