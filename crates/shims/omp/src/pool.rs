@@ -20,9 +20,9 @@ const LARGEST: usize = 4096;
 
 static FREE: Mutex<Vec<&'static Team>> = Mutex::new(Vec::new());
 
-/// The team of this thread at its present depth, with lines for at least `members`. `None` if the depth, the number of hidden seats
-/// or that of members is beyond what is served. It counts among all teams until it is closed, if it is nested, or until the thread ends: so long a runtime
-/// keeps its threads.
+/// The team of this thread at its present depth, with lines for at least `members`. `None` if the depth, the number of hidden
+/// seats or that of members is beyond what is served. It counts among all teams until it is closed, if it is nested, or until the
+/// thread ends: so long a runtime keeps its threads.
 #[inline]
 pub(crate) fn team_for(thread: &ThreadState, members: usize) -> Option<&'static Team> {
     let team = own_team_for(thread, members)?;
@@ -72,8 +72,8 @@ fn returns_at_exit() -> bool {
     unsafe { libc::pthread_setspecific(key, mark) == 0 }
 }
 
-/// Called when a thread ends. It may fork regions after that, which calls for it again. In a child of `fork` no team is served any
-/// more, and a thread that is not there may hold the list.
+/// Called when a thread ends. It may fork regions after that, which calls for it again. In a child of `fork` no team is served
+/// any more, and a thread that is not there may hold the list.
 unsafe extern "C" fn give_back(_mark: *mut c_void) {
     if is_forked() {
         return;

@@ -29,8 +29,12 @@ fn many_launches_end_and_give_the_same() {
     }
 }
 
-/// Half a thread to four for each CPU, which wait for each other 10,000 times, or `CORECAST_ROUNDS` times. Ten million take minutes
-/// on two CPUs that do nothing else: `CORECAST_ROUNDS=10000000 cargo test --release -p corecast-shim-pthread many_rounds`.
+/// Half a thread to four for each CPU, which wait for each other 10,000 times, or `CORECAST_ROUNDS` times. Ten million take
+/// minutes on two CPUs that do nothing else:
+///
+/// ```sh
+/// CORECAST_ROUNDS=10000000 cargo test --release -p corecast-shim-pthread many_rounds
+/// ```
 #[test]
 fn many_rounds_of_a_barrier_end() {
     const OF_A_LAUNCH: usize = 100_000;
