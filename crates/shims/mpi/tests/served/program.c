@@ -166,14 +166,15 @@ static void lengths(void) {
     free(from), free(into);
 }
 
-/* Handles are given anew after a communicator was freed. */
+/* Handles are given anew after a communicator was freed. DUPLICATES=100000 takes a minute. */
 static void duplicates(void) {
+    int rounds = getenv("DUPLICATES") ? atoi(getenv("DUPLICATES")) : 500;
     MPI_Group world, reversed;
     MPI_Comm_group(MPI_COMM_WORLD, &world);
     int order[64];
     for (int i = 0; i < size; i++) order[i] = size - 1 - i;
     MPI_Group_incl(world, size, order, &reversed);
-    for (int round = 0; round < 500; round++) {
+    for (int round = 0; round < rounds; round++) {
         MPI_Comm comm;
         int sum = 0, root = 0, place;
         if (round % 3 == 0)
