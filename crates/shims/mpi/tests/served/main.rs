@@ -127,6 +127,16 @@ fn functions_with_large_counts_are_served() {
     }
 }
 
+/// MPICH of version 4 has sessions, and Open MPI of version 4 has none.
+#[test]
+fn programs_of_sessions_alone_are_passed_on() {
+    for mpi in installed("sessions").into_iter().filter(Mpi::has_large_counts) {
+        let told = Run::of(&mpi, "sessions", 2).finish();
+        assert!(told.is_success && told.output.contains("ok"), "{mpi}: {told:?}");
+        assert_eq!(told.served("MPI_Barrier"), 0, "{mpi}: {told:?}");
+    }
+}
+
 #[test]
 fn a_rank_that_dies_ends_the_program() {
     for mpi in installed("killed") {

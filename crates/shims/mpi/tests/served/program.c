@@ -397,8 +397,39 @@ static void large(void) {
         if (rank == 0) CHECK(sum == size - 1);
     }
 }
+
+/* Without MPI_Init there is no communicator of all ranks, nor one of a rank alone. */
+static int sessions(void) {
+    MPI_Session session;
+    MPI_Group group;
+    MPI_Comm comm;
+    MPI_Datatype every_second;
+    CHECK(MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &session) == MPI_SUCCESS);
+    MPI_Group_from_session_pset(session, "mpi://WORLD", &group);
+    MPI_Comm_create_from_group(group, "served", MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &comm);
+    MPI_Group_free(&group);
+    MPI_Comm_rank(comm, &rank);
+    MPI_Comm_size(comm, &size);
+    MPI_Type_vector(4, 1, 2, MPI_INT, &every_second);
+    MPI_Type_commit(&every_second);
+    for (int round = 0; round < 50; round++) {
+        int gappy[8], one = 1, sum = 0;
+        MPI_Barrier(comm);
+        for (int i = 0; i < 8; i++) gappy[i] = rank == 0 ? round + i : -1;
+        MPI_Bcast(gappy, 1, every_second, 0, comm);
+        CHECK(gappy[2] == round + 2 && gappy[6] == round + 6);
+        MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, comm);
+        CHECK(sum == size);
+    }
+    if (rank == 0) printf("ok\n");
+    MPI_Type_free(&every_second);
+    MPI_Comm_free(&comm);
+    MPI_Session_finalize(&session);
+    return 0;
+}
 #else
 static void large(void) {}
+static int sessions(void) { return 2; }
 #endif
 
 static const struct { const char *name; void (*run)(void); } CASES[] = {
@@ -410,6 +441,7 @@ static const struct { const char *name; void (*run)(void); } CASES[] = {
 
 int main(int argc, char **argv) {
     int provided;
+    if (argc > 1 && strcmp(argv[1], "sessions") == 0) return sessions();
     MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
