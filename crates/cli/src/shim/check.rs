@@ -66,6 +66,11 @@ impl Report {
         self.families.iter().any(|family| family.verdict == Verdict::Served)
     }
 
+    /// False if libraries that are opened at run time may call what files that are seen do not.
+    pub(crate) fn is_seen(&self) -> bool {
+        self.families.iter().all(|family| family.verdict != Verdict::Unseen)
+    }
+
     /// The verdict on a family.
     pub(crate) fn of(&self, family: Family) -> Option<&FamilyVerdict> {
         self.families.iter().find(|verdict| verdict.family == family)

@@ -198,6 +198,7 @@ fn libraries_that_are_opened_at_run_time_cannot_be_seen() {
     let Some(path) = built(&program, "opens", source, &["-ldl"]) else { return };
     let report = checked(&program, &path, 1);
     assert_eq!((verdicts(&report), kinds(&report, "remarks")), (["unseen"; 4], vec!["dlopen"]));
+    program.run(&["shim", "check", &path]).failed(1, "nothing that is seen can be served");
 }
 
 #[test]
