@@ -3,8 +3,8 @@
 //!
 //! - `family`, `objects`: what can be replaced, and where the objects lie;
 //! - `elf`, `ld_cache`, `libraries`, `program_path`: a program's file and its libraries, read without starting anything;
-//! - `obstacle`, `runtimes`, `openmp_entries`, `openmp_settings`, `verdict`: what stands in the way, what is there, and what would be
-//!   served;
+//! - `obstacle`, `runtimes`, `openmp_entries`, `openmp_settings`, `verdict`: what stands in the way, what is there, and
+//!   what would be served;
 //! - `check`: all of that in one report;
 //! - `preload`, `launch`: the environment in which a program is started.
 

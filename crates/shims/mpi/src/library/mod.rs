@@ -45,8 +45,8 @@ impl Library {
         Some(Self { serves: Settings::get().serves, constants, functions, source })
     }
 
-    /// True if the program has called `MPI_Init`. One that uses sessions alone has no `MPI_COMM_SELF`, to which ranks send to convert
-    /// data; and Open MPI's `PMPI_Reduce_local` crashes there.
+    /// True if the program has called `MPI_Init`. One that uses sessions alone has no `MPI_COMM_SELF`, in which ranks send to
+    /// themselves to convert data; and Open MPI's `PMPI_Reduce_local` crashes there.
     pub(crate) fn has_world(&self) -> bool {
         let mut flag = 0;
         // SAFETY: the library's own function, and a place for the answer.
