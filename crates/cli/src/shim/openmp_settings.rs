@@ -5,7 +5,7 @@ use std::ffi::{OsStr, OsString};
 use super::check::Remark;
 use super::runtimes::Runtime;
 
-/// What the user's environment says, if one of these runtimes reads it.
+/// The remarks on the user's environment, where one of these runtimes reads it.
 pub(super) fn remarks(runtimes: &[Runtime], variable: impl Fn(&str) -> Option<OsString>) -> Vec<Remark> {
     let has = |name: &str, is_meant: fn(&OsStr) -> bool| variable(name).is_some_and(|value| is_meant(&value));
     let (has_openmp, has_tools) = (runtimes.iter().any(Runtime::is_openmp), runtimes.iter().any(Runtime::has_tools));
