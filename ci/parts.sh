@@ -12,6 +12,15 @@ code_of() {
     echo "code $commit $changes"
 }
 
+# Names the code of the package $1: that of its folder and of the packages of this repository that it is built and tested with, and the
+# versions of all others. So commits that touch nothing of them change nothing.
+code_of_package() {
+    local packages own
+    packages="$(cargo tree --locked --package "$1" --edges normal,build,dev --prefix none --format '{p}' | sed 's/ (\*)$//' | sort --unique)"
+    mapfile -t own < <(sed --quiet "s|.* ($PWD/\(.*\))\$|\1|p" <<<"$packages")
+    echo "$(code_of Cargo.toml "${own[@]}") $(sed 's/ (.*//' <<<"$packages" | sha256sum | head --bytes 12)"
+}
+
 # Begins the file $1 with the line $2, which names the code, or ends the script if the file was begun with another one. $3 says what was
 # begun, and how to begin anew.
 begin_or_go_on() {

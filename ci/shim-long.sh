@@ -3,8 +3,9 @@
 # may hang, and each must end as it does without. It takes hours, so it goes on where it was stopped; no part of `.ci/run`, which
 # launches a hundred and twenty-six. A hang is told by what a program does, not by time, so other work on the machine breaks nothing.
 #
-# Usage: ci/shim-long.sh [COUNT]     STATE=FOLDER: where it keeps the programs, which are built once, and how far it got: remove it to
-#                                    start anew; FAMILIES="omp pthread mpi"; CHUNK=50: launches between two notes
+# Usage: ci/shim-long.sh [COUNT]     STATE=FOLDER: where it keeps the programs, which are built once, and how far it got. Each family
+#                                    has a folder in it, and goes on there until its own code changes: remove that to start it anew;
+#                                    FAMILIES="omp pthread mpi"; CHUNK=50: launches between two notes
 set -euo pipefail
 cd "$(dirname "$0")/.."
 source ci/parts.sh
@@ -17,16 +18,14 @@ declare -A tests=([omp]=shim [pthread]=preloaded [mpi]=served)
 # Builds the test of a family, and keeps it with its object: later builds change neither.
 build() {
     local family="$1" test
-    mkdir -p "$state/$family"
+    begin_or_go_on "$state/$family/code" "$(code_of_package "corecast-shim-$family")" \
+        "$state/$family was begun with other code: remove it, or name another folder with STATE"
     [ ! -e "$state/$family/done" ] || return 0
     test="$(cargo test --release --no-run --package "corecast-shim-$family" --test "${tests[$family]}" 2>&1 | sed -n 's/.*Executable.*(\(.*\))/\1/p')"
     cp "$test" "$state/$family/test"
     cp "$(dirname "$test")/libcorecast_$family.so" "$state/$family/"
     echo 0 >"$state/$family/done"
 }
-
-begin_or_go_on "$state/code" "$(code_of crates testing Cargo.toml Cargo.lock)" \
-    "$state was begun with other code: remove it, or name another folder with STATE"
 
 total=0
 for family in "${families[@]}"; do

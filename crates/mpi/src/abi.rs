@@ -224,6 +224,13 @@ impl Constants {
         self.abi == Abi::OpenMpi
     }
 
+    /// True of the address that stands for `MPI_IN_PLACE`.
+    #[inline]
+    #[must_use]
+    pub fn is_in_place(&self, buffer: *const c_void) -> bool {
+        buffer.addr() == self.in_place
+    }
+
     /// The operation of this handle; `None` if it is none that the standard defines.
     #[inline]
     #[must_use]

@@ -49,7 +49,9 @@ pub(super) fn run(arguments: &Arguments, output: &Output) -> Result<(), Failure>
     if report.is_served() {
         return Ok(());
     }
-    Err(Failure::Ended { words: format!("nothing can be served in {}", report.program), code: NOTHING })
+    // A virtual machine, say, opens the library that locks: `run --shim` serves it.
+    let seen = if report.is_seen() { "" } else { " that is seen" };
+    Err(Failure::Ended { words: format!("nothing{seen} can be served in {}", report.program), code: NOTHING })
 }
 
 fn describe(report: &Report) -> String {

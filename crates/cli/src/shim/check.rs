@@ -8,6 +8,7 @@ use super::elf::{self, ElfError};
 use super::family::Family;
 use super::libraries::{Loaded, Search};
 use super::obstacle::{self, Obstacle};
+use super::openmp_settings;
 use super::preload;
 use super::runtimes::{self, Runtime};
 use super::verdict::{Evidence, FamilyVerdict, Verdict, calls_locks_of_c};
@@ -44,7 +45,8 @@ pub(crate) enum Kind {
 /// Something to know before the verdicts are believed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct Remark {
-    /// `dlopen`, `sanitizer`, `not_found`, `copy`, `runtimes`, `cancellation`, `threads_h`, `symbols` or `library`.
+    /// `dlopen`, `dlvsym`, `sanitizer`, `not_found`, `copy`, `runtimes`, `cancellation`, `tool`, `threads_h`, `symbols` or
+    /// `library`.
     pub(crate) kind: &'static str,
     /// For people.
     pub(crate) words: String,
@@ -62,6 +64,11 @@ impl Report {
     /// True if a family would be served.
     pub(crate) fn is_served(&self) -> bool {
         self.families.iter().any(|family| family.verdict == Verdict::Served)
+    }
+
+    /// False if libraries that are opened at run time may call what files that are seen do not.
+    pub(crate) fn is_seen(&self) -> bool {
+        self.families.iter().all(|family| family.verdict != Verdict::Unseen)
     }
 
     /// The verdict on a family.
@@ -82,7 +89,8 @@ pub(crate) fn check(path: &Path) -> Result<Report, ElfError> {
     let files = Search::of_system().all(path, facts);
     obstacles.extend(obstacle::old_glibc(&files, obstacle::newest_glibc_needed()));
     let runtimes = runtimes::all(&files);
-    let remarks = remarks(&files, &runtimes, kind);
+    let mut remarks = remarks(&files, &runtimes, kind);
+    remarks.extend(openmp_settings::remarks(&runtimes, |name| std::env::var_os(name)));
     let opens = remarks.iter().any(|remark| remark.kind == "dlopen");
     let obstacle = obstacles.first().map(|obstacle| obstacle.why.as_str());
     let evidence = Evidence { files: &files, runtimes: &runtimes, obstacle, opens };
@@ -126,11 +134,13 @@ fn remarks(files: &[Loaded], runtimes: &[Runtime], kind: Kind) -> Vec<Remark> {
     add("symbols", no_symbols.then(|| "it has no table of symbols, so that its calls cannot be seen".into()));
     let opens = named(files, |file| file.facts.imports("dlopen") || file.facts.imports("dlmopen"));
     add("dlopen", opens.map(|who| format!("opened at run time by {who}, libraries cannot be seen here")));
+    let by_version = named(files, |file| file.facts.imports("dlvsym") && !is_sanitizer(file));
+    add("dlvsym", by_version.map(|who| format!("functions that {who} looks for by version are the C library's own")));
     let absent = named(files, |file| file.path.is_none());
     add("not_found", absent.map(|names| format!("not found: {names}; the loader may refuse the program")));
     let copies = runtimes.iter().filter(|runtime| runtime.is_copy).map(|runtime| runtime.library.as_str());
     add("copy", joined(copies).map(|names| format!("a runtime of its own, whose teams are kept apart: {names}")));
-    let openmp = || runtimes.iter().filter(|runtime| runtime.standard() == runtimes::Standard::OpenMp);
+    let openmp = || runtimes.iter().filter(|runtime| runtime.is_openmp());
     let several = (openmp().count() > 1).then(|| joined(openmp().map(|runtime| runtime.library.as_str()))).flatten();
     add("runtimes", several.map(|names| format!("several runtimes of OpenMP in one process: {names}")));
     let cancels = named(files, |file| file.facts.imports("GOMP_cancel") || file.facts.imports("__kmpc_cancel"));

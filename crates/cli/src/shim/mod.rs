@@ -3,7 +3,8 @@
 //!
 //! - `family`, `objects`: what can be replaced, and where the objects lie;
 //! - `elf`, `ld_cache`, `libraries`, `program_path`: a program's file and its libraries, read without starting anything;
-//! - `obstacle`, `runtimes`, `openmp_entries`, `verdict`: what stands in the way, what is there, and what would be served;
+//! - `obstacle`, `runtimes`, `openmp_entries`, `openmp_settings`, `verdict`: what stands in the way, what is there, and
+//!   what would be served;
 //! - `check`: all of that in one report;
 //! - `preload`, `launch`: the environment in which a program is started.
 
@@ -16,6 +17,7 @@ mod libraries;
 mod objects;
 mod obstacle;
 mod openmp_entries;
+mod openmp_settings;
 mod preload;
 pub(crate) mod program_path;
 mod runtimes;

@@ -30,7 +30,23 @@ pub(crate) enum Standard {
 impl Runtime {
     /// Its standard.
     pub(crate) fn standard(&self) -> Standard {
-        if matches!(self.runtime, "libgomp" | "libomp" | "libiomp5") { Standard::OpenMp } else { Standard::Mpi }
+        if self.runtime == "libgomp" || self.has_tools() { Standard::OpenMp } else { Standard::Mpi }
+    }
+
+    /// True of OpenMP's.
+    pub(crate) fn is_openmp(&self) -> bool {
+        self.standard() == Standard::OpenMp
+    }
+
+    /// True if it is of LLVM's family, of which the shim is the tool.
+    pub(crate) fn has_tools(&self) -> bool {
+        matches!(self.runtime, "libomp" | "libiomp5")
+    }
+
+    /// One of this name, for tests.
+    #[cfg(test)]
+    pub(super) fn named(runtime: &'static str) -> Self {
+        Self { runtime, library: runtime.to_owned(), path: None, is_linked_in: false, is_copy: false }
     }
 }
 

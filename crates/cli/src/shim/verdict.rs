@@ -102,13 +102,39 @@ impl Evidence<'_> {
         if matches!(family, Family::Omp | Family::Lock) && self.is_watched() {
             return Some("ThreadSanitizer has to see it, so the object passes everything on".to_owned());
         }
+        if family == Family::Lock && self.calls_only_unknown_locks() {
+            return Some(
+                "the layout of mutexes and the like is known on x86-64 only; spin locks are served".to_owned(),
+            );
+        }
         if family != Family::Omp {
             return None;
+        }
+        if let Some(tool) = self.other_tool() {
+            return Some(format!("{tool} is the tool of the runtime, so that the shim cannot be it"));
         }
         let imports = self.files.iter().flat_map(|file| file.facts.imports.iter().flatten());
         let unknown: BTreeSet<&str> = imports.map(String::as_str).filter(|name| is_unknown_maker(name)).collect();
         let unknown: Vec<&str> = unknown.into_iter().collect();
         (!unknown.is_empty()).then(|| format!("calls {}, which may make teams or tasks unseen", unknown.join(", ")))
+    }
+
+    /// True on processors for which the object has no locks but spin locks, if none of these is called.
+    fn calls_only_unknown_locks(&self) -> bool {
+        let is_known = self.files.first().is_none_or(|program| program.facts.format.name() == "x86-64");
+        let is_spin = |name: &String| name.starts_with("pthread_spin_");
+        !is_known && !self.calls(Family::Lock).iter().flat_map(|(_, symbols)| symbols).any(is_spin)
+    }
+
+    /// The file that is a tool of OpenMP's runtimes, if all of these ask for one: each has one tool.
+    fn other_tool(&self) -> Option<&str> {
+        let mut openmp = self.runtimes.iter().filter(|runtime| runtime.is_openmp()).peekable();
+        let asks = openmp.peek().is_some() && openmp.all(Runtime::has_tools);
+        let is_tool = |file: &&Loaded| {
+            let defines = |name| file.facts.definitions.contains(name);
+            defines("ompt_start_tool") && !defines("__kmpc_barrier")
+        };
+        self.files.iter().find(is_tool).filter(|_| asks).map(|file| file.name.as_str())
     }
 
     /// True if ThreadSanitizer's runtime is in the program or among its libraries.
@@ -208,7 +234,8 @@ mod tests {
     fn program(imports: &[&str], definitions: &[&str]) -> Vec<Loaded> {
         let set = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
         let (imports, definitions) = (Some(set(imports)), set(definitions));
-        let facts = Elf { format: Format::own(), is_fixed: true, imports, definitions, ..Elf::default() };
+        let format = Format { machine: object::elf::EM_X86_64, ..Format::own() };
+        let facts = Elf { format, is_fixed: true, imports, definitions, ..Elf::default() };
         Search::of_system().all(Path::new("/bin/a"), facts)
     }
 
@@ -248,6 +275,33 @@ mod tests {
         assert!(of_c.verdict == Verdict::Refused && of_c.why.contains("mtx_"), "{}", of_c.why);
         let both = judge(&program(&["mtx_lock", "pthread_mutex_lock"], &[]), Family::Lock, false);
         assert_eq!(both.verdict, Verdict::Served);
+    }
+
+    #[test]
+    fn locks_are_served_where_their_layout_is_known() {
+        let of_machine = |imports: &[&str], machine| {
+            let mut files = program(imports, &[]);
+            files[0].facts.format.machine = machine;
+            judge(&files, Family::Lock, false).verdict
+        };
+        let (x86_64, aarch64) = (object::elf::EM_X86_64, object::elf::EM_AARCH64);
+        assert_eq!(of_machine(&["pthread_mutex_lock"], x86_64), Verdict::Served);
+        assert_eq!(of_machine(&["pthread_mutex_lock"], aarch64), Verdict::Refused);
+        assert_eq!(of_machine(&["pthread_mutex_lock", "pthread_spin_lock"], aarch64), Verdict::Served);
+    }
+
+    #[test]
+    fn a_runtime_with_another_tool_is_refused() {
+        let judge = |definitions: &[&str], runtimes: &[&'static str]| {
+            let files = program(&["__kmpc_barrier"], definitions);
+            let runtimes: Vec<_> = runtimes.iter().map(|name| Runtime::named(name)).collect();
+            Evidence { files: &files, runtimes: &runtimes, obstacle: None, opens: false }.judge(Family::Omp)
+        };
+        let refused = judge(&["ompt_start_tool"], &["libomp"]);
+        assert!(refused.verdict == Verdict::Refused && refused.why.contains("a is the tool"), "{}", refused.why);
+        assert_eq!(judge(&[], &["libomp"]).verdict, Verdict::Served);
+        assert_eq!(judge(&["ompt_start_tool"], &["libomp", "libgomp"]).verdict, Verdict::Served);
+        assert_eq!(judge(&["ompt_start_tool"], &[]).verdict, Verdict::Served);
     }
 
     #[test]

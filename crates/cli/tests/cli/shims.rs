@@ -198,6 +198,24 @@ fn libraries_that_are_opened_at_run_time_cannot_be_seen() {
     let Some(path) = built(&program, "opens", source, &["-ldl"]) else { return };
     let report = checked(&program, &path, 1);
     assert_eq!((verdicts(&report), kinds(&report, "remarks")), (["unseen"; 4], vec!["dlopen"]));
+    program.run(&["shim", "check", &path]).failed(1, "nothing that is seen can be served");
+}
+
+#[test]
+fn what_takes_functions_or_teams_away_from_the_objects_is_told() {
+    let program = Program::new();
+    let source = "#define _GNU_SOURCE\n#include <dlfcn.h>\n#include <pthread.h>\nint main(void) {\n\
+        pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;\n\
+        return pthread_mutex_lock(&mutex) + !dlvsym(RTLD_DEFAULT, \"pthread_mutex_lock\", \"GLIBC_2.2.5\"); }\n";
+    if let Some(path) = built(&program, "by_version", source, &["-ldl"]) {
+        let report = checked(&program, &path, 0);
+        assert_eq!((verdicts(&report)[2], kinds(&report, "remarks")), ("served", vec!["dlvsym"]));
+    }
+    if let Some(path) = built(&program, "teams", TEAMS, &["-fopenmp"]) {
+        let mut command = program.command(&["shim", "check", &path, "--json"]);
+        let run = Run::from(command.env("OMP_CANCELLATION", "true").output().expect("it starts")).succeeded();
+        assert!(kinds(&run.json(), "remarks").contains(&"cancellation"), "{}", run.stdout);
+    }
 }
 
 /// `corecast run` with objects of this test; `None` if they cannot be built.

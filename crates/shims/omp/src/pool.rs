@@ -9,6 +9,7 @@ use std::sync::{MutexGuard, OnceLock, PoisonError};
 use corecast_base::sync::Mutex;
 use corecast_preload::Errno;
 
+use crate::runtime::is_forked;
 use crate::team::Team;
 use crate::thread::{ThreadState, here};
 
@@ -19,9 +20,9 @@ const LARGEST: usize = 4096;
 
 static FREE: Mutex<Vec<&'static Team>> = Mutex::new(Vec::new());
 
-/// The team of this thread at its present depth, with lines for at least `members`. `None` if the depth or the number is beyond
-/// what is served. It counts among all teams until it is closed, if it is nested, or until the thread ends: so long a runtime
-/// keeps its threads.
+/// The team of this thread at its present depth, with lines for at least `members`. `None` if the depth, the number of hidden
+/// seats or that of members is beyond what is served. It counts among all teams until it is closed, if it is nested, or until the
+/// thread ends: so long a runtime keeps its threads.
 #[inline]
 pub(crate) fn team_for(thread: &ThreadState, members: usize) -> Option<&'static Team> {
     let team = own_team_for(thread, members)?;
@@ -31,7 +32,7 @@ pub(crate) fn team_for(thread: &ThreadState, members: usize) -> Option<&'static 
 
 #[inline]
 fn own_team_for(thread: &ThreadState, members: usize) -> Option<&'static Team> {
-    let team = thread.teams.get(thread.depth.get())?.get();
+    let team = thread.teams.get(thread.depth.get()).filter(|_| thread.hidden.has_room())?.get();
     // SAFETY: null, or a team, which is never freed.
     let team = unsafe { team.as_ref() };
     team.filter(|team| team.capacity() >= members).or_else(|| replace(thread, members))
@@ -71,8 +72,12 @@ fn returns_at_exit() -> bool {
     unsafe { libc::pthread_setspecific(key, mark) == 0 }
 }
 
-/// Called when a thread ends. It may fork regions after that, which calls for it again.
+/// Called when a thread ends. It may fork regions after that, which calls for it again. In a child of `fork` no team is served
+/// any more, and a thread that is not there may hold the list.
 unsafe extern "C" fn give_back(_mark: *mut c_void) {
+    if is_forked() {
+        return;
+    }
     here(|thread| {
         let mut free = free();
         for place in &thread.teams {
@@ -106,5 +111,27 @@ mod tests {
         let first = first.join().expect("it does not panic");
         let second = std::thread::spawn(move || team(700).expect("a team").addr()).join().expect("it does not panic");
         assert_eq!(second, first);
+    }
+
+    #[test]
+    fn a_thread_of_a_child_ends_though_another_one_held_the_list() {
+        let held = free();
+        // SAFETY: the child calls what is written for it, and ends.
+        let child = unsafe { libc::fork() };
+        if child == 0 {
+            // SAFETY: the handler of children, in one.
+            unsafe { crate::runtime::after_fork() };
+            // SAFETY: ends the child, if nothing else does.
+            unsafe { libc::alarm(20) };
+            // SAFETY: as at the end of a thread.
+            unsafe { give_back(ptr::null_mut()) };
+            // SAFETY: ends the child.
+            unsafe { libc::_exit(0) };
+        }
+        drop(held);
+        let mut status = -1;
+        // SAFETY: a child of this process, and a place for its status.
+        assert_eq!(unsafe { libc::waitpid(child, &mut status, 0) }, child);
+        assert_eq!(status, 0, "it waited for the list");
     }
 }

@@ -14,6 +14,9 @@ use crate::team::{Seat, Team};
 
 /// The deepest nesting of regions that a thread has teams for. Deeper regions are left to the runtime.
 pub(crate) const MOST_DEPTH: usize = 8;
+/// The most seats that are hidden at once: one for each of these regions, that of the region in which the thread is no master,
+/// and that of the deepest region while a region in it runs.
+const MOST_HIDDEN: usize = MOST_DEPTH + 2;
 
 /// A few words for each thread, zero at its start.
 #[derive(Debug)]
@@ -82,10 +85,16 @@ pub(crate) fn here<R>(body: impl FnOnce(&ThreadState) -> R) -> R {
 #[derive(Debug)]
 pub(crate) struct SeatStack {
     held: Cell<usize>,
-    seats: [Cell<Seat>; MOST_DEPTH],
+    seats: [Cell<Seat>; MOST_HIDDEN],
 }
 
 impl SeatStack {
+    /// True if the seat of before a region can be kept, and that of the region while another one runs in it. A seat that was
+    /// forgotten would be missing behind that one for its thread alone, and the other members would wait for it.
+    pub(crate) fn has_room(&self) -> bool {
+        self.held.get() + 2 <= MOST_HIDDEN
+    }
+
     /// Keeps a seat. One that is deeper than the stack is forgotten: the thread is then in no team when it comes back.
     pub(crate) fn push(&self, seat: Seat) {
         let held = self.held.get();
@@ -132,12 +141,13 @@ mod tests {
 
     #[test]
     fn seats_come_back_in_the_opposite_order_and_the_deepest_as_none() {
-        let stack = SeatStack { held: Cell::new(0), seats: [const { Cell::new(Seat::NONE) }; MOST_DEPTH] };
+        let stack = SeatStack { held: Cell::new(0), seats: [const { Cell::new(Seat::NONE) }; MOST_HIDDEN] };
         assert!(stack.pop().is_none());
-        for level in 1..=MOST_DEPTH as i32 + 2 {
+        for level in 1..=MOST_HIDDEN as i32 + 2 {
+            assert_eq!(stack.has_room(), level < MOST_HIDDEN as i32);
             stack.push(Seat { level, ..Seat::NONE });
         }
         let levels: Vec<_> = std::iter::from_fn(|| stack.pop()).map(|seat| seat.level).collect();
-        assert_eq!(levels, [0, 0, 8, 7, 6, 5, 4, 3, 2, 1]);
+        assert_eq!(levels, [0, 0, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1]);
     }
 }

@@ -5,8 +5,9 @@ const PREFIXES: [&str; 14] = [
     "GOMP_", "__kmpc_", "omp_", "pthread_", "MPI_", "PMPI_", "mpi_", "pmpi_", "__asan_", "__tsan_", "__msan_",
     "__ubsan_", "mtx_", "cnd_",
 ];
-/// Names by which runtimes are told apart, and functions that open libraries at run time.
-const NAMES: [&str; 5] = ["dlopen", "dlmopen", "ompi_mpi_byte", "I_MPI_Check_image_status", "ompt_start_tool"];
+/// Names by which runtimes are told apart, and functions that open libraries or look for functions at run time.
+const NAMES: [&str; 6] =
+    ["dlopen", "dlmopen", "dlvsym", "ompi_mpi_byte", "I_MPI_Check_image_status", "ompt_start_tool"];
 
 /// The name as text, if it is watched.
 pub(super) fn name(name: &[u8]) -> Option<&str> {

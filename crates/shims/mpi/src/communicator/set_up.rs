@@ -38,7 +38,7 @@ static GROUPS: AtomicUsize = AtomicUsize::new(0);
 #[cold]
 pub(super) fn set_up(library: &'static Library, comm: Handle) -> Option<Served> {
     let place = Place::take();
-    let terms = terms::agree(library, comm, place.is_none())?;
+    let terms = terms::agree(library, comm, place.is_none() || !library.has_world())?;
     let (rank, ranks) = rank_and_size(library, comm)?;
     let mut member = join(library, comm, &terms, rank, ranks)?;
     let (mut progress, place) = (Progress::new(library, comm), place);

@@ -30,6 +30,7 @@ corecast_mpi_engine::mpi_functions! {
     comm_size c"PMPI_Comm_size" (Handle, *mut c_int);
     comm_test_inter c"PMPI_Comm_test_inter" (Handle, *mut c_int);
     finalize c"PMPI_Finalize" ();
+    initialized c"PMPI_Initialized" (*mut c_int);
     iprobe c"PMPI_Iprobe" (c_int, c_int, Handle, *mut c_int, *mut c_void);
     reduce c"PMPI_Reduce" (*const c_void, *mut c_void, c_int, Handle, Handle, c_int, Handle);
     reduce_local c"PMPI_Reduce_local" (*const c_void, *mut c_void, c_int, Handle, Handle);

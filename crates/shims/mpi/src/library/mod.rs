@@ -45,6 +45,14 @@ impl Library {
         Some(Self { serves: Settings::get().serves, constants, functions, source })
     }
 
+    /// True if the program has called `MPI_Init`. One that uses sessions alone has no `MPI_COMM_SELF`, in which ranks send to
+    /// themselves to convert data; and Open MPI's `PMPI_Reduce_local` crashes there.
+    pub(crate) fn has_world(&self) -> bool {
+        let mut flag = 0;
+        // SAFETY: the library's own function, and a place for the answer.
+        checked(unsafe { (self.functions.initialized)(&mut flag) }).is_ok() && flag != 0
+    }
+
     /// Calls the error handler of a communicator, and returns the code where that returns.
     #[cold]
     pub(crate) fn raise(&self, comm: Handle, code: c_int) -> c_int {

@@ -44,7 +44,9 @@ pub(crate) fn broadcast(library: &'static Library, call: Broadcast, comm: Handle
     }
     let datatype = Datatype::of(library, call.datatype)?;
     let len = datatype.data_bytes(call.count)?;
-    if datatype.is_contiguous() && call.buffer.is_null() && len > 0 {
+    // No place for data: the library says so.
+    let is_nowhere = datatype.is_contiguous() && call.buffer.is_null() || library.constants.is_in_place(call.buffer);
+    if is_nowhere && len > 0 {
         return None;
     }
     let code = serve(

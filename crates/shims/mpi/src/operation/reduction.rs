@@ -50,6 +50,8 @@ struct Checked {
     library: &'static Library,
     /// The values of this rank.
     from: *const u8,
+    /// Whether they lie where the result goes, by `MPI_IN_PLACE`.
+    is_in_place: bool,
     into: *mut u8,
     /// The number of elements.
     count: usize,
@@ -76,7 +78,9 @@ pub(crate) fn reduce(library: &'static Library, call: Reduction, root: c_int, co
             };
             let is_root = served.member.rank() == root;
             if checked.count > 0 {
-                if checked.from.is_null() || is_root && checked.into.is_null() {
+                // Only the root may have its values in place, and nobody the result.
+                let has_place = if is_root { checked.can_store() } else { !checked.is_in_place };
+                if checked.from.is_null() || !has_place {
                     return Ok(None);
                 }
                 reduce_checked(served, &checked, root)?;
@@ -99,7 +103,7 @@ pub(crate) fn allreduce(library: &'static Library, call: Reduction, comm: Handle
         |crowd| pays(Kind::Allreduce, checked.len(), crowd, library),
         |served| {
             if checked.count > 0 {
-                if checked.from.is_null() || checked.into.is_null() {
+                if checked.from.is_null() || !checked.can_store() {
                     return Ok(None);
                 }
                 allreduce_checked(served, &checked)?;
@@ -166,9 +170,15 @@ impl Checked {
         let count = usize::try_from(call.count).ok()?;
         count.checked_mul(extent)?;
         let is_served = extent <= size_of::<Record>();
-        let from = if call.from.addr() == library.constants.in_place { call.into.cast_const() } else { call.from };
+        let is_in_place = library.constants.is_in_place(call.from);
+        let from = if is_in_place { call.into.cast_const() } else { call.from };
         let (from, into) = (from.cast(), call.into.cast());
-        is_served.then_some(Self { library, from, into, count, extent, datatype: handle, op: call.op })
+        is_served.then_some(Self { library, from, is_in_place, into, count, extent, datatype: handle, op: call.op })
+    }
+
+    /// Whether the caller has named a place for the result.
+    fn can_store(&self) -> bool {
+        !self.into.is_null() && !self.library.constants.is_in_place(self.into.cast())
     }
 
     fn len(&self) -> usize {

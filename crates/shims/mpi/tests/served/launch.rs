@@ -172,6 +172,13 @@ impl<'a> Run<'a> {
         self
     }
 
+    /// With this library behind the object.
+    pub(crate) fn before(mut self, library: &Path) -> Self {
+        let [(_, preloaded), ..] = self.variables.as_mut_slice() else { return self };
+        *preloaded = format!("{preloaded}:{}", library.display());
+        self
+    }
+
     /// With this variable at every rank.
     pub(crate) fn of_all_ranks(mut self, name: &str, value: &str) -> Self {
         self.variables.push((name.to_owned(), value.to_owned()));

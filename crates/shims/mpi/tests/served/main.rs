@@ -5,6 +5,7 @@
 mod launch;
 mod many_launches;
 
+use corecast_testing::preloads;
 use launch::{Mpi, Run, fortran_program, installed, private_program, refusing_library};
 
 /// The numbers of ranks with which most cases run; this may be more than there are CPUs.
@@ -67,6 +68,23 @@ fn every_type_is_known_that_an_operation_takes() {
     }
 }
 
+/// An allocator in either order, and AddressSanitizer's runtime, which is to come first. What MPI itself loses is not looked at.
+#[test]
+fn libraries_that_users_preload_beside_the_object() {
+    let asan = preloads::sanitizer("asan", "ranks under AddressSanitizer");
+    let jemalloc = preloads::jemalloc("ranks beside an allocator");
+    for mpi in installed("preloads") {
+        let run = || Run::of(&mpi, "lengths", 2).of_all_ranks("ASAN_OPTIONS", "detect_leaks=0");
+        let behind = asan.iter().chain(&jemalloc).map(|library| run().behind(library));
+        let before = jemalloc.iter().map(|library| run().before(library));
+        for run in behind.chain(before) {
+            let told = run.finish();
+            assert!(told.is_success && told.output.contains("ok"), "{mpi}: {told:?}");
+            assert!(told.served("MPI_Reduce") > 0, "{mpi}: {told:?}");
+        }
+    }
+}
+
 /// To found a group takes a thread where the ranks are bound, and a program may have all that it can get.
 #[test]
 fn a_program_that_gets_no_more_threads_is_passed_on() {
@@ -106,6 +124,16 @@ fn functions_with_large_counts_are_served() {
     for mpi in installed("large").into_iter().filter(Mpi::has_large_counts) {
         let told = Run::of(&mpi, "large", 2).finish();
         assert!(told.is_success && told.served("MPI_Bcast") > 0, "{mpi}: {told:?}");
+    }
+}
+
+/// MPICH of version 4 has sessions, and Open MPI of version 4 has none.
+#[test]
+fn programs_of_sessions_alone_are_passed_on() {
+    for mpi in installed("sessions").into_iter().filter(Mpi::has_large_counts) {
+        let told = Run::of(&mpi, "sessions", 2).finish();
+        assert!(told.is_success && told.output.contains("ok"), "{mpi}: {told:?}");
+        assert_eq!(told.served("MPI_Barrier"), 0, "{mpi}: {told:?}");
     }
 }
 

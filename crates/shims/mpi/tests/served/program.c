@@ -166,14 +166,15 @@ static void lengths(void) {
     free(from), free(into);
 }
 
-/* Handles are given anew after a communicator was freed. */
+/* Handles are given anew after a communicator was freed. DUPLICATES=100000 takes a minute. */
 static void duplicates(void) {
+    int rounds = getenv("DUPLICATES") ? atoi(getenv("DUPLICATES")) : 500;
     MPI_Group world, reversed;
     MPI_Comm_group(MPI_COMM_WORLD, &world);
     int order[64];
     for (int i = 0; i < size; i++) order[i] = size - 1 - i;
     MPI_Group_incl(world, size, order, &reversed);
-    for (int round = 0; round < 500; round++) {
+    for (int round = 0; round < rounds; round++) {
         MPI_Comm comm;
         int sum = 0, root = 0, place;
         if (round % 3 == 0)
@@ -334,6 +335,11 @@ static void wrong(void) {
         MPI_Error_class(MPI_Bcast(pairs, 1, uncommitted, 0, comm), &class);
         CHECK(class == MPI_ERR_TYPE);
         CHECK(MPI_Reduce(rank == 1 ? NULL : &value, &result, 0, MPI_INT, MPI_SUM, 0, comm) == MPI_SUCCESS);
+        /* The constant is no place for a result. Open MPI tells the handler of all ranks. */
+        MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+        CHECK(MPI_Allreduce(&value, MPI_IN_PLACE, 1, MPI_INT, MPI_SUM, comm) != MPI_SUCCESS);
+        CHECK(MPI_Reduce(&value, MPI_IN_PLACE, 1, MPI_INT, MPI_SUM, rank, comm) != MPI_SUCCESS);
+        MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
         double number = 1, bits;
         MPI_Error_class(MPI_Allreduce(&number, &bits, 1, MPI_DOUBLE, MPI_BAND, comm), &class);
         CHECK(class == MPI_ERR_OP);
@@ -391,8 +397,39 @@ static void large(void) {
         if (rank == 0) CHECK(sum == size - 1);
     }
 }
+
+/* Without MPI_Init there is no communicator of all ranks, nor one of a rank alone. */
+static int sessions(void) {
+    MPI_Session session;
+    MPI_Group group;
+    MPI_Comm comm;
+    MPI_Datatype every_second;
+    CHECK(MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &session) == MPI_SUCCESS);
+    MPI_Group_from_session_pset(session, "mpi://WORLD", &group);
+    MPI_Comm_create_from_group(group, "served", MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &comm);
+    MPI_Group_free(&group);
+    MPI_Comm_rank(comm, &rank);
+    MPI_Comm_size(comm, &size);
+    MPI_Type_vector(4, 1, 2, MPI_INT, &every_second);
+    MPI_Type_commit(&every_second);
+    for (int round = 0; round < 50; round++) {
+        int gappy[8], one = 1, sum = 0;
+        MPI_Barrier(comm);
+        for (int i = 0; i < 8; i++) gappy[i] = rank == 0 ? round + i : -1;
+        MPI_Bcast(gappy, 1, every_second, 0, comm);
+        CHECK(gappy[2] == round + 2 && gappy[6] == round + 6);
+        MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, comm);
+        CHECK(sum == size);
+    }
+    if (rank == 0) printf("ok\n");
+    MPI_Type_free(&every_second);
+    MPI_Comm_free(&comm);
+    MPI_Session_finalize(&session);
+    return 0;
+}
 #else
 static void large(void) {}
+static int sessions(void) { return 2; }
 #endif
 
 static const struct { const char *name; void (*run)(void); } CASES[] = {
@@ -404,6 +441,7 @@ static const struct { const char *name; void (*run)(void); } CASES[] = {
 
 int main(int argc, char **argv) {
     int provided;
+    if (argc > 1 && strcmp(argv[1], "sessions") == 0) return sessions();
     MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);

@@ -93,9 +93,12 @@ unsafe extern "C" fn GOMP_parallel_reductions(body: Body, data: *mut c_void, thr
 /// the team outside, and a barrier in it would be taken for one of that team.
 #[inline]
 fn fork<R>(runtime: &'static Runtime, threads: c_uint, call: impl FnOnce(Option<&'static Team>) -> R) -> R {
+    if runtime.has_tools {
+        // It tells its tool of the team, which takes the seats and counts the region.
+        return call(None);
+    }
     let members = if threads == 0 { runtime.max_threads().unsigned_abs() } else { threads };
-    // The teams of LLVM's family are told to its tools.
-    if members < 2 || runtime.has_tools || !runtime.is_served() {
+    if members < 2 || !runtime.is_served() {
         statistics::of(REGIONS).pass();
         return here(|thread| thread.without_seat(|| call(None)));
     }

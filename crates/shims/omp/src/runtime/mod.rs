@@ -181,8 +181,7 @@ impl Runtime {
     /// True if teams of this runtime are served. It may change to false, by a fork, while there is one thread.
     #[inline]
     pub(crate) fn is_served(&self) -> bool {
-        // ORDERING: Relaxed, written while there is one thread
-        self.is_served && !IS_FORKED.load(Ordering::Relaxed)
+        self.is_served && !is_forked()
     }
 
     /// The number of regions around this thread.
@@ -259,8 +258,15 @@ impl Library {
     }
 }
 
+/// True in a process that was forked from one that had a team.
+#[inline]
+pub(crate) fn is_forked() -> bool {
+    // ORDERING: Relaxed, written while there is one thread
+    IS_FORKED.load(Ordering::Relaxed)
+}
+
 /// In the child there is one thread, and no team.
-unsafe extern "C" fn after_fork() {
+pub(crate) unsafe extern "C" fn after_fork() {
     // ORDERING: Relaxed, there is one thread
     IS_FORKED.store(true, Ordering::Relaxed);
 }

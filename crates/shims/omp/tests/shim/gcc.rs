@@ -61,6 +61,11 @@ fn threads_with_teams_of_their_own_among_signals() {
 }
 
 #[test]
+fn regions_deeper_than_what_is_served() {
+    is_the_same_for("deep", &["12"], &[]);
+}
+
+#[test]
 fn every_way_to_wait() {
     for policy in ["active", "passive"] {
         is_the_same_for("teams", &["2", "3"], &[("OMP_WAIT_POLICY", policy)]);

@@ -1,7 +1,7 @@
 //! Many launches: none hangs, and each ends as without the object.
 
 use std::path::PathBuf;
-use std::thread;
+use std::{env, thread};
 
 use corecast_testing::launched::{cannot_launch, numbers};
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
@@ -26,6 +26,28 @@ fn many_launches_end_and_give_the_same() {
         let run = || if launch % 3 == 0 { with_one_cpu(run) } else { run() };
         let end = thread::scope(|scope| scope.spawn(run).join());
         assert!(end.is_ok_and(|end| end.stdout == *alone), "launch {launch}: {} with {lock}", program.display());
+    }
+}
+
+/// Half a thread to four for each CPU, which wait for each other 10,000 times, or `CORECAST_ROUNDS` times. Ten million take
+/// minutes on two CPUs that do nothing else:
+///
+/// ```sh
+/// CORECAST_ROUNDS=10000000 cargo test --release -p corecast-shim-pthread many_rounds
+/// ```
+#[test]
+fn many_rounds_of_a_barrier_end() {
+    const OF_A_LAUNCH: usize = 100_000;
+    let Some(program) = program("barrier.c") else { return cannot_launch("a program") };
+    let asked = env::var("CORECAST_ROUNDS").ok().map(|rounds| rounds.parse().expect("CORECAST_ROUNDS is a number"));
+    let rounds: usize = asked.unwrap_or(10_000);
+    let cpus = thread::available_parallelism().map_or(1, usize::from);
+    for halves in [1, 2, 4, 8] {
+        let threads = (cpus * halves / 2).clamp(1, 1024).to_string();
+        for done in (0..rounds).step_by(OF_A_LAUNCH) {
+            let next = OF_A_LAUNCH.min(rounds - done).to_string();
+            output(preloaded(&program, "pthread").args(["rounds", &threads, &next]));
+        }
     }
 }
 

@@ -29,6 +29,15 @@ fn has(compiler: &str) -> bool {
 
 /// The program of this source in `tests/c`; `None`, and a word about it, without a compiler.
 pub(crate) fn program(source: &str) -> Option<PathBuf> {
+    built(source, None)
+}
+
+/// The same, with this option of the compiler, which links a sanitizer's runtime.
+pub(crate) fn sanitized(source: &str, option: &str) -> Option<PathBuf> {
+    built(source, Some(option))
+}
+
+fn built(source: &str, option: Option<&str>) -> Option<PathBuf> {
     static FOLDER: LazyLock<TempDir> = LazyLock::new(|| tempfile::tempdir().expect("a temporary folder"));
     // Each is built once: a test may run it while another one asks for it.
     static BUILT: Mutex<Option<HashMap<String, PathBuf>>> = Mutex::new(None);
@@ -39,15 +48,16 @@ pub(crate) fn program(source: &str) -> Option<PathBuf> {
     }
     let mut built = BUILT.lock().unwrap_or_else(PoisonError::into_inner);
     let built = built.get_or_insert_default();
-    let program = built.entry(source.to_owned()).or_insert_with(|| compiled(compiler, source, FOLDER.path()));
+    let name = format!("{source}{}", option.unwrap_or_default()).replace(['.', '='], "_");
+    let compiled = || compiled(compiler, source, option, FOLDER.path().join(&name));
+    let program = built.entry(name.clone()).or_insert_with(compiled);
     Some(program.clone())
 }
 
-fn compiled(compiler: &str, source: &str, folder: &Path) -> PathBuf {
-    let program = folder.join(source.replace('.', "_"));
+fn compiled(compiler: &str, source: &str, option: Option<&str>, program: PathBuf) -> PathBuf {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/c").join(source);
     let mut command = Command::new(compiler);
-    command.args(["-O1", "-g", "-Wall", "-Werror", "-pthread", "-o"]).arg(&program).arg(&path);
+    command.args(["-O1", "-g", "-Wall", "-Werror", "-pthread"]).args(option).arg("-o").arg(&program).arg(&path);
     let run = command.output().expect("the compiler starts");
     assert!(run.status.success(), "{source}: {}", String::from_utf8_lossy(&run.stderr));
     program

@@ -1,7 +1,8 @@
 //! Programs that check what POSIX and glibc promise.
 
-use super::object::{LOCKS, object, output, plain, preloaded, program};
-use corecast_testing::skipped;
+use corecast_testing::preloads;
+
+use super::object::{LOCKS, object, output, plain, preloaded, program, sanitized};
 
 /// Runs it without the object, and then with it and each of these locks.
 #[track_caller]
@@ -69,19 +70,32 @@ fn first_locks_without_memory() {
 
 #[test]
 fn inside_another_allocator() {
-    let Some(jemalloc) = ["x86_64", "aarch64"]
-        .map(|machine| format!("/usr/lib/{machine}-linux-gnu/libjemalloc.so.2"))
-        .into_iter()
-        .find(|path| std::path::Path::new(path).exists())
-    else {
-        return skipped("locks inside an allocator", "jemalloc is not installed");
-    };
+    let Some(jemalloc) = preloads::jemalloc("locks inside an allocator") else { return };
     let Some(program) = program("heap.c") else { return };
     for lock in LOCKS {
         for order in [0, 1] {
-            let mut both = [object().display().to_string(), jemalloc.clone()];
+            let mut both = [&object(), &jemalloc].map(|path| path.display().to_string());
             both.rotate_left(order);
             output(preloaded(&program, lock).env("LD_PRELOAD", both.join(":")));
         }
+    }
+}
+
+/// The program has its sanitizer's calls built in. ThreadSanitizer would tell a race if a barrier ordered nothing in its eyes; it
+/// tells one of a barrier that is destroyed at once, with the C library's, too.
+#[test]
+fn under_sanitizers() {
+    for (name, source, tests, operation) in [
+        ("address", "mutex.c", ["exclusion", "destroyed_at_once"], "mutex_lock"),
+        ("thread", "barrier.c", ["visible", "serial_threads"], "barrier_wait"),
+    ] {
+        let library = format!("{}san", &name[..1]);
+        let Some(runtime) = preloads::sanitizer(&library, &format!("{source} under a sanitizer")) else { continue };
+        let Some(program) = sanitized(source, &format!("-fsanitize={name}")) else { continue };
+        let both = [runtime, object()].map(|path| path.display().to_string()).join(":");
+        let mut command = preloaded(&program, "auto");
+        command.args(tests).env("LD_PRELOAD", both).env("CORECAST_SHIM_STATS", "1");
+        let told = String::from_utf8_lossy(&output(&mut command).stderr).into_owned();
+        assert!(told.contains(&format!("corecast pthread: {operation}: served ")), "{told}");
     }
 }

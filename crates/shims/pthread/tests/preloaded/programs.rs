@@ -72,6 +72,51 @@ fn python() {
     }
 }
 
+/// The virtual machine locks its heap, its compiler and the program's monitors by pthread's mutexes and condition variables.
+#[test]
+fn java() {
+    const SOURCE: &str = r#"
+import java.util.concurrent.*;
+public class Sum {
+    static long count;
+    public static void main(String[] arguments) throws Exception {
+        ExecutorService pool = Executors.newFixedThreadPool(4);
+        CompletionService<Long> done = new ExecutorCompletionService<>(pool);
+        for (int task = 0; task < 16; task++)
+            done.submit(() -> {
+                long bytes = 0;
+                for (int i = 0; i < 5000; i++) {
+                    bytes += new byte[500 + i % 3000].length;
+                    synchronized (Sum.class) { count++; Sum.class.notifyAll(); }
+                }
+                synchronized (Sum.class) { Sum.class.wait(1); }
+                return bytes;
+            });
+        long bytes = 0;
+        for (int task = 0; task < 16; task++) bytes += done.take().get();
+        pool.shutdown();
+        System.gc();
+        System.out.println(bytes + " " + count);
+    }
+}
+"#;
+    if !is_installed("java") {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let source = folder.path().join("Sum.java");
+    std::fs::write(&source, SOURCE).expect("a file in it");
+    // A runtime without a compiler takes no source.
+    if !plain("java").arg(&source).output().is_ok_and(|run| run.status.success()) {
+        return skipped("java under the object", "it has no compiler");
+    }
+    // Not those that only poll: its threads are more than the CPUs.
+    for lock in ["pthread", "auto"] {
+        let told = output(preloaded("java", lock).arg(&source)).stdout;
+        assert_eq!(String::from_utf8_lossy(&told), "143960000 80000\n", "{lock}");
+    }
+}
+
 #[test]
 fn sysbench() {
     if !is_installed("sysbench") {
