@@ -107,7 +107,7 @@ impl Model for Protocol {
         let mut world = World::new(self.nodes, self.transport, 8, self.rules);
         if self.joins > 0 {
             let (settings, first) =
-                (Settings { me: self.joiner(), ..world.settings.clone() }, &world.processes[0].node);
+                (Settings { me: self.joiner(), ..Settings::clone(&world.settings) }, &world.processes[0].node);
             world.add(Node::restored(settings, first.members().clone(), *first.configuration(), 0));
         }
         if self.retries > 0 {
@@ -312,10 +312,10 @@ fn hear(world: &mut World, at: usize) {
 fn restart(world: &mut World, at: usize) {
     let old = &world.processes[at].node;
     let me = old.id();
-    let settings = Settings { me, ..world.settings.clone() };
+    let settings = Settings { me, ..Settings::clone(&world.settings) };
     if !world.settings.rules.restart_is_new_incarnation {
         let node = Node::restored(settings, old.members().clone(), *old.configuration(), 0);
-        world.processes[at] = crate::world::Process::new(node);
+        world.processes[at] = crate::world::Process::new(node).into();
     }
 }
 
@@ -340,9 +340,13 @@ impl Protocol {
         // Messages of a dead node that have not come are lost: those that came had come before it died.
         let is_dead = |node| !world.processes[world.memory.at(node)].is_alive;
         let trims = self.trims;
-        world.links.retain(|from, to, message| {
+        let may_come = |from, to, message: &Message<Body>| {
             !is_dead(from) && !is_dead(to) && (trims || !matches!(message, Message::Progress { .. }))
-        });
+        };
+        // Links that lose nothing stay those of the world before.
+        if world.links.iter().any(|(from, to, line)| !line.iter().all(|message| may_come(from, to, message))) {
+            world.links.retain(may_come);
+        }
     }
 }
 

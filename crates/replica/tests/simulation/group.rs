@@ -5,7 +5,7 @@ use corecast_replica::system::{Members, RequestStatus, System};
 use corecast_replica::{Command, Index, LeaveReason, NodeId, Op, SessionId};
 use fastrand::Rng;
 
-use crate::world::{Body, Process, World, first_configuration, request};
+use crate::world::{Body, World, first_configuration, request};
 
 /// The client beside a node in its process.
 #[derive(Debug)]
@@ -148,7 +148,8 @@ impl Group {
         let Some(other) = self.rng.choice(Vec::from_iter(others)) else { return };
         let (node, to) = (self.node(at), self.node(other).id());
         let message = Message::Missing { epoch: node.configuration().epoch, first: node.learned_end() };
-        self.world.links.send(node.id(), to, message);
+        let me = node.id();
+        self.world.links.send(me, to, message);
     }
 
     /// True if the group has put this incarnation out.
@@ -226,13 +227,13 @@ impl Group {
         let Some(donor) = self.rng.choice(Vec::from_iter(donors)) else { return };
         let members = self.system(donor).members().clone();
         // Each process has an incarnation that none had before, whether or not that one joined.
-        let of_slot = |other: &&Process| other.node.id().slot == slot;
-        let last = self.world.processes.iter().filter(of_slot).map(|other| other.node.id().inc).max();
+        let others = self.world.processes.iter().map(|other| other.node.id());
+        let last = others.filter(|other| other.slot == slot).map(|other| other.inc).max();
         let is_taken = self.running_in(slot).is_some_and(|at| at != old);
         let Some(me) = last.map(|inc| NodeId::new(slot, inc + 1)).filter(|_| !is_taken) else { return };
         self.boots += u64::from(!is_same_process);
         let boot = if is_same_process { self.clients[old].boot } else { self.boots };
-        let settings = Settings { me, ..self.world.settings.clone() };
+        let settings = Settings { me, ..Settings::clone(&self.world.settings) };
         let system = self.system(donor).clone();
         // With messages a later node begins with the first configuration, which has no U, and is told the newest with its own.
         let first = || first_configuration(&settings.founders, settings.founders.len() == 1);

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use corecast_replica::one_paxos::{Adopted, Effect, Input, Node};
 use corecast_replica::{Command, Configuration, Epoch, Index, NodeId};
 
-use super::Body;
+use super::{Body, CopyOnWrite};
 
 /// Slots by index modulo the window: index, epoch, command.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
@@ -54,12 +54,12 @@ pub(crate) struct Memory {
     nodes: Vec<NodeId>,
     pub(crate) configuration: Configuration,
     pub(crate) visible: Index,
-    pub(crate) segments: Vec<Segment>,
+    pub(crate) segments: Vec<CopyOnWrite<Segment>>,
 }
 
 impl Memory {
     pub(crate) fn new(configuration: Configuration, nodes: Vec<NodeId>, window: u64) -> Self {
-        let segments = nodes.iter().map(|_| Segment::default()).collect();
+        let segments = nodes.iter().map(|_| Segment::default().into()).collect();
         Self { window, nodes, configuration, visible: 0, segments }
     }
 
@@ -69,11 +69,12 @@ impl Memory {
 
     pub(crate) fn add(&mut self, node: NodeId, applied: Index) {
         self.nodes.push(node);
-        self.segments.push(Segment { applied, ..Segment::default() });
+        self.segments.push(Segment { applied, ..Segment::default() }.into());
     }
 
     pub(crate) fn execute(&mut self, at: usize, effect: Effect<Body>) -> Option<Input<Body>> {
-        let (window, segment) = (self.window, &mut self.segments[at]);
+        let window = self.window;
+        let segment = &mut *self.segments[at];
         match effect {
             Effect::Propose { epoch, stable, first, commands } => {
                 segment.proposed_stable = segment.proposed_stable.max(stable);

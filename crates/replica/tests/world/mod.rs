@@ -1,6 +1,7 @@
 //! A group of nodes without a runtime: their memory, their links, and the effects that each has yet to execute. The model
 //! and the simulator decide what happens next; here it happens.
 
+mod copy_on_write;
 mod links;
 mod memory;
 mod monitor;
@@ -11,6 +12,7 @@ use corecast_replica::one_paxos::{Effect, Input, Message, Node, Rules, Settings,
 use corecast_replica::system::{Members, Outcome, System};
 use corecast_replica::{Command, Configuration, Epoch, Index, NodeId, Op, RoleChange, SessionId};
 
+use copy_on_write::CopyOnWrite;
 pub(crate) use links::Links;
 pub(crate) use memory::Memory;
 pub(crate) use monitor::Monitor;
@@ -50,11 +52,11 @@ pub(crate) fn first_configuration(founders: &[NodeId], is_fused: bool) -> Config
 /// The group.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct World {
-    pub(crate) settings: Settings,
-    pub(crate) processes: Vec<Process>,
-    pub(crate) memory: Memory,
-    pub(crate) links: Links,
-    pub(crate) monitor: Monitor,
+    pub(crate) settings: CopyOnWrite<Settings>,
+    pub(crate) processes: Vec<CopyOnWrite<Process>>,
+    pub(crate) memory: CopyOnWrite<Memory>,
+    pub(crate) links: CopyOnWrite<Links>,
+    pub(crate) monitor: CopyOnWrite<Monitor>,
 }
 
 impl World {
@@ -65,11 +67,13 @@ impl World {
         let configuration = first_configuration(&founders, is_fused);
         let members = Members::founding(founders.iter().map(|&node| (node, 1)));
         let settings = Settings { me: founders[0], transport, window, founders: founders.clone(), rules };
-        let process =
-            |&me: &NodeId| Process::new(Node::new(Settings { me, ..settings.clone() }, members.clone(), configuration));
+        let process = |&me: &NodeId| {
+            Process::new(Node::new(Settings { me, ..settings.clone() }, members.clone(), configuration)).into()
+        };
         let processes = Vec::from_iter(founders.iter().map(process));
-        let memory = Memory::new(configuration, founders, window);
-        Self { settings, processes, memory, links: Links::default(), monitor: Monitor::new(members) }
+        let memory = Memory::new(configuration, founders, window).into();
+        let (links, monitor) = (Links::default().into(), Monitor::new(members).into());
+        Self { settings: settings.into(), processes, memory, links, monitor }
     }
 
     pub(crate) fn is_shared(&self) -> bool {
@@ -102,9 +106,35 @@ impl World {
         let mut effects = Vec::new();
         self.processes[at].node.step(input, &mut effects);
         self.processes[at].pending.extend(effects);
-        self.monitor.check_lagging(&self.processes[at].node);
+        self.check_lagging(at);
         if !self.is_shared() {
-            self.monitor.check_configuration(&self.processes[at].node);
+            self.check_configuration(at);
+        }
+    }
+
+    /// I2.
+    fn check_configuration(&mut self, at: usize) {
+        let node = &self.processes[at].node;
+        if !self.monitor.knows_configuration(node) {
+            self.monitor.check_configuration(node);
+        }
+    }
+
+    /// I8, for all members: one that was taken in may not have heard of it yet.
+    fn check_stable(&mut self, stable: Index) {
+        let behind = self.processes.iter().filter(|process| process.node.applied_count() < stable);
+        if let Some(process) = behind.into_iter().find(|process| self.monitor.is_member(&process.node)) {
+            let text = format!("I8: stable is {stable}, and {} is behind", process.node.id());
+            self.monitor.violate(text);
+        }
+    }
+
+    /// I8, as a member sees it: the log has all that it needs, also if all others are dead.
+    fn check_lagging(&mut self, at: usize) {
+        let node = &self.processes[at].node;
+        if node.is_lagging() && self.monitor.is_member(node) {
+            let text = format!("I8: the log lacks what {} needs, and it is a member", node.id());
+            self.monitor.violate(text);
         }
     }
 
@@ -119,7 +149,10 @@ impl World {
     pub(crate) fn execute(&mut self, at: usize) {
         let Some(effect) = self.processes[at].pending.pop_front() else { return };
         match effect {
-            Effect::Send { to, message } => self.links.send(self.id(at), to, message),
+            Effect::Send { to, message } => {
+                let me = self.id(at);
+                self.links.send(me, to, message);
+            }
             Effect::Broadcast(message) => self.broadcast(at, &message),
             Effect::Apply(end) => self.apply(at, end),
             Effect::RaiseVisible(count) => self.raise_visible(at, count),
@@ -127,7 +160,7 @@ impl World {
             Effect::Lagging => {}
             effect => {
                 if let Some(stable) = published_stable(&effect, self.memory.configuration.epoch) {
-                    self.monitor.check_stable(stable, &self.processes);
+                    self.check_stable(stable);
                 }
                 if let Some(answer) = self.memory.execute(at, effect) {
                     self.step(at, answer);
@@ -148,7 +181,9 @@ impl World {
 
     fn raise_visible(&mut self, at: usize, count: Index) {
         if self.settings.rules.raise_by_maximum {
-            self.memory.visible = self.memory.visible.max(count);
+            if self.memory.visible < count {
+                self.memory.visible = count;
+            }
             return;
         }
         // Without the rule: a load, and a store later.
@@ -163,7 +198,7 @@ impl World {
     }
 
     fn apply(&mut self, at: usize, to: Index) {
-        let Process { node, system, .. } = &mut self.processes[at];
+        let Process { node, system, .. } = &mut *self.processes[at];
         let mut end = node.applied_count();
         while let Some(command) = node.decided(end).filter(|_| end < to) {
             self.monitor.applies(at, end, command);
@@ -176,8 +211,9 @@ impl World {
         self.processes[at].node.applied(end, &mut effects);
         self.processes[at].pending.extend(effects);
         self.memory.segments[at].applied = end;
-        let alive = self.processes.iter().filter(|process| process.is_alive);
-        alive.for_each(|process| self.monitor.check_lagging(&process.node));
+        for alive in Vec::from_iter((0..self.processes.len()).filter(|&at| self.processes[at].is_alive)) {
+            self.check_lagging(alive);
+        }
     }
 
     /// Delivers a message that is under way.
@@ -193,7 +229,7 @@ impl World {
     /// Adds a process.
     pub(crate) fn add(&mut self, node: Node<Body>) -> usize {
         self.memory.add(node.id(), node.applied_count());
-        self.processes.push(Process::new(node));
+        self.processes.push(Process::new(node).into());
         self.processes.len() - 1
     }
 

@@ -6,7 +6,7 @@ use corecast_replica::one_paxos::Node;
 use corecast_replica::system::Members;
 use corecast_replica::{Command, Configuration, Epoch, Index, Op, SessionId};
 
-use super::{Body, Process};
+use super::Body;
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Monitor {
@@ -58,6 +58,12 @@ impl Monitor {
         }
     }
 
+    /// True if the node's configuration is the one that is known of its epoch.
+    pub(crate) fn knows_configuration(&self, node: &Node<Body>) -> bool {
+        let found = node.configuration();
+        self.configurations.get(&found.epoch) == Some(found)
+    }
+
     /// I2.
     pub(crate) fn check_configuration(&mut self, node: &Node<Body>) {
         let found = *node.configuration();
@@ -85,21 +91,6 @@ impl Monitor {
     pub(crate) fn check_prefix(&mut self, count: Index, prefix: u128) {
         if *self.prefixes.entry(count).or_insert(prefix) != prefix {
             self.violation = Some(format!("I11: replicas differ after {count} commands"));
-        }
-    }
-
-    /// I8, for all members: one that was taken in may not have heard of it yet.
-    pub(crate) fn check_stable(&mut self, stable: Index, processes: &[Process]) {
-        let behind = processes.iter().filter(|process| process.node.applied_count() < stable);
-        if let Some(process) = behind.into_iter().find(|process| self.is_member(&process.node)) {
-            self.violation = Some(format!("I8: stable is {stable}, and {} is behind", process.node.id()));
-        }
-    }
-
-    /// I8, as a member sees it: the log has all that it needs, also if all others are dead.
-    pub(crate) fn check_lagging(&mut self, node: &Node<Body>) {
-        if node.is_lagging() && self.is_member(node) {
-            self.violation = Some(format!("I8: the log lacks what {} needs, and it is a member", node.id()));
         }
     }
 
