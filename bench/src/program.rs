@@ -14,6 +14,20 @@ use rustix::process::{Pid, Signal, kill_process_group};
 /// The time between two looks at whether it has ended.
 const LOOK: Duration = Duration::from_millis(5);
 
+/// How long a program that is asked to end may take.
+const FAREWELL: Duration = Duration::from_secs(5);
+
+/// The variables by which preload objects are chosen and told what to do.
+const SHIM_VARIABLES: [&str; 5] =
+    ["LD_PRELOAD", "CORECAST_SHIM", "CORECAST_SHIM_ONLY", "CORECAST_SHIM_OFF", "CORECAST_SHIM_STATS"];
+
+/// Keeps from a program what this process's environment wishes of preload objects.
+pub(crate) fn without_shims(command: &mut Command) {
+    for variable in SHIM_VARIABLES {
+        command.env_remove(variable);
+    }
+}
+
 /// All that a program prints, and whether it says that it has succeeded.
 #[derive(Debug)]
 pub(crate) struct Told {
@@ -22,7 +36,7 @@ pub(crate) struct Told {
     pub(crate) has_succeeded: bool,
 }
 
-/// The words of a command that may run on these CPUs only. It is killed, with all processes of its group, if it takes longer than
+/// The words of a command that may run on these CPUs only. It is ended, with all processes of its group, if it takes longer than
 /// the limit, or once `is_cancelled`.
 ///
 /// # Errors
@@ -44,9 +58,7 @@ pub(crate) fn run(
     let errors = read_aside(child.stderr.take().expect("it was piped"));
     let outcome = wait(&mut child, limit, is_cancelled);
     if outcome.is_err() {
-        // If that is refused it has just ended.
-        let _ = kill_process_group(Pid::from_child(&child), Signal::KILL);
-        let _ = child.wait();
+        end(&mut child);
     }
     let text = |reader: JoinHandle<io::Result<String>>| {
         reader.join().expect("the reader does not panic").map_err(Failure::while_doing("read what it prints"))
@@ -79,6 +91,15 @@ fn wait(child: &mut Child, limit: Duration, is_cancelled: &dyn Fn() -> bool) -> 
     }
 }
 
+/// Ends the group: a launcher takes its processes along if it is asked to end, and leaves them behind if it is killed.
+fn end(child: &mut Child) {
+    // If that is refused it has just ended.
+    let _ = kill_process_group(Pid::from_child(child), Signal::TERM);
+    let _ = wait(child, FAREWELL, &|| false);
+    let _ = kill_process_group(Pid::from_child(child), Signal::KILL);
+    let _ = child.wait();
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -105,5 +126,13 @@ mod tests {
             Failure::Ended("the program did not end in 0.02 s".to_owned()).to_string()
         );
         assert_eq!(hangs(Duration::from_secs(1000), true), Failure::Aborted);
+    }
+
+    #[test]
+    fn a_launcher_is_asked_to_end_and_takes_its_processes_along() {
+        // Only the shell can end the other process, which is in a group of its own and keeps the output open.
+        let script = "set -m; sleep 1000 & trap 'kill $!; exit' TERM; while :; do wait; done";
+        let failure = shell(script, Duration::from_millis(200), false).expect_err("it hangs");
+        assert!(matches!(failure, Failure::Ended(_)), "{failure}");
     }
 }

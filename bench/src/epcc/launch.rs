@@ -12,7 +12,8 @@ use corecast_race::failure::Failure;
 use corecast_race::options::Options;
 use tempfile::TempDir;
 
-use crate::program::{self, Told};
+use crate::launches::serves;
+use crate::program::{self, Told, without_shims};
 
 const SOURCE: &str = include_str!("epcc.c");
 /// The compiler; its runtime is libgomp.
@@ -56,7 +57,7 @@ pub(super) fn own() -> Result<Program, BenchError> {
 pub(super) fn upstream(sources: &Path) -> Result<Program, BenchError> {
     let [main, common] = ["syncbench.c", "common.c"].map(|name| sources.join(name));
     if let Some(missing) = [&main, &common].into_iter().find(|path| !path.is_file()) {
-        return Err(BenchError::Failed(Failure::refused(format!("there is no {}", missing.display()))));
+        return Err(BenchError::Program(format!("there is no {}", missing.display())));
     }
     // GCC 12 has no such function, and the program only measures what it returns.
     let hint = "-Domp_init_lock_with_hint(lock,hint)=omp_init_lock(lock)";
@@ -109,9 +110,7 @@ impl Program {
         let mut command = self.command(threads, Effort { outer_repetitions: 1, test_us: 1.0 }, Some(object));
         command.env("CORECAST_SHIM_STATS", "1");
         let told = run(command, cpus, options)?.errors;
-        let is_served =
-            |line: &str| line.split_once("barriers: served ").is_some_and(|(_, rest)| !rest.starts_with("0,"));
-        if told.lines().any(is_served) {
+        if serves(&told, "barriers: served ") {
             return Ok(());
         }
         let why = format!("{} serves no barrier of the program", object.display());
@@ -130,11 +129,7 @@ impl Program {
                 command.args(["--outer-repetitions", &repetitions, "--test-time", &test_time])
             }
         };
-        for inherited in
-            ["LD_PRELOAD", "CORECAST_SHIM", "CORECAST_SHIM_ONLY", "CORECAST_SHIM_OFF", "CORECAST_SHIM_STATS"]
-        {
-            command.env_remove(inherited);
-        }
+        without_shims(&mut command);
         command.env("OMP_NUM_THREADS", threads.to_string()).env("OMP_DYNAMIC", "false");
         if let Some(object) = object {
             command.env("LD_PRELOAD", object);

@@ -16,8 +16,8 @@ use serde::Serialize;
 
 use self::gates::Evidence;
 use self::launch::{COMPILER, Effort, own, upstream};
+use crate::launches::{Samples, collect, in_either_order};
 use crate::published::PublishedFigure;
-use crate::stats::median;
 use corecast_race::error::BenchError;
 use corecast_race::gate::Gate;
 use corecast_race::options::Options;
@@ -90,14 +90,6 @@ pub struct EpccRow {
 /// the difference to is a nanosecond, and a median without the construct may exceed the one with it.
 const RESOLUTION_US: f64 = 0.005;
 
-/// The overheads of one construct in teams of one size, from launches without the object and with it.
-struct Samples {
-    construct: String,
-    threads: usize,
-    /// Of each launch, without and with.
-    pairs: Vec<[f64; 2]>,
-}
-
 /// Measures constructs without the preload object and with it.
 ///
 /// # Errors
@@ -119,15 +111,17 @@ pub fn epcc(
         for (at, &threads) in sizes.iter().enumerate() {
             let share = (launch * sizes.len() + at) as f64 / (launches * sizes.len()) as f64;
             progress.step(share, &format!("constructs of {threads} threads, launch {} of {launches}", launch + 1));
-            let object = |shim: bool| shim.then_some(settings.object.as_path());
-            let run = |shim| program.launch(threads, effort, object(shim), &cpus, options);
+            let run = |shim: bool| {
+                let object = shim.then_some(settings.object.as_path());
+                program.launch(threads, effort, object, &cpus, options).map(|told| of_team(told, threads))
+            };
             let [alone, shim] = in_either_order(random.bool(), run)?;
-            collect(&mut samples, threads, alone, &shim);
+            collect(&mut samples, alone, &shim);
         }
     }
     progress.step(1.0, "done");
     let (cpus, busy) = (cpus.len(), options.busy);
-    let evidence = Evidence { rows: samples.iter().map(|samples| samples.row(cpus)).collect(), cpus, busy };
+    let evidence = Evidence { rows: samples.iter().map(|samples| row(samples, cpus)).collect(), cpus, busy };
     Ok(EpccReport {
         machine: machine.name.clone(),
         commit: options.commit.clone(),
@@ -142,13 +136,6 @@ pub fn epcc(
         gates: gates::gates(&evidence),
         rows: evidence.rows,
     })
-}
-
-/// Both outcomes, `false`'s first, in the order in which they are returned or the opposite one.
-fn in_either_order<T>(true_first: bool, run: impl Fn(bool) -> Result<T, BenchError>) -> Result<[T; 2], BenchError> {
-    let first = run(true_first)?;
-    let second = run(!true_first)?;
-    Ok(if true_first { [second, first] } else { [first, second] })
 }
 
 /// Launches, and how long each measures. The authors of Smelt have taken 5,000 outer repetitions. One is long enough that the
@@ -185,37 +172,23 @@ fn sizes(wanted: &[usize], cpus: usize) -> Result<Vec<usize>, BenchError> {
     Ok(sizes)
 }
 
-fn collect(samples: &mut Vec<Samples>, threads: usize, alone: Vec<(String, f64)>, shim: &[(String, f64)]) {
-    for (construct, alone_us) in alone {
-        let Some(&(_, shim_us)) = shim.iter().find(|(name, _)| *name == construct) else { continue };
-        let pair = [alone_us, shim_us];
-        match samples.iter_mut().find(|known| known.construct == construct && known.threads == threads) {
-            Some(known) => known.pairs.push(pair),
-            None => samples.push(Samples { construct, threads, pairs: vec![pair] }),
-        }
-    }
+/// The construct and the threads that overheads are of.
+type Team = (String, usize);
+
+fn of_team(told: Vec<(String, f64)>, threads: usize) -> Vec<(Team, f64)> {
+    told.into_iter().map(|(construct, overhead_us)| ((construct, threads), overhead_us)).collect()
 }
 
-impl Samples {
-    /// `None` if most pairs have an overhead that is too short to tell.
-    fn ratio(&self) -> Option<f64> {
-        let long = self.pairs.iter().filter(|pair| pair.iter().all(|&overhead| overhead >= RESOLUTION_US));
-        let ratios: Vec<f64> = long.map(|[alone, shim]| alone / shim).collect();
-        median(&ratios).filter(|_| 2 * ratios.len() > self.pairs.len())
-    }
-
-    fn row(&self, cpus: usize) -> EpccRow {
-        let middle =
-            |of: fn(&[f64; 2]) -> f64| median(&self.pairs.iter().map(of).collect::<Vec<_>>()).expect("a pair at least");
-        EpccRow {
-            construct: self.construct.clone(),
-            threads: self.threads,
-            oversubscribed: self.threads > cpus,
-            alone_us: middle(|[alone, _]| *alone),
-            shim_us: middle(|[_, shim]| *shim),
-            ratio: self.ratio(),
-            launches: self.pairs.len(),
-        }
+fn row(samples: &Samples<Team>, cpus: usize) -> EpccRow {
+    let ((construct, threads), [alone_us, shim_us]) = (&samples.of, samples.medians());
+    EpccRow {
+        construct: construct.clone(),
+        threads: *threads,
+        oversubscribed: *threads > cpus,
+        alone_us,
+        shim_us,
+        ratio: samples.ratio(RESOLUTION_US),
+        launches: samples.pairs.len(),
     }
 }
 
@@ -233,24 +206,5 @@ mod tests {
                 matches!(sizes(&[2, wrong], 2), Err(BenchError::Participants { participants, .. }) if participants == wrong)
             );
         }
-    }
-
-    #[test]
-    fn ratios_are_of_neighbouring_launches() {
-        let mut samples = Vec::new();
-        let told = |value| vec![("BARRIER".to_owned(), value)];
-        for (alone, shim) in [(2.0, 1.0), (30.0, 10.0), (8.0, 2.0)] {
-            collect(&mut samples, 2, told(alone), &told(shim));
-        }
-        let row = samples[0].row(2);
-        assert_eq!((row.alone_us, row.shim_us, row.launches, row.oversubscribed), (8.0, 2.0, 3, false));
-        assert_eq!(row.ratio, Some(3.0));
-    }
-
-    #[test]
-    fn overheads_that_are_too_short_to_tell_have_no_ratio() {
-        let samples = |pairs: &[[f64; 2]]| Samples { construct: "TASK".to_owned(), threads: 2, pairs: pairs.to_vec() };
-        assert_eq!(samples(&[[0.02, -0.001], [0.02, 0.0], [0.02, 0.01]]).row(2).ratio, None);
-        assert_eq!(samples(&[[0.02, 0.02], [-0.02, 0.02], [0.02, 0.02]]).row(2).ratio, Some(1.0));
     }
 }

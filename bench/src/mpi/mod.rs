@@ -3,21 +3,29 @@
 //! Both are the same program in C, which the race of collectives builds and starts; blocks of one and the other alternate, and
 //! every operation is checked before it is timed. Barriers are timed back to back, operations with a root and allreduces in
 //! windows that all ranks begin at one time and that end with the last of them.
+//!
+//! - [`lengths`]: which operations the object serves, in its own words; [`published`]: figures of others;
+//! - [`foreign`], [`suite`]: benchmarks that were written elsewhere, OSU's and Intel's, which run as well if they are named.
 
+mod foreign;
 #[path = "../../../crates/shims/mpi/src/lengths.rs"]
 mod lengths;
 mod published;
+mod suite;
 
 use corecast::machine::Machine;
 use corecast_race::error::BenchError;
 use corecast_race::gate::{Demand, Gate};
 use corecast_race::options::Options;
-use corecast_race::progress::Progress;
+use corecast_race::progress::{Part, Progress};
 use corecast_race::report::{Group, Timing};
 use corecast_race::{Op, collectives};
 use serde::Serialize;
 
+use self::foreign::{Foreign, Ran};
+pub use self::foreign::{MpiForeign, MpiForeignRow, MpiForeignSkip};
 use self::lengths::{Crowd, Kind, LIMIT_BYTES, left_to_library};
+use crate::counts::or_usual;
 use crate::published::PublishedFigure;
 use crate::rules::{Rule, at_least, at_most, judge_beside};
 use crate::stats::{geometric_mean, most};
@@ -55,6 +63,10 @@ pub struct MpiReport {
     pub warnings: Vec<String>,
     /// One entry for each library, operation, length and number of ranks.
     pub rows: Vec<MpiRow>,
+    /// One entry for each operation, length and number of ranks of benchmarks that were written elsewhere. None is judged.
+    pub foreign: Vec<MpiForeignRow>,
+    /// The ones of these that could not be measured.
+    pub foreign_left_out: Vec<MpiForeignSkip>,
     /// Figures that the authors of Smelt have published.
     pub published: Vec<PublishedFigure>,
     /// The demands on the object, and whether they are met here.
@@ -88,26 +100,27 @@ pub struct MpiRow {
     pub skipped: Option<String>,
 }
 
-/// Races every library that is installed with and without the object.
+/// Races every library that is installed with and without the object, and runs the benchmarks of others.
 ///
 /// `options.participants` are the numbers of ranks, by default 2, and 4 in a run that is not quick; `options.place` has to be
 /// processes.
 ///
 /// # Errors
-/// A [`BenchError`] if the options do not fit the machine or the run is cancelled.
-pub fn mpi(machine: &Machine, options: &Options, progress: &mut dyn Progress) -> Result<MpiReport, BenchError> {
-    let contenders = LIBRARIES.iter().flat_map(|&library| [library.to_owned(), format!("{library}{PRELOADED}")]);
-    let mut options = Options { contenders: contenders.collect(), ..options.clone() };
-    if options.participants.is_empty() {
-        options.participants = if options.quick { vec![2] } else { vec![2, 4] };
-    }
-    if options.ops.is_empty() {
-        options.ops = OPS.to_vec();
-    }
-    if options.sizes.is_empty() {
-        options.sizes = if options.quick { QUICK_SIZES.to_vec() } else { SIZES.to_vec() };
-    }
-    let report = collectives(machine, &options, progress)?;
+/// A [`BenchError`] if the options do not fit the machine, a benchmark of others does not run, or the run is cancelled.
+pub fn mpi(
+    machine: &Machine,
+    options: &Options,
+    foreign: &MpiForeign,
+    progress: &mut dyn Progress,
+) -> Result<MpiReport, BenchError> {
+    let options = completed(options);
+    let cpus = options.usable_cpus(machine)?;
+    options.heats(cpus.len())?;
+    let foreign = foreign.open(&cpus, &options)?;
+    let parts = 1 + usize::from(foreign.is_some());
+    let report = collectives(machine, &options, &mut Part::of(progress, 0, parts))?;
+    let run = |foreign: Foreign| foreign.run(&options, report.seed, &mut Part::of(progress, 1, parts));
+    let Ran { rows: foreign, left_out } = foreign.map(run).transpose()?.unwrap_or_default();
     let rows: Vec<MpiRow> = report.groups.iter().flat_map(rows_of).collect();
     Ok(MpiReport {
         machine: report.machine,
@@ -116,10 +129,25 @@ pub fn mpi(machine: &Machine, options: &Options, progress: &mut dyn Progress) ->
         quick: report.quick,
         busy: options.busy,
         warnings: report.warnings,
+        foreign,
+        foreign_left_out: left_out,
         published: published::figures(|op| wide(&rows, op).ok()),
         gates: judge_beside(options.busy, RULES, &BESIDE, rows.as_slice()),
         rows,
     })
+}
+
+/// The options with this benchmark's contenders, and its usual ranks, operations and sizes where there are none.
+fn completed(options: &Options) -> Options {
+    let contenders = LIBRARIES.iter().flat_map(|&library| [library.to_owned(), format!("{library}{PRELOADED}")]);
+    let sizes = if options.quick { &QUICK_SIZES[..] } else { &SIZES };
+    Options {
+        contenders: contenders.collect(),
+        participants: or_usual(&options.participants, || if options.quick { vec![2] } else { vec![2, 4] }),
+        ops: or_usual(&options.ops, || OPS.to_vec()),
+        sizes: or_usual(&options.sizes, || sizes.to_vec()),
+        ..options.clone()
+    }
 }
 
 fn rows_of(group: &Group) -> impl Iterator<Item = MpiRow> + '_ {

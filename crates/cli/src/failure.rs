@@ -178,6 +178,7 @@ impl From<BenchError> for Failure {
             | BenchError::TooFewForClosures
             | BenchError::Length { .. }
             | BenchError::Receivers { .. }
+            | BenchError::Program(_)
             | BenchError::NoCollective(_) => Self::input(error),
             _ => Self::environment(error),
         }

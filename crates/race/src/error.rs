@@ -91,6 +91,9 @@ pub enum BenchError {
     /// A member sends closures to others, and there are none.
     #[error("combine and delegate have nothing to run: closures are sent by 2 threads or more")]
     TooFewForClosures,
+    /// A program or a folder that the caller names is missing, or is another one than it should be.
+    #[error("{0}")]
+    Program(String),
     /// A participant could not be started on its CPU.
     #[error(transparent)]
     Pin(#[from] PinError),

@@ -12,7 +12,7 @@
 //! - [`report`] and its parts: what was found, with documented JSON; [`gate`]: what is asked of corecast;
 //! - [`error`], [`failure`], [`skip`]: why there is no report, why a contender did not finish, why a row has no figures;
 //! - [`child`], [`dialogue`], [`confine`]: processes that take part, programs that are asked, and CPU time that is withheld;
-//! - [`preload`]: where corecast's preload objects lie.
+//! - [`preload`]: where corecast's preload objects lie; [`launcher`]: how ranks of MPI programs are started, with one or without.
 //!
 //! **Method.** Every contender is checked before it is timed. The contenders of one operation run in turns, in blocks of a
 //! millisecond or two, in an order drawn anew for each round, with a probe of a bare cache line beside every round: when the
@@ -46,6 +46,7 @@ pub mod error;
 pub mod failure;
 pub mod gate;
 pub mod harness;
+pub mod launcher;
 pub mod message;
 pub mod op;
 pub mod options;

@@ -83,7 +83,9 @@ pub(crate) enum Benchmark {
     #[command(after_help = "Example:\n  corecast bench messages --quick --pairs 1")]
     Messages(messages::Arguments),
     /// Race MPI libraries with and without corecast's preload object before them.
-    #[command(after_help = "Example:\n  corecast bench mpi --quick --n 2,4")]
+    #[command(
+        after_help = "Examples:\n  corecast bench mpi --quick --n 2,4\n  corecast bench mpi --quick --osu-dir mpi4py-4.1.2/demo --imb $I_MPI_ROOT/bin/IMB-MPI1"
+    )]
     Mpi(mpi::Arguments),
     /// Race groups over several hosts with plain MPI, check their operations, or kill what takes part in them.
     #[command(

@@ -1,16 +1,19 @@
 //! `corecast bench mpi`: MPI libraries with and without corecast's preload object.
 
-use corecast_bench::{MpiReport, MpiRow, mpi};
+use std::path::PathBuf;
+
+use corecast_bench::{MpiForeign, MpiForeignRow, MpiForeignSkip, MpiReport, MpiRow, mpi};
 use corecast_cli::failure::Failure;
 use corecast_cli::meter::Meter;
 use corecast_cli::output::Output;
+use corecast_cli::table::many;
 use corecast_cli::{bytes_arg, gate_text, own_program, printable};
 use corecast_race::{Op, Options, Place};
 
 use super::beside::Beside;
 use super::race::{MEMBER, RaceArgs};
 use crate::columns::Format::{Cost, Digits, Ratio};
-use crate::columns::{self, Column, Value, count};
+use crate::columns::{self, Column, Value, count, figure};
 use crate::published_text;
 use crate::tell::tell;
 
@@ -28,6 +31,15 @@ pub(crate) struct Arguments {
     /// The operations [default: barrier,broadcast,reduce,allreduce].
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     op: Vec<Op>,
+    /// Run OSU's benchmarks in Python as well, which are in this folder: `demo` of mpi4py's sources.
+    #[arg(long, value_name = "FOLDER")]
+    osu_dir: Option<PathBuf>,
+    /// Run Intel's benchmarks as well: the program IMB-MPI1.
+    #[arg(long, value_name = "PROGRAM")]
+    imb: Option<PathBuf>,
+    /// The launcher of OSU's and Intel's benchmarks [default: the mpirun beside IMB-MPI1, or that in PATH].
+    #[arg(long, value_name = "PROGRAM")]
+    mpirun: Option<PathBuf>,
     #[command(flatten)]
     beside: Beside,
 }
@@ -39,7 +51,8 @@ impl Arguments {
         let (participants, sizes, ops) = (self.ranks.clone(), self.size.clone(), self.op.clone());
         let options = Options { participants, sizes, ops, place, busy: self.beside.busy, ..options };
         let _load = Beside::start(&model, &options)?;
-        let report = mpi(&model.machine, &options, &mut Meter::start(output))?;
+        let foreign = MpiForeign { osu: self.osu_dir.clone(), imb: self.imb.clone(), launcher: self.mpirun.clone() };
+        let report = mpi(&model.machine, &options, &foreign, &mut Meter::start(output))?;
         tell(output, &report, describe)
     }
 }
@@ -56,15 +69,41 @@ const ROWS: &[Column<MpiRow>] = &[
     Column::words("skipped", "", |row: &MpiRow| row.skipped.as_deref().unwrap_or_default().into()).optional(),
 ];
 
-fn describe(MpiReport { machine, warnings, rows, published, gates, .. }: &MpiReport) -> String {
+/// The benchmarks of others.
+const FOREIGN: &[Column<MpiForeignRow>] = &[
+    Column::words("program", "program", |row| row.program.as_str().into()),
+    Column::words("op", "operation", |row| row.op.name().into()),
+    Column::figure("ranks", "ranks", "", |row| count(row.ranks), Digits(0)),
+    Column::figure("bytes", "bytes", "", |row| figure(row.bytes as f64), Digits(0)),
+    Column::figure("without_us", "without", "us", |row| figure(row.without_us), Digits(2)),
+    Column::figure("with_us", "with", "us", |row| figure(row.with_us), Digits(2)),
+    Column::figure("speedup", "x", "", |row| figure(row.speedup), Ratio(2)),
+    Column::figure("launches", "launches", "", |row: &MpiForeignRow| count(row.launches), Digits(0)).optional(),
+];
+
+fn describe(report: &MpiReport) -> String {
+    let MpiReport { machine, warnings, rows, published, gates, .. } = report;
     let machine = printable::line(machine);
     let warnings: String = warnings.iter().map(|warning| format!("{warning}\n")).collect();
     format!(
-        "MPI without and with libcorecast_mpi.so on {machine}\n{warnings}{}\n{}\n{}",
+        "MPI without and with libcorecast_mpi.so on {machine}\n{warnings}{}\n{}{}\n{}",
         columns::plain(ROWS, rows),
+        describe_foreign(report),
         published_text::describe(published),
         gate_text::describe(gates)
     )
+}
+
+/// Nothing where none was asked for.
+fn describe_foreign(MpiReport { foreign, foreign_left_out, .. }: &MpiReport) -> String {
+    if foreign.is_empty() && foreign_left_out.is_empty() {
+        return String::new();
+    }
+    let left_out = |one: &MpiForeignSkip| {
+        format!("{}, {}: {}\n", printable::line(&one.program), many(one.ranks, "rank"), printable::line(&one.reason))
+    };
+    let left_out: String = foreign_left_out.iter().map(left_out).collect();
+    format!("benchmarks of others, which are not judged\n{}{left_out}\n", columns::plain(FOREIGN, foreign))
 }
 
 #[cfg(test)]
@@ -89,5 +128,17 @@ mod tests {
             skipped: Some("not here".to_owned()),
         };
         agree_with_json(ROWS, &row, "bench mpi", "rows[]");
+        let row = MpiForeignRow {
+            program: "IMB-MPI1".to_owned(),
+            op: Op::Allreduce,
+            bytes: 8,
+            ranks: 2,
+            oversubscribed: false,
+            without_us: 0.7,
+            with_us: 0.35,
+            speedup: Some(2.0),
+            launches: 11,
+        };
+        agree_with_json(FOREIGN, &row, "bench mpi", "foreign[]");
     }
 }

@@ -11,6 +11,7 @@ mod generated;
 mod interrupted;
 mod locking;
 mod models;
+mod mpi;
 mod nodes;
 mod openmp;
 #[path = "../../../cli/tests/cli/program.rs"]

@@ -13,7 +13,6 @@ mod member;
 mod runtimes;
 mod workshop;
 
-use std::ffi::OsStr;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -32,9 +31,9 @@ use crate::confine::confine;
 use crate::dialogue::Dialogue;
 use crate::failure::Failure;
 use crate::harness::{Abort, Body};
+use crate::launcher::preload_object;
 use crate::op::Op;
 use crate::place::Place;
-use crate::preload;
 
 pub use self::workshop::Workshop;
 
@@ -106,24 +105,13 @@ impl External {
     /// How the driver is started among these participants.
     fn command(&self, setting: &Setting<'_>, built: &Built, shared: Option<&Path>, object: Option<&Path>) -> Command {
         let mut command = match built.launcher {
-            Some(launcher) => {
-                let mut command = Command::new(launcher.program);
-                let members = setting.participants().to_string();
-                command.args(launcher.arguments.iter().map(|argument| argument.replace("{members}", &members)));
-                command.arg(members);
-                if let Some(object) = object {
-                    // The ranks alone have it, and not their launcher.
-                    command.arg("env").arg(["LD_PRELOAD".as_ref(), object.as_os_str()].join(OsStr::new("=")));
-                    command.arg(SET_UP_EARLY);
-                }
-                command.arg(&built.driver);
-                command.envs(launcher.variables.iter().copied());
-                command
+            Some((program, launcher)) => {
+                launcher.command(program.as_ref(), setting.participants(), setting.oversubscribed, object)
             }
             None => Command::new(&built.driver),
         };
-        if let Some(variable) = self.runtime.if_oversubscribed {
-            command.env(variable, u8::from(setting.oversubscribed).to_string());
+        if built.launcher.is_some() {
+            command.arg(&built.driver);
         }
         let mut cpus = String::new();
         for (rank, cpu) in setting.seats.iter().enumerate() {
@@ -136,18 +124,6 @@ impl External {
         command.arg(shared.map_or_else(|| self.runtime.detail.unwrap_or_default().as_ref(), Path::as_os_str));
         command
     }
-}
-
-/// The object sets a communicator up while the contender is checked. After the usual 100 calls it would do so while blocks are
-/// measured out, which were then a few operations long.
-const SET_UP_EARLY: &str = "CORECAST_MPI_AFTER=10";
-
-/// The path of corecast's preload object for MPI.
-fn preload_object() -> Result<PathBuf, String> {
-    const FILE: &str = "libcorecast_mpi.so";
-    let missing =
-        || format!("no {FILE} is there: `cargo build --release -p corecast-shim-mpi`, and {}", preload::DIR_VARIABLE);
-    preload::find(FILE, &preload::folders()).ok_or_else(missing)
 }
 
 /// A file that processes can map; it is to be memory, where there is such a directory.

@@ -1,6 +1,7 @@
 //! The runtimes that are raced by drivers in C, and how each driver is built and started.
 
 use super::workshop::Source;
+use crate::launcher::Launcher;
 use crate::op::Op;
 
 /// A runtime. To add one: a line in [`RUNTIMES`]; its part of the driver in `driver/` if none there fits it.
@@ -24,8 +25,6 @@ pub(super) struct Runtime {
     pub(super) detail: Option<&'static str>,
     /// True if it neither yields nor sleeps.
     pub(super) only_polls: bool,
-    /// The variable by which it learns whether its members share CPUs, where it cannot see that.
-    pub(super) if_oversubscribed: Option<&'static str>,
     /// True if corecast's preload object for MPI stands before it.
     pub(super) is_preloaded: bool,
 }
@@ -37,59 +36,35 @@ pub(super) struct Toolchain {
     pub(super) flags: &'static [&'static str],
     pub(super) libraries: &'static [&'static str],
     /// `None` if the driver is started as it is.
-    pub(super) launcher: Option<&'static Launcher>,
+    pub(super) launcher: Option<StartedBy>,
 }
 
-/// A program that starts a driver as many processes.
-#[derive(Debug)]
-pub(super) struct Launcher {
-    pub(super) program: &'static str,
-    /// The arguments before the number of processes, which stands for `{members}`. Drivers bind themselves.
-    pub(super) arguments: &'static [&'static str],
-    pub(super) variables: &'static [(&'static str, &'static str)],
-}
+/// A program that starts a driver as many processes, which bind themselves, and its family.
+pub(super) type StartedBy = (&'static str, &'static Launcher);
 
 const CONCURRENCY_KIT_SOURCE: Source =
     Source { name: "concurrency_kit.c", text: include_str!("driver/concurrency_kit.c") };
 const MPI_SOURCE: Source = Source { name: "mpi.c", text: include_str!("driver/mpi.c") };
 const OPENMP_SOURCE: Source = Source { name: "openmp.c", text: include_str!("driver/openmp.c") };
 
-/// Open MPI refuses to start as root unless told twice.
-const OPEN_MPI_VARIABLES: &[(&str, &str)] = &[("OMPI_ALLOW_RUN_AS_ROOT", "1"), ("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1")];
-/// With as many slots as processes: with fewer it would yield at every look, even where each has a CPU.
-const OPEN_MPI_ARGUMENTS: &[&str] = &["--bind-to", "none", "--host", "localhost:{members}", "-n"];
-const HYDRA_ARGUMENTS: &[&str] = &["-bind-to", "none", "-n"];
-
-const fn mpi(compiler: &'static str, flag: &'static [&'static str], launcher: &'static Launcher) -> Toolchain {
-    Toolchain { compiler, flags: flag, libraries: &[], launcher: Some(launcher) }
+const fn mpi(compiler: &'static str, flags: &'static [&'static str], launcher: StartedBy) -> Toolchain {
+    Toolchain { compiler, flags, libraries: &[], launcher: Some(launcher) }
 }
 
 const OPEN_MPI_TOOLCHAINS: &[Toolchain] = &[
-    mpi(
-        "mpicc.openmpi",
-        &["-DWANT_OPEN_MPI"],
-        &Launcher { program: "mpirun.openmpi", arguments: OPEN_MPI_ARGUMENTS, variables: OPEN_MPI_VARIABLES },
-    ),
-    mpi(
-        "mpicc",
-        &["-DWANT_OPEN_MPI"],
-        &Launcher { program: "mpirun", arguments: OPEN_MPI_ARGUMENTS, variables: OPEN_MPI_VARIABLES },
-    ),
+    mpi("mpicc.openmpi", &["-DWANT_OPEN_MPI"], ("mpirun.openmpi", &Launcher::OPEN_MPI)),
+    mpi("mpicc", &["-DWANT_OPEN_MPI"], ("mpirun", &Launcher::OPEN_MPI)),
 ];
 
 const MPICH_TOOLCHAINS: &[Toolchain] = &[
-    mpi(
-        "mpicc.mpich",
-        &["-DWANT_MPICH"],
-        &Launcher { program: "mpirun.mpich", arguments: HYDRA_ARGUMENTS, variables: &[] },
-    ),
-    mpi("mpicc", &["-DWANT_MPICH"], &Launcher { program: "mpirun", arguments: HYDRA_ARGUMENTS, variables: &[] }),
+    mpi("mpicc.mpich", &["-DWANT_MPICH"], ("mpirun.mpich", &Launcher::HYDRA)),
+    mpi("mpicc", &["-DWANT_MPICH"], ("mpirun", &Launcher::HYDRA)),
 ];
 
-const INTEL_LAUNCHER: Launcher = Launcher { program: "mpirun", arguments: &["-n"], variables: &[("I_MPI_PIN", "0")] };
-
-const INTEL_TOOLCHAINS: &[Toolchain] =
-    &[mpi("mpiicx", &["-DWANT_INTEL_MPI"], &INTEL_LAUNCHER), mpi("mpicc", &["-DWANT_INTEL_MPI"], &INTEL_LAUNCHER)];
+const INTEL_TOOLCHAINS: &[Toolchain] = &[
+    mpi("mpiicx", &["-DWANT_INTEL_MPI"], ("mpirun", &Launcher::INTEL)),
+    mpi("mpicc", &["-DWANT_INTEL_MPI"], ("mpirun", &Launcher::INTEL)),
+];
 
 const fn openmp(compiler: &'static str, flags: &'static [&'static str]) -> Toolchain {
     Toolchain { compiler, flags, libraries: &[], launcher: None }
@@ -109,7 +84,6 @@ const fn of_concurrency_kit(name: &'static str, about: &'static str, kind: &'sta
         any_length: false,
         detail: Some(kind),
         only_polls: true,
-        if_oversubscribed: None,
         is_preloaded: false,
     }
 }
@@ -124,7 +98,6 @@ const LIBGOMP: Runtime = Runtime {
     any_length: false,
     detail: Some("-"),
     only_polls: false,
-    if_oversubscribed: None,
     is_preloaded: false,
 };
 
@@ -138,8 +111,6 @@ const OPEN_MPI: Runtime = Runtime {
     any_length: true,
     detail: None,
     only_polls: false,
-    // Open MPI looks at the machine's CPUs and not at those it may use; the others do not know this name.
-    if_oversubscribed: Some("OMPI_MCA_mpi_yield_when_idle"),
     is_preloaded: false,
 };
 

@@ -12,7 +12,7 @@ use std::{fs, io, thread};
 use rustix::process::{Pid, Signal, kill_process_group};
 use tempfile::TempDir;
 
-use super::runtimes::{Launcher, RUNTIMES, Runtime, Toolchain};
+use super::runtimes::{RUNTIMES, Runtime, StartedBy, Toolchain};
 use crate::harness::Abort;
 use crate::op::Op;
 
@@ -53,7 +53,7 @@ type Key = (&'static str, &'static str);
 #[derive(Clone, Debug)]
 pub(super) struct Built {
     pub(super) driver: PathBuf,
-    pub(super) launcher: Option<&'static Launcher>,
+    pub(super) launcher: Option<StartedBy>,
 }
 
 impl Workshop {
