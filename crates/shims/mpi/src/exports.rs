@@ -37,7 +37,7 @@ macro_rules! export {
                 // SAFETY: the caller's arguments.
                 return unsafe { real($($argument),*) };
             };
-            let Some(real) = $real else { return NO_LIBRARY };
+            let real = $real;
             $(let $handle = $library.constants.handle($handle);)*
             let served = if $library.serves { $served } else { None };
             if let Some(code) = served {
@@ -54,49 +54,49 @@ macro_rules! export {
 export! {
     "`MPI_Barrier`."
     MPI_Barrier(comm: Handle), handles (comm), statistics::barrier(),
-    |library| Some(library.functions.barrier),
+    |library| library.functions.barrier,
     operation::barrier(library, comm)
 }
 export! {
     "`MPI_Bcast`."
     MPI_Bcast(buffer: *mut c_void, count: c_int, datatype: Handle, root: c_int, comm: Handle),
     handles (datatype, comm), statistics::broadcast(),
-    |library| Some(library.functions.broadcast),
+    |library| library.functions.broadcast,
     operation::broadcast(library, Broadcast::new(buffer, count, datatype, root), comm)
 }
 export! {
     "`MPI_Reduce`."
     MPI_Reduce(from: *const c_void, into: *mut c_void, count: c_int, datatype: Handle, op: Handle, root: c_int, comm: Handle),
     handles (datatype, op, comm), statistics::reduce(),
-    |library| Some(library.functions.reduce),
+    |library| library.functions.reduce,
     operation::reduce(library, Reduction::new(from, into, count, datatype, op), root, comm)
 }
 export! {
     "`MPI_Allreduce`."
     MPI_Allreduce(from: *const c_void, into: *mut c_void, count: c_int, datatype: Handle, op: Handle, comm: Handle),
     handles (datatype, op, comm), statistics::allreduce(),
-    |library| Some(library.functions.allreduce),
+    |library| library.functions.allreduce,
     operation::allreduce(library, Reduction::new(from, into, count, datatype, op), comm)
 }
 export! {
     "`MPI_Bcast_c`."
     MPI_Bcast_c(buffer: *mut c_void, count: i64, datatype: Handle, root: c_int, comm: Handle),
     handles (datatype, comm), statistics::broadcast(),
-    |library| library.functions.broadcast_large,
+    |library| library.broadcast_large(),
     operation::broadcast(library, Broadcast::new(buffer, count, datatype, root), comm)
 }
 export! {
     "`MPI_Reduce_c`."
     MPI_Reduce_c(from: *const c_void, into: *mut c_void, count: i64, datatype: Handle, op: Handle, root: c_int, comm: Handle),
     handles (datatype, op, comm), statistics::reduce(),
-    |library| library.functions.reduce_large,
+    |library| library.reduce_large(),
     operation::reduce(library, Reduction::new(from, into, count, datatype, op), root, comm)
 }
 export! {
     "`MPI_Allreduce_c`."
     MPI_Allreduce_c(from: *const c_void, into: *mut c_void, count: i64, datatype: Handle, op: Handle, comm: Handle),
     handles (datatype, op, comm), statistics::allreduce(),
-    |library| library.functions.allreduce_large,
+    |library| library.allreduce_large(),
     operation::allreduce(library, Reduction::new(from, into, count, datatype, op), comm)
 }
 

@@ -1,12 +1,13 @@
 //! The MPI library of this process: which one it is, its functions and its constants.
 //!
 //! - `find`: where its symbols are;
-//! - `functions`: the `PMPI_` functions that are called.
+//! - `functions`: the `PMPI_` functions that are called; `large`: those with large counts where the library has none.
 //!
 //! The constants of the binary interfaces are those of [`corecast_mpi_engine::abi`].
 
 mod find;
 mod functions;
+mod large;
 
 use std::ffi::{c_int, c_void};
 use std::sync::OnceLock;

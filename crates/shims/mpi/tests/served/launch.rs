@@ -54,7 +54,7 @@ fn program(name: &str, compiler: &str) -> PathBuf {
         if place == 1 {
             build.arg("-DHAS_LARGE_COUNTS");
         }
-        let built = build.output().expect("the compiler runs");
+        let built = build.arg("-ldl").output().expect("the compiler runs");
         assert!(built.status.success(), "{compiler}: {}", String::from_utf8_lossy(&built.stderr));
         folder
     });

@@ -1,6 +1,7 @@
 /* The test program of the MPI preload object: each case is a subcommand, so that every case has processes of its own. A case prints
  * "ok" at rank 0 and returns 0, or says what went wrong and ends with another status. */
 #define _GNU_SOURCE
+#include <dlfcn.h>
 #include <mpi.h>
 #include <pthread.h>
 #include <sched.h>
@@ -385,8 +386,25 @@ static void bits(void) {
     }
 }
 
-#ifdef HAS_LARGE_COUNTS
+#ifndef HAS_LARGE_COUNTS
+/* Programs look whether a library has them. Those that find the object's have to get what they ask for. */
+static int (*MPI_Bcast_c)(void *, MPI_Count, MPI_Datatype, int, MPI_Comm);
+static int (*MPI_Allreduce_c)(const void *, void *, MPI_Count, MPI_Datatype, MPI_Op, MPI_Comm);
+static int (*MPI_Reduce_c)(const void *, void *, MPI_Count, MPI_Datatype, MPI_Op, int, MPI_Comm);
+
+static void find_large(void) {
+    void *all = dlopen(NULL, RTLD_LAZY);
+    *(void **)&MPI_Bcast_c = dlsym(all, "MPI_Bcast_c");
+    *(void **)&MPI_Allreduce_c = dlsym(all, "MPI_Allreduce_c");
+    *(void **)&MPI_Reduce_c = dlsym(all, "MPI_Reduce_c");
+    CHECK(MPI_Bcast_c && MPI_Allreduce_c && MPI_Reduce_c);
+}
+#else
+static void find_large(void) {}
+#endif
+
 static void large(void) {
+    find_large();
     for (int round = 0; round < 100; round++) {
         int value = rank == 1 ? round : -1, sum = 0, place = rank;
         MPI_Bcast_c(&value, 1, MPI_INT, 1, MPI_COMM_WORLD);
@@ -396,8 +414,12 @@ static void large(void) {
         MPI_Reduce_c(&place, &sum, 1, MPI_INT, MPI_MAX, 0, MPI_COMM_WORLD);
         if (rank == 0) CHECK(sum == size - 1);
     }
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    int value = 0;
+    CHECK(MPI_Bcast_c(&value, (MPI_Count)1 << 40, MPI_DATATYPE_NULL, 0, MPI_COMM_WORLD) != MPI_SUCCESS);
 }
 
+#ifdef HAS_LARGE_COUNTS
 /* Without MPI_Init there is no communicator of all ranks, nor one of a rank alone. */
 static int sessions(void) {
     MPI_Session session;
@@ -428,7 +450,6 @@ static int sessions(void) {
     return 0;
 }
 #else
-static void large(void) {}
 static int sessions(void) { return 2; }
 #endif
 
