@@ -92,7 +92,10 @@ pub use locks::{
     DistanceRow, FlipPhase, FlipRow, LockCell, LockDistance, LockFlips, LockOptions, LockReport, LockRow, PairRow,
     PublishedScaling, ReaderCell, ReaderPairRow, ReaderReport, ReaderRow, RegretRow, locks,
 };
-pub use memcached::{MemcachedCell, MemcachedMix, MemcachedOptions, MemcachedReport, MemcachedRow, memcached};
+pub use memcached::{
+    MEMCACHED_PRESET, MemcachedCell, MemcachedGenerator, MemcachedLeftOut, MemcachedMix, MemcachedOptions,
+    MemcachedReport, MemcachedRow, memcached,
+};
 pub use messages::{
     MAX_PAIR_BYTES, MessageOptions, MessagePairRow, MessageReport, PairCell, Receive, ServerCell, ServerRow, Trip,
     messages,

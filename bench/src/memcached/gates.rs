@@ -36,10 +36,9 @@ fn rules<'a>() -> [Rule<Evidence<'a>>; 6] {
 }
 
 fn beside_rule<'a>() -> Rule<Evidence<'a>> {
-    let demand = at_most(1.05, "beside busy processes: set, none / auto, the worst number of threads", COMMAND);
+    let demand = at_most(1.05, "beside busy processes: none / auto, the worst mix and number of threads", COMMAND);
     Rule::new(demand, |run| {
-        let cells = run.cells.iter().filter(|cell| cell.mix == "set").collect();
-        let least = least_of(cells, |cell| Ok(ratio(row(cell, "auto")?, row(cell, "none")?)))?;
+        let least = least_of(run.cells.iter().collect(), |cell| Ok(ratio(row(cell, "auto")?, row(cell, "none")?)))?;
         Ok(least.recip())
     })
 }
@@ -165,6 +164,13 @@ mod tests {
         use Verdict::{Holds, Missed, NotJudged};
         let verdicts = [Holds, Missed, Holds, Missed, Holds, Holds, NotJudged];
         assert_eq!(found.iter().map(|gate| gate.verdict).collect::<Vec<_>>(), verdicts);
+    }
+
+    #[test]
+    fn beside_busy_processes_every_mix_is_judged() {
+        let cells = [cell(2, "set", 101.0), cell(2, "get", 80.0), cell(4, "half", 90.0)];
+        let beside = gates(&Evidence { cells: &cells, cpus: 2, busy: 2 }).pop().expect("it is the last");
+        assert_eq!((beside.measured, beside.verdict), (Some(1.25), Verdict::Missed));
     }
 
     #[test]

@@ -11,8 +11,6 @@ pub(super) const KEYS: u32 = 100_000;
 const ZIPF: f64 = 0.99;
 /// Keys that are drawn before, and gone through over and over.
 const DRAWN: usize = 1 << 14;
-/// Of a hundred requests of the mix.
-const MIXED_GETS: u32 = 90;
 
 /// The kinds of requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,11 +21,13 @@ pub enum MemcachedMix {
     Set,
     /// 90 gets and 10 sets of a hundred, of keys by Zipf's law.
     Mixed,
+    /// 50 gets and 50 sets of a hundred, of the same.
+    Half,
 }
 
 impl MemcachedMix {
     /// All of them.
-    pub const ALL: [Self; 3] = [Self::Get, Self::Set, Self::Mixed];
+    pub const ALL: [Self; 4] = [Self::Get, Self::Set, Self::Mixed, Self::Half];
 
     /// The name in options and reports.
     #[must_use]
@@ -36,6 +36,17 @@ impl MemcachedMix {
             Self::Get => "get",
             Self::Set => "set",
             Self::Mixed => "mixed",
+            Self::Half => "half",
+        }
+    }
+
+    /// Of a hundred requests.
+    pub(super) const fn gets_percent(self) -> u32 {
+        match self {
+            Self::Get => 100,
+            Self::Set => 0,
+            Self::Mixed => 90,
+            Self::Half => 50,
         }
     }
 
@@ -43,7 +54,7 @@ impl MemcachedMix {
     pub(super) const fn keys(self) -> &'static str {
         match self {
             Self::Get | Self::Set => "uniform",
-            Self::Mixed => "zipf 0.99",
+            Self::Mixed | Self::Half => "zipf 0.99",
         }
     }
 }
@@ -62,7 +73,7 @@ impl Requests {
         // Popular keys lie anywhere: neighbours would share buckets' locks.
         let scattered = |rank: u64| (rank * 7919 % u64::from(KEYS)) as u32;
         let mut draw = || match mix {
-            MemcachedMix::Mixed => scattered(zipf.draw(&mut random)),
+            MemcachedMix::Mixed | MemcachedMix::Half => scattered(zipf.draw(&mut random)),
             MemcachedMix::Get | MemcachedMix::Set => random.u32(..KEYS),
         };
         let drawn = (0..DRAWN).map(|_| draw()).collect();
@@ -77,11 +88,7 @@ impl Iterator for Requests {
     fn next(&mut self) -> Option<Request> {
         self.at = (self.at + 1) % DRAWN;
         let key = self.drawn[self.at];
-        let is_get = match self.mix {
-            MemcachedMix::Get => true,
-            MemcachedMix::Set => false,
-            MemcachedMix::Mixed => self.random.u32(..100) < MIXED_GETS,
-        };
+        let is_get = self.random.u32(..100) < self.mix.gets_percent();
         Some(if is_get { Request::Get(key) } else { Request::Set(key) })
     }
 }
@@ -96,7 +103,7 @@ mod tests {
         let of = |mix| Requests::new(mix, Rng::with_seed(seed)).take(20_000).collect::<Vec<_>>();
         let gets = |mix| of(mix).iter().filter(|request| matches!(request, Request::Get(_))).count() as f64 / 20_000.0;
         assert_eq!([gets(MemcachedMix::Get), gets(MemcachedMix::Set)], [1.0, 0.0]);
-        assert!((gets(MemcachedMix::Mixed) - 0.9).abs() < 0.02);
+        assert!((gets(MemcachedMix::Mixed) - 0.9).abs() < 0.02 && (gets(MemcachedMix::Half) - 0.5).abs() < 0.02);
         let first = (7919 % KEYS, "the most popular key");
         let popular = of(MemcachedMix::Mixed).iter().filter(|request| **request == Request::Get(first.0)).count();
         assert!(popular > 1000, "{}: {popular}", first.1);

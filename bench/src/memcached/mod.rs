@@ -1,15 +1,18 @@
 //! `corecast bench memcached`: Debian's memcached with corecast's locks preloaded under it, beside the same without.
 //!
-//! The workload of SSYNC (David, Guerraoui, Trigonakis, SOSP 2013, figure 12) with a client of our own: gets, sets, and a mix
-//! by Zipf's law, over a Unix socket. Each contender has a server of its own. In every round each has a block with closed loops,
-//! which tell the throughput and the CPU time, and one with open loops at the same rate for all, which tell the latency.
+//! The workload of SSYNC (David, Guerraoui, Trigonakis, SOSP 2013, figure 12) with a client of our own: gets, sets, and two
+//! mixes by Zipf's law, over a Unix socket. Each contender has a server of its own. In every round each has a block with closed
+//! loops, which tell the throughput and the CPU time, and one with open loops at the same rate for all, which tell the latency.
 //! Servers that are not measured sleep. With four CPUs or more, server and clients have CPUs of their own.
 //!
 //! - [`server`], [`protocol`]: memcached and a connection to it; [`load`], [`clients`]: requests, and when they are sent;
+//! - [`generator`], [`generated`]: load generators that were written elsewhere, and the same race with them;
 //! - [`gates`], [`published`]: what is asked, and what others found.
 
 mod clients;
 mod gates;
+mod generated;
+mod generator;
 mod load;
 mod protocol;
 mod published;
@@ -19,15 +22,20 @@ mod server;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use corecast::CpuSet;
 use corecast::base::CpuId;
 use corecast::lock::Algorithm;
 use corecast::machine::Machine;
 
 use self::clients::{Clients, Closed};
 use self::gates::{Evidence, ratio};
+use self::generated::Generated;
+pub use self::generated::MemcachedLeftOut;
+pub use self::generator::MemcachedGenerator;
 use self::load::KEYS;
 pub use self::load::MemcachedMix;
 use self::protocol::{KEY_BYTES, VALUE_BYTES};
+pub use self::published::MEMCACHED_PRESET;
 pub use self::report::{MemcachedCell, MemcachedReport, MemcachedRow};
 use self::server::Memcached;
 use crate::counts::or_usual;
@@ -59,10 +67,14 @@ pub struct MemcachedOptions {
     pub options: Options,
     /// The preload object with the locks, or why there is none.
     pub object: Result<PathBuf, String>,
+    /// Takes the threads, the mixes and the locks of the published experiment where none is named.
+    pub preset: bool,
     /// The numbers of the server's threads; 1, 2, 4, .. up to twice its CPUs by default.
     pub threads: Vec<usize>,
     /// The mixes of requests; all by default.
     pub mixes: Vec<MemcachedMix>,
+    /// The load generators of others that ask, too; all by default.
+    pub generators: Option<Vec<MemcachedGenerator>>,
     /// Requests that a connection of a closed loop sends before it reads the answers; 1 by default.
     pub pipeline: Option<usize>,
     /// Rounds; 10 by default, 3 if quick.
@@ -72,6 +84,7 @@ pub struct MemcachedOptions {
 }
 
 /// The situation that all cells share.
+#[derive(Clone, Copy)]
 struct Field<'a> {
     contenders: &'a [&'static str],
     object: &'a Result<PathBuf, String>,
@@ -87,12 +100,25 @@ impl Field<'_> {
     fn client_threads(&self) -> usize {
         if self.client_cpus.is_empty() { SHARING_THREADS } else { self.client_cpus.len() }
     }
+
+    /// The server of a contender, with all keys in it.
+    fn start(&self, at: usize, threads: usize) -> Result<Memcached, Failure> {
+        server::version()?;
+        let shim = match (self.contenders[at], self.object) {
+            (NONE, _) => None,
+            (_, Err(why)) => return Err(Failure::Refused(why.clone())),
+            (lock, Ok(object)) => Some((Path::new(object), lock)),
+        };
+        Memcached::start(threads, self.server_cpus, shim)
+    }
 }
 
 fn contenders() -> Vec<&'static str> {
     [NONE, PASS_THROUGH].into_iter().chain(Algorithm::ALL.iter().map(|lock| lock.facts().name)).collect()
 }
 
+/// The contenders under the generators of others, in a run that names none.
+const GENERATED: [&str; 3] = [NONE, PASS_THROUGH, AUTO];
 /// The contenders of a quick run that names none.
 const QUICK: [&str; 6] = [NONE, PASS_THROUGH, AUTO, "tas", "ticket", "mcs"];
 
@@ -109,8 +135,10 @@ pub fn memcached(
     let cpus = options.usable_cpus(machine)?;
     let (server_cpus, client_cpus) = split(cpus.as_slice());
     let mut contenders = options.chosen(contenders(), |name| name)?;
-    if options.quick && options.contenders.is_empty() {
-        contenders.retain(|name| QUICK.contains(name));
+    match options.contenders.is_empty() {
+        true if wanted.preset => contenders.retain(|name| published::CONTENDERS.contains(name)),
+        true if options.quick => contenders.retain(|name| QUICK.contains(name)),
+        _ => {}
     }
     let field = Field {
         contenders: &contenders,
@@ -123,13 +151,58 @@ pub fn memcached(
         seed: options.seed_or_draw(),
     };
     let server_count = if server_cpus.is_empty() { cpus.len() } else { server_cpus.len() };
-    let cells = run(&field, wanted, server_count, progress)?;
+    let cells = run(&field, wanted, server_count, &mut Part::of(progress, 0, 2))?;
+    let generated = generate(&field, wanted, &cpus, &mut Part::of(progress, 1, 2))?;
     let gates = gates::gates(&Evidence { cells: &cells, cpus: server_count, busy: options.busy });
-    Ok(MemcachedReport { gates, ..report(machine, options, &field, cells) })
+    let preset = wanted.preset.then_some(MEMCACHED_PRESET);
+    Ok(MemcachedReport { preset, gates, ..report(machine, options, &field, cells, generated) })
+}
+
+/// The same cells by the generators of others.
+fn generate(
+    field: &Field<'_>,
+    wanted: &MemcachedOptions,
+    cpus: &CpuSet,
+    progress: &mut dyn Progress,
+) -> Result<Generated, BenchError> {
+    let is_meant = |name: &&'static str| !wanted.options.contenders.is_empty() || GENERATED.contains(name);
+    let contenders: Vec<&str> = field.contenders.iter().copied().filter(is_meant).collect();
+    let shares = field.client_cpus.is_empty();
+    let server_cpus = if shares { cpus.len() } else { field.server_cpus.len() };
+    let wanted = generated::Wanted {
+        options: &wanted.options,
+        generators: wanted.generators.as_deref().unwrap_or(&MemcachedGenerator::ALL),
+        threads: &threads(wanted, server_cpus),
+        mixes: &mixes(wanted),
+        cpus: if shares { cpus.clone() } else { field.client_cpus.iter().copied().collect() },
+        server_cpus,
+    };
+    generated::run(&Field { contenders: &contenders, ..*field }, &wanted, progress)
+}
+
+/// The numbers of the server's threads.
+fn threads(wanted: &MemcachedOptions, cpus: usize) -> Vec<usize> {
+    let doubled = std::iter::successors(Some(1), |count| Some(2 * count));
+    or_usual(&wanted.threads, || match wanted.preset {
+        true => published::threads(cpus),
+        false => doubled.take_while(|&count| count <= 2 * cpus).collect(),
+    })
+}
+
+/// The mixes of requests.
+fn mixes(wanted: &MemcachedOptions) -> Vec<MemcachedMix> {
+    let usual = if wanted.preset { &published::MIXES[..] } else { &MemcachedMix::ALL };
+    or_usual(&wanted.mixes, || usual.to_vec())
 }
 
 /// The report without a verdict.
-fn report(machine: &Machine, options: &Options, field: &Field<'_>, cells: Vec<MemcachedCell>) -> MemcachedReport {
+fn report(
+    machine: &Machine,
+    options: &Options,
+    field: &Field<'_>,
+    cells: Vec<MemcachedCell>,
+    (generated, left_out): Generated,
+) -> MemcachedReport {
     let numbers = |cpus: &[CpuId]| cpus.iter().map(|cpu| cpu.get()).collect();
     MemcachedReport {
         machine: machine.name.clone(),
@@ -137,6 +210,7 @@ fn report(machine: &Machine, options: &Options, field: &Field<'_>, cells: Vec<Me
         seed: field.seed,
         quick: options.quick,
         busy: options.busy,
+        preset: None,
         version: server::version().ok(),
         server_cpus: numbers(field.server_cpus),
         client_cpus: numbers(field.client_cpus),
@@ -151,6 +225,8 @@ fn report(machine: &Machine, options: &Options, field: &Field<'_>, cells: Vec<Me
         published: published::figures(&cells),
         gates: Vec::new(),
         cells,
+        generated,
+        left_out,
     }
 }
 
@@ -165,10 +241,8 @@ fn run(
     cpus: usize,
     progress: &mut dyn Progress,
 ) -> Result<Vec<MemcachedCell>, BenchError> {
-    let usual =
-        || std::iter::successors(Some(1), |count| Some(2 * count)).take_while(|&count| count <= 2 * cpus).collect();
-    let threads = or_usual(&wanted.threads, usual);
-    let mixes = or_usual(&wanted.mixes, || MemcachedMix::ALL.to_vec());
+    let threads = threads(wanted, cpus);
+    let mixes = mixes(wanted);
     let situations: Vec<_> = threads.iter().flat_map(|&count| mixes.iter().map(move |&mix| (count, mix))).collect();
     let mut order = TurnOrder::new(&wanted.options, field.seed);
     let mut cells = Vec::new();
@@ -177,9 +251,15 @@ fn run(
         let servers = field.contenders.iter().map(|_| None).collect();
         let mut cell = Cell { field, threads: count, mix, servers, open_rps: None, progress: &mut part };
         let raced = order.race(field.contenders.len(), &mut cell)?;
-        let (open_rps, oversubscribed) = (cell.open_rps, count > cpus);
-        let rows = rows(field.contenders, &raced);
-        cells.push(MemcachedCell { threads: count, mix: mix.name(), keys: mix.keys(), oversubscribed, open_rps, rows });
+        cells.push(MemcachedCell {
+            client: "corecast",
+            threads: count,
+            mix: mix.name(),
+            keys: mix.keys(),
+            oversubscribed: count > cpus,
+            open_rps: cell.open_rps,
+            rows: rows(field.contenders, &raced),
+        });
     }
     progress.step(1.0, "done");
     Ok(cells)
@@ -228,14 +308,7 @@ impl Situation for Cell<'_> {
     type Block = Block;
 
     fn prepare(&mut self, at: usize) -> Result<(), Failure> {
-        server::version()?;
-        let name = self.field.contenders[at];
-        let shim = match (name, self.field.object) {
-            (NONE, _) => None,
-            (_, Err(why)) => return Err(Failure::Refused(why.clone())),
-            (lock, Ok(object)) => Some((Path::new(object), lock)),
-        };
-        self.servers[at] = Some(Memcached::start(self.threads, self.field.server_cpus, shim)?);
+        self.servers[at] = Some(self.field.start(at, self.threads)?);
         Ok(())
     }
 
@@ -308,8 +381,10 @@ mod tests {
         let wanted = MemcachedOptions {
             options,
             object: Err("there is no object".to_owned()),
+            preset: false,
             threads: vec![2],
             mixes: vec![MemcachedMix::Mixed],
+            generators: Some(Vec::new()),
             pipeline: Some(4),
             rounds: Some(2),
             block: Some(Duration::from_millis(50)),
@@ -326,6 +401,35 @@ mod tests {
         assert!(rows[0].rps > Some(0.0) && rows[0].ratio == Some(1.0), "{rows:?}");
         assert!(rows[0].p50_ns <= rows[0].p99_ns && rows[0].p99_ns <= rows[0].p999_ns, "{rows:?}");
         assert_eq!((rows[1].skipped.as_deref(), rows[1].failed), (Some("there is no object"), false));
+    }
+
+    #[test]
+    fn generators_of_others_ask_the_same_contenders() {
+        let wanted = MemcachedOptions {
+            options: Options { quick: true, contenders: vec![NONE.into(), AUTO.into()], ..Options::default() },
+            object: Err("there is no object".to_owned()),
+            preset: false,
+            threads: vec![1],
+            mixes: vec![MemcachedMix::Set, MemcachedMix::Half],
+            generators: None,
+            pipeline: None,
+            rounds: Some(2),
+            block: Some(Duration::from_millis(20)),
+        };
+        let report = memcached(&this_machine(), &wanted, &mut ()).expect("it runs");
+        for MemcachedLeftOut { generator, reason } in &report.left_out {
+            assert!(reason.contains(" in PATH: "), "{generator}: {reason}");
+        }
+        let has = |name: &str| !report.left_out.iter().any(|left_out| left_out.generator == name);
+        let cells = report.generated.iter().map(|cell| (cell.client, cell.mix)).collect::<Vec<_>>();
+        let expected = [("memslap", "set"), ("memtier", "set"), ("memtier", "half")];
+        assert_eq!(cells, expected.into_iter().filter(|(client, _)| has(client)).collect::<Vec<_>>());
+        for cell in &report.generated {
+            assert_eq!(cell.rows[1].skipped.as_deref(), Some("there is no object"));
+            let is_measured = cell.rows[0].rps > Some(0.0) && cell.rows[0].ratio == Some(1.0);
+            assert!(is_measured == report.version.is_some(), "{cell:?}");
+        }
+        assert!(report.cells.iter().all(|cell| cell.client == "corecast"));
     }
 
     #[test]

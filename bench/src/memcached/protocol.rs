@@ -2,7 +2,7 @@
 //!
 //! All values have the same length, and begin with their key, so that an answer to another question is noticed.
 
-use std::io::{Read, Write};
+use std::io::{ErrorKind, Read, Write};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::time::Duration;
@@ -62,7 +62,11 @@ impl Connection {
         self.answers.resize(expected, 0);
         let mut heard = 0;
         while heard < expected {
-            let read = self.stream.read(&mut self.answers[heard..]).map_err(Failure::while_doing("hear memcached"))?;
+            let read = match self.stream.read(&mut self.answers[heard..]) {
+                // As a process that was stopped goes on, a read with a limit of time comes back so.
+                Err(error) if error.kind() == ErrorKind::Interrupted => continue,
+                read => read.map_err(Failure::while_doing("hear memcached"))?,
+            };
             heard += read;
             if read == 0 || is_refusal(&self.answers[..heard]) {
                 return Err(refused(&self.answers[..heard]));

@@ -1,8 +1,22 @@
 //! SSYNC's figure 12: Memcached 1.4.15 with other locks, its load generator on another host. Read ratios, not heights.
 
+use super::load::MemcachedMix;
 use super::report::{MemcachedCell, MemcachedRow};
 use crate::published::{Published, PublishedFigure, beside};
 use crate::stats::most;
+
+/// The name of the experiment.
+pub const MEMCACHED_PRESET: &str = "ssync-memcached";
+/// Its locks, and memcached as it is.
+pub(super) const CONTENDERS: [&str; 5] = ["none", "pthread", "tas", "ticket", "mcs"];
+pub(super) const MIXES: [MemcachedMix; 2] = [MemcachedMix::Get, MemcachedMix::Set];
+/// Its server had up to 18 threads, each with a core.
+const THREADS: [usize; 6] = [1, 2, 4, 6, 10, 18];
+
+/// Its numbers of threads for which there are CPUs.
+pub(super) fn threads(cpus: usize) -> Vec<usize> {
+    THREADS.into_iter().filter(|&threads| threads <= cpus.max(1)).collect()
+}
 
 const RULES: &[Published<[MemcachedCell]>] = &[
     Published {
@@ -71,5 +85,6 @@ mod tests {
         let here: Vec<Option<f64>> = figures(&cells).iter().map(|figure| figure.here).collect();
         assert_eq!(here, [Some(1.5), Some(2.0), Some(2.0), Some(2.0), Some(2.0)]);
         assert_eq!(figures(&cells[..1])[0].here, None);
+        assert_eq!([threads(1), threads(8)], [vec![1], vec![1, 2, 4, 6]]);
     }
 }

@@ -3,6 +3,7 @@
 use corecast_race::gate::Gate;
 use serde::Serialize;
 
+use super::generated::MemcachedLeftOut;
 use crate::published::PublishedFigure;
 
 /// The outcome of `corecast bench memcached`.
@@ -18,6 +19,8 @@ pub struct MemcachedReport {
     pub quick: bool,
     /// Busy processes beside all launches and blocks.
     pub busy: usize,
+    /// The experiment that was repeated; `null` for the usual run.
+    pub preset: Option<&'static str>,
     /// The server's own words for its version; `null` if there is none.
     pub version: Option<String>,
     /// The CPUs of the server and of its clients, if they have their own; empty if they share all.
@@ -42,6 +45,10 @@ pub struct MemcachedReport {
     pub rounds: usize,
     /// One entry for each mix and number of the server's threads.
     pub cells: Vec<MemcachedCell>,
+    /// The same of load generators that were written elsewhere. None is judged.
+    pub generated: Vec<MemcachedCell>,
+    /// Generators that are not here.
+    pub left_out: Vec<MemcachedLeftOut>,
     /// Published figures of other machines.
     pub published: Vec<PublishedFigure>,
     /// The demands on the lock shim, and whether they are met here.
@@ -51,15 +58,17 @@ pub struct MemcachedReport {
 /// All contenders in one situation, interleaved.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct MemcachedCell {
+    /// The program that asks: `corecast`, `memslap` or `memtier`.
+    pub client: &'static str,
     /// The server's threads.
     pub threads: usize,
-    /// `get`, `set` or `mixed`.
+    /// `get`, `set`, `mixed` or `half`.
     pub mix: &'static str,
-    /// `uniform`, or `zipf 0.99`.
+    /// `uniform`, or `zipf 0.99`; `its own` of a generator's.
     pub keys: &'static str,
     /// True if the server has more threads than CPUs.
     pub oversubscribed: bool,
-    /// Requests in a second that the open loops intend; `null` if no contender ran.
+    /// Requests in a second that the open loops intend; `null` if no contender ran, and of generators.
     pub open_rps: Option<f64>,
     /// One entry for each contender.
     pub rows: Vec<MemcachedRow>,
@@ -76,7 +85,7 @@ pub struct MemcachedRow {
     pub rps: Option<f64>,
     /// The same over that of `none` in the same round.
     pub ratio: Option<f64>,
-    /// The server's CPU time for a request, closed loops.
+    /// The server's CPU time for a request, closed loops; `null` of generators, as are the next three.
     pub cpu_ns: Option<f64>,
     /// From the intended start of a request to its answer, open loops; `null` if the server did less than was intended.
     pub p50_ns: Option<f64>,

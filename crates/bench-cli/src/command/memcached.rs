@@ -3,7 +3,10 @@
 use std::time::Duration;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use corecast_bench::{MemcachedCell, MemcachedMix, MemcachedOptions, MemcachedReport, MemcachedRow, memcached};
+use corecast_bench::{
+    MEMCACHED_PRESET, MemcachedCell, MemcachedGenerator, MemcachedLeftOut, MemcachedMix, MemcachedOptions,
+    MemcachedReport, MemcachedRow, memcached,
+};
 use corecast_race::Options;
 
 use super::Shared;
@@ -35,12 +38,18 @@ pub(crate) struct Arguments {
     /// The numbers of the server's threads [default: 1, 2, 4, .. up to twice its CPUs].
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = super::count(MOST_THREADS))]
     threads: Vec<usize>,
-    /// Requests: gets, sets, or 90 gets and 10 sets of a hundred by Zipf's law [default: all].
+    /// Repeat an experiment that was published: gets and sets, a CPU for each of the server's threads, three locks.
+    #[arg(long, value_name = "EXPERIMENT", value_parser = [MEMCACHED_PRESET])]
+    preset: Option<String>,
+    /// Requests: gets, sets, or 90 gets and 10 sets, or half and half, by Zipf's law [default: all].
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = mix_parser())]
     mix: Vec<MemcachedMix>,
     /// Race these only: none, pthread, and the names of locks [default: all, or six with --quick].
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     contenders: Vec<String>,
+    /// Ask by these load generators of others as well, or by none [default: those that are installed].
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = generator_parser())]
+    generators: Option<Vec<Asked>>,
     /// Requests that a connection sends before it reads the answers, in closed loops [default: 1].
     #[arg(long, value_name = "N", value_parser = super::count(MOST_PIPELINE))]
     pipeline: Option<usize>,
@@ -60,6 +69,15 @@ pub(crate) struct Arguments {
     beside: Beside,
 }
 
+/// A generator, or the word for none.
+type Asked = Option<MemcachedGenerator>;
+
+fn generator_parser() -> impl TypedValueParser<Value = Asked> {
+    let all = MemcachedGenerator::ALL;
+    let of_name = move |name: String| all.into_iter().find(|generator| generator.name() == name);
+    PossibleValuesParser::new(["none"].into_iter().chain(all.map(MemcachedGenerator::name))).map(of_name)
+}
+
 fn mix_parser() -> impl TypedValueParser<Value = MemcachedMix> {
     let of_name =
         |name: String| MemcachedMix::ALL.into_iter().find(|mix| mix.name() == name).expect("a possible value");
@@ -75,8 +93,10 @@ impl Arguments {
         let wanted = MemcachedOptions {
             options,
             object: shim::find(Object::Pthread).map_err(|missing| missing.to_string()),
+            preset: self.preset.is_some(),
             threads: self.threads.clone(),
             mixes: self.mix.clone(),
+            generators: self.generators.as_ref().map(|asked| asked.iter().copied().flatten().collect()),
             pipeline: self.pipeline,
             rounds: self.rounds,
             block: self.block.map(Duration::from_millis),
@@ -84,7 +104,8 @@ impl Arguments {
         let report = memcached(&model.machine, &wanted, &mut Meter::start(output))?;
         tell(output, &report, describe)?;
         let mut failures = OwnFailures::default();
-        report.cells.iter().for_each(|cell| failures.add(&situation(cell), &cell.rows));
+        let cells = report.cells.iter().chain(&report.generated);
+        cells.for_each(|cell| failures.add(&situation(cell), &cell.rows));
         failures.check()
     }
 }
@@ -103,10 +124,12 @@ const ROWS: &[Column<MemcachedRow>] = &[
 fn describe(report: &MemcachedReport) -> String {
     let places = if report.server_cpus.is_empty() { "all CPUs shared" } else { "CPUs of their own each" };
     let MemcachedReport { keys, key_bytes, value_bytes, connections, pipeline, rounds, block_ms, .. } = report;
-    let cells: Vec<String> = report.cells.iter().map(describe_cell).collect();
+    let cells: Vec<String> = report.cells.iter().chain(&report.generated).map(describe_cell).collect();
+    let left_out = |one: &MemcachedLeftOut| format!("{}: {}\n", one.generator, one.reason);
+    let left_out: String = report.left_out.iter().map(left_out).collect();
     format!(
         "{}, {keys} keys of {key_bytes} bytes, values of {value_bytes}; {connections} connections over a Unix socket, \
-         {} at once, server and clients: {places}; {rounds} rounds of {block_ms} ms\n\n{}\n{}\n{}",
+         {} at once, server and clients: {places}; {rounds} rounds of {block_ms} ms\n\n{}\n{left_out}{}\n{}",
         report.version.as_deref().unwrap_or("no memcached"),
         many(*pipeline, "request"),
         cells.join("\n"),
@@ -122,7 +145,8 @@ fn describe_cell(cell: &MemcachedCell) -> String {
 
 fn situation(cell: &MemcachedCell) -> String {
     let crowded = if cell.oversubscribed { ", more than CPUs" } else { "" };
-    format!("{}, {} keys, {}{crowded}", cell.mix, cell.keys, many(cell.threads, "server thread"))
+    let client = if cell.client == "corecast" { String::new() } else { format!(" by {}", cell.client) };
+    format!("{}{client}, {} keys, {}{crowded}", cell.mix, cell.keys, many(cell.threads, "server thread"))
 }
 
 #[cfg(test)]
@@ -143,9 +167,17 @@ mod tests {
             ..MemcachedRow::default()
         };
         agree_with_json(ROWS, &row, "bench memcached", "cells[].rows[]");
-        let cell =
-            MemcachedCell { threads: 2, mix: "set", keys: "uniform", rows: vec![row], ..MemcachedCell::default() };
+        let cell = MemcachedCell {
+            client: "corecast",
+            threads: 2,
+            mix: "set",
+            keys: "uniform",
+            rows: vec![row],
+            ..MemcachedCell::default()
+        };
         let text = describe_cell(&cell);
         assert!(text.contains("2 server threads") && text.contains("123 456") && text.contains("7.00"), "{text}");
+        let of_other = MemcachedCell { client: "memslap", mix: "set", keys: "its own", ..MemcachedCell::default() };
+        assert!(situation(&of_other).starts_with("set by memslap, its own keys"));
     }
 }
