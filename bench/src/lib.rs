@@ -18,7 +18,8 @@
 //! - [`list`] names all contenders.
 //!
 //! All of them share `turns`, the race engine, with `participants`; `server` and `bound`, programs that end with this one;
-//! `program`, one run of a foreign one; `stats`; `rules`, by which gates are judged; and `published`, figures of other machines.
+//! `program`, one run of a foreign one, and `launches`, runs of it with a preload object and
+//! without; `stats`; `rules`, by which gates are judged; and `published`, figures of other machines.
 //!
 //! **Method.** That of `corecast_race`: every contender is checked before it is timed, and contenders run in turns.
 //!
@@ -48,6 +49,7 @@ mod counts;
 mod deaths;
 mod epcc;
 mod idle;
+mod launches;
 mod locks;
 mod memcached;
 mod messages;
@@ -86,7 +88,7 @@ pub use coherence::{
 };
 pub use contender::list;
 pub use deaths::{DeathOptions, DeathReport, DeathRow, deaths, victim};
-pub use epcc::{EpccOptions, EpccReport, EpccRow, MAX_EPCC_THREADS, epcc};
+pub use epcc::{EPCC_PRESET, EpccOptions, EpccReport, EpccRow, MAX_EPCC_THREADS, epcc};
 pub use idle::{IdleReport, IdleRow, idle};
 pub use locks::{
     DistanceRow, FlipPhase, FlipRow, LockCell, LockDistance, LockFlips, LockOptions, LockReport, LockRow, PairRow,
@@ -100,7 +102,7 @@ pub use messages::{
     MAX_PAIR_BYTES, MessageOptions, MessagePairRow, MessageReport, PairCell, Receive, ServerCell, ServerRow, Trip,
     messages,
 };
-pub use mpi::{MpiReport, MpiRow, mpi};
+pub use mpi::{MPI_PRESET, MpiForeign, MpiForeignRow, MpiForeignSkip, MpiOptions, MpiReport, MpiRow, mpi};
 pub use nodes::{
     DeathPlace as NodesDeathPlace, HostMembers, MAX_NODES, NodesCheckRow, NodesDeathRow, NodesIdleRow, NodesLine,
     NodesOp, NodesOptions, NodesPrograms, NodesReport, NodesRow, NodesShape, NodesSkipped, NodesWork,
@@ -117,7 +119,8 @@ pub use select::{Fairness, SelectReport, select};
 pub use setup::{SetupReport, SetupRow, setup};
 pub use stream::{StreamOptions, StreamReport, stream};
 pub use stream_cluster::{
-    StreamClusterCell, StreamClusterOptions, StreamClusterReport, StreamClusterRow, StreamClusterSize, stream_cluster,
+    STREAM_CLUSTER_PRESET, StreamClusterCell, StreamClusterOptions, StreamClusterReport, StreamClusterRow,
+    StreamClusterSize, stream_cluster,
 };
 pub use table::{MAX_BATCH, Point, Published, TableCell, TableOptions, TableReport, TableRow, table, table_member};
 pub use tm::{NoTmPreset, NoWorkload, TmCell, TmOptions, TmPreset, TmReport, TmRow, TmWorkload, tm, tm_member};

@@ -3,6 +3,14 @@
 use corecast::machine::Machine;
 use serde::Serialize;
 
+/// The CPUs of the machine whose figures the authors of Smelt have published with its sources.
+const SMELT_CPUS: usize = 20;
+
+/// The participants of one of Smelt's experiments, of which each has a CPU: as many as there, or as there are CPUs here.
+pub(crate) fn smelt_participants(cpus: usize) -> Vec<usize> {
+    vec![cpus.clamp(2, SMELT_CPUS)]
+}
+
 /// T. David, R. Guerraoui, V. Trigonakis, Everything You Always Wanted to Know About Synchronization but Were Afraid to Ask.
 const SSYNC: &str = "David, Guerraoui, Trigonakis, SOSP 2013";
 

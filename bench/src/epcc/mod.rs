@@ -9,15 +9,17 @@ mod gates;
 mod launch;
 mod published;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
+use corecast::CpuSet;
 use corecast::machine::Machine;
 use serde::Serialize;
 
 use self::gates::Evidence;
-use self::launch::{COMPILER, Effort, own, upstream};
+use self::launch::{COMPILER, Effort, Program, own, upstream};
+pub use self::published::EPCC_PRESET;
 use crate::launches::{Samples, collect, in_either_order};
-use crate::published::PublishedFigure;
+use crate::published::{PublishedFigure, smelt_participants};
 use corecast_race::error::BenchError;
 use corecast_race::gate::Gate;
 use corecast_race::options::Options;
@@ -33,6 +35,8 @@ pub struct EpccOptions {
     pub object: PathBuf,
     /// The sizes of teams; 2, 4 and 8 if there are none, and as many as there are CPUs.
     pub threads: Vec<usize>,
+    /// Takes the team of the published experiment if no size is named.
+    pub preset: bool,
     /// The folder of EPCC's `syncbench.c` and `common.c`, which is measured in place of the benchmark's own program.
     pub sources: Option<PathBuf>,
 }
@@ -50,6 +54,8 @@ pub struct EpccReport {
     pub quick: bool,
     /// Busy processes beside all launches and blocks.
     pub busy: usize,
+    /// The experiment that was repeated; `null` for the usual run.
+    pub preset: Option<&'static str>,
     /// The compiler of the program, whose runtime is libgomp.
     pub compiler: String,
     /// The preload object.
@@ -102,23 +108,13 @@ pub fn epcc(
     progress: &mut dyn Progress,
 ) -> Result<EpccReport, BenchError> {
     let cpus = options.usable_cpus(machine)?;
-    let sizes = sizes(&settings.threads, cpus.len())?;
+    let sizes = sizes(settings, cpus.len())?;
     let program = settings.sources.as_deref().map_or_else(own, upstream)?;
     program.check_served(sizes[0], &settings.object, &cpus, options)?;
     let ((launches, effort), seed) = (effort(options.quick, options.busy > 0), options.seed_or_draw());
-    let (mut random, mut samples) = (fastrand::Rng::with_seed(seed), Vec::new());
-    for launch in 0..launches {
-        for (at, &threads) in sizes.iter().enumerate() {
-            let share = (launch * sizes.len() + at) as f64 / (launches * sizes.len()) as f64;
-            progress.step(share, &format!("constructs of {threads} threads, launch {} of {launches}", launch + 1));
-            let run = |shim: bool| {
-                let object = shim.then_some(settings.object.as_path());
-                program.launch(threads, effort, object, &cpus, options).map(|told| of_team(told, threads))
-            };
-            let [alone, shim] = in_either_order(random.bool(), run)?;
-            collect(&mut samples, alone, &shim);
-        }
-    }
+    let object = settings.object.as_path();
+    let run = Run { program: &program, object, sizes: &sizes, launches, effort, cpus: &cpus, options };
+    let samples = run.samples(seed, progress)?;
     progress.step(1.0, "done");
     let (cpus, busy) = (cpus.len(), options.busy);
     let evidence = Evidence { rows: samples.iter().map(|samples| row(samples, cpus)).collect(), cpus, busy };
@@ -128,6 +124,7 @@ pub fn epcc(
         seed,
         quick: options.quick,
         busy,
+        preset: settings.preset.then_some(EPCC_PRESET),
         compiler: COMPILER.to_owned(),
         object: settings.object.display().to_string(),
         launches,
@@ -136,6 +133,40 @@ pub fn epcc(
         gates: gates::gates(&evidence),
         rows: evidence.rows,
     })
+}
+
+/// The launches of a program in teams of each size.
+struct Run<'a> {
+    program: &'a Program,
+    object: &'a Path,
+    sizes: &'a [usize],
+    /// Of each kind for each size.
+    launches: usize,
+    effort: Effort,
+    cpus: &'a CpuSet,
+    options: &'a Options,
+}
+
+impl Run<'_> {
+    /// The overheads of all of them, with and without the object in a random order.
+    fn samples(&self, seed: u64, progress: &mut dyn Progress) -> Result<Vec<Samples<Team>>, BenchError> {
+        let (launches, sizes) = (self.launches, self.sizes);
+        let (mut random, mut samples) = (fastrand::Rng::with_seed(seed), Vec::new());
+        for launch in 0..launches {
+            for (at, &threads) in sizes.iter().enumerate() {
+                let share = (launch * sizes.len() + at) as f64 / (launches * sizes.len()) as f64;
+                progress.step(share, &format!("constructs of {threads} threads, launch {} of {launches}", launch + 1));
+                let run = |shim: bool| {
+                    let told =
+                        self.program.launch(threads, self.effort, shim.then_some(self.object), self.cpus, self.options);
+                    told.map(|told| of_team(told, threads))
+                };
+                let [alone, shim] = in_either_order(random.bool(), run)?;
+                collect(&mut samples, alone, &shim);
+            }
+        }
+        Ok(samples)
+    }
 }
 
 /// Launches, and how long each measures. The authors of Smelt have taken 5,000 outer repetitions. One is long enough that the
@@ -159,12 +190,16 @@ fn effort(is_quick: bool, is_busy: bool) -> (usize, Effort) {
 /// How many times as many launches there are beside busy processes.
 const MORE_WHERE_BUSY: usize = 5;
 
-fn sizes(wanted: &[usize], cpus: usize) -> Result<Vec<usize>, BenchError> {
+fn sizes(settings: &EpccOptions, cpus: usize) -> Result<Vec<usize>, BenchError> {
+    let wanted = &settings.threads;
     if let Some(&participants) = wanted.iter().find(|&&threads| !(2..=MAX_EPCC_THREADS).contains(&threads)) {
         return Err(BenchError::Participants { participants, most: MAX_EPCC_THREADS });
     }
     if !wanted.is_empty() {
-        return Ok(wanted.to_vec());
+        return Ok(wanted.clone());
+    }
+    if settings.preset {
+        return Ok(smelt_participants(cpus));
     }
     let mut sizes = vec![2, 4, 8, cpus.clamp(2, MAX_EPCC_THREADS)];
     sizes.sort_unstable();
@@ -198,12 +233,17 @@ mod tests {
 
     #[test]
     fn teams_have_a_size_that_can_be() {
-        assert_eq!(sizes(&[], 2).expect("the usual"), [2, 4, 8]);
-        assert_eq!(sizes(&[], 24).expect("the usual"), [2, 4, 8, 24]);
-        assert_eq!(sizes(&[3], 2).expect("as wanted"), [3]);
+        let sizes = |threads: &[usize], preset, cpus| {
+            let (object, threads) = (PathBuf::new(), threads.to_vec());
+            super::sizes(&EpccOptions { object, threads, preset, sources: None }, cpus)
+        };
+        assert_eq!(sizes(&[], false, 2).expect("the usual"), [2, 4, 8]);
+        assert_eq!(sizes(&[], false, 24).expect("the usual"), [2, 4, 8, 24]);
+        assert_eq!(sizes(&[3], true, 2).expect("as wanted"), [3]);
+        assert_eq!([1, 16, 64].map(|cpus| sizes(&[], true, cpus).expect("of the experiment")), [[2], [16], [20]]);
         for wrong in [0, 1, MAX_EPCC_THREADS + 1] {
             assert!(
-                matches!(sizes(&[2, wrong], 2), Err(BenchError::Participants { participants, .. }) if participants == wrong)
+                matches!(sizes(&[2, wrong], false, 2), Err(BenchError::Participants { participants, .. }) if participants == wrong)
             );
         }
     }

@@ -25,8 +25,9 @@ use serde::Serialize;
 use self::foreign::{Foreign, Ran};
 pub use self::foreign::{MpiForeign, MpiForeignRow, MpiForeignSkip};
 use self::lengths::{Crowd, Kind, LIMIT_BYTES, left_to_library};
+pub use self::published::MPI_PRESET;
 use crate::counts::or_usual;
-use crate::published::PublishedFigure;
+use crate::published::{PublishedFigure, smelt_participants};
 use crate::rules::{Rule, at_least, at_most, judge_beside};
 use crate::stats::{geometric_mean, most};
 
@@ -59,6 +60,8 @@ pub struct MpiReport {
     pub quick: bool,
     /// Busy processes beside all launches and blocks.
     pub busy: usize,
+    /// The experiment that was repeated; `null` for the usual run.
+    pub preset: Option<&'static str>,
     /// Warnings that the reader should know before believing the numbers.
     pub warnings: Vec<String>,
     /// One entry for each library, operation, length and number of ranks.
@@ -71,6 +74,15 @@ pub struct MpiReport {
     pub published: Vec<PublishedFigure>,
     /// The demands on the object, and whether they are met here.
     pub gates: Vec<Gate>,
+}
+
+/// The options that only this benchmark has.
+#[derive(Clone, Debug, Default)]
+pub struct MpiOptions {
+    /// Takes the ranks, the operations and the length of the published experiment where none is named.
+    pub preset: bool,
+    /// Benchmarks of others that are to run as well.
+    pub foreign: MpiForeign,
 }
 
 /// A library at one operation.
@@ -110,13 +122,13 @@ pub struct MpiRow {
 pub fn mpi(
     machine: &Machine,
     options: &Options,
-    foreign: &MpiForeign,
+    wanted: &MpiOptions,
     progress: &mut dyn Progress,
 ) -> Result<MpiReport, BenchError> {
-    let options = completed(options);
     let cpus = options.usable_cpus(machine)?;
+    let options = completed(options, wanted.preset, cpus.len());
     options.heats(cpus.len())?;
-    let foreign = foreign.open(&cpus, &options)?;
+    let foreign = wanted.foreign.open(&cpus, &options)?;
     let parts = 1 + usize::from(foreign.is_some());
     let report = collectives(machine, &options, &mut Part::of(progress, 0, parts))?;
     let run = |foreign: Foreign| foreign.run(&options, report.seed, &mut Part::of(progress, 1, parts));
@@ -128,6 +140,7 @@ pub fn mpi(
         seed: report.seed,
         quick: report.quick,
         busy: options.busy,
+        preset: wanted.preset.then_some(MPI_PRESET),
         warnings: report.warnings,
         foreign,
         foreign_left_out: left_out,
@@ -137,14 +150,19 @@ pub fn mpi(
     })
 }
 
-/// The options with this benchmark's contenders, and its usual ranks, operations and sizes where there are none.
-fn completed(options: &Options) -> Options {
+/// The options with this benchmark's contenders, and with ranks, operations and sizes where there are none: the usual ones, or
+/// those of the published experiment.
+fn completed(options: &Options, is_preset: bool, cpus: usize) -> Options {
     let contenders = LIBRARIES.iter().flat_map(|&library| [library.to_owned(), format!("{library}{PRELOADED}")]);
-    let sizes = if options.quick { &QUICK_SIZES[..] } else { &SIZES };
+    let (ranks, ops, sizes) = match (is_preset, options.quick) {
+        (true, _) => (smelt_participants(cpus), &published::OPS[..], &[published::BYTES][..]),
+        (false, true) => (vec![2], &OPS[..], &QUICK_SIZES[..]),
+        (false, false) => (vec![2, 4], &OPS[..], &SIZES[..]),
+    };
     Options {
         contenders: contenders.collect(),
-        participants: or_usual(&options.participants, || if options.quick { vec![2] } else { vec![2, 4] }),
-        ops: or_usual(&options.ops, || OPS.to_vec()),
+        participants: or_usual(&options.participants, || ranks),
+        ops: or_usual(&options.ops, || ops.to_vec()),
         sizes: or_usual(&options.sizes, || sizes.to_vec()),
         ..options.clone()
     }
@@ -310,6 +328,20 @@ mod tests {
         assert_eq!(verdicts, [Missed, Holds, NotJudged, Holds, NotJudged, NotJudged, Holds, Missed, NotJudged]);
         let beside = judge_beside(2, RULES, &BESIDE, rows.as_slice()).pop().expect("it is the last");
         assert_eq!(beside.measured, Some(1.0 / 1.4));
+    }
+
+    #[test]
+    fn options_of_the_user_go_before_those_of_an_experiment() {
+        let of = |options: &Options, is_preset| {
+            let Options { participants, ops, sizes, .. } = completed(options, is_preset, 16);
+            (participants, ops.len(), sizes.len())
+        };
+        assert_eq!(of(&Options::default(), false), (vec![2, 4], 4, SIZES.len()));
+        let quick = Options { quick: true, ..Options::default() };
+        assert_eq!(of(&quick, false), (vec![2], 4, QUICK_SIZES.len()));
+        assert_eq!(of(&Options::default(), true), (vec![16], 3, 1));
+        let named = Options { participants: vec![3], ops: vec![Op::Allreduce], ..Options::default() };
+        assert_eq!(of(&named, true), (vec![3], 1, 1));
     }
 
     #[test]

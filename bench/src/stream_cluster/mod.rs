@@ -19,9 +19,11 @@ use corecast::machine::Machine;
 
 use self::gates::{Evidence, ratio};
 use self::program::{Kernels, Outcome};
+pub use self::published::STREAM_CLUSTER_PRESET;
 pub use self::report::{StreamClusterCell, StreamClusterReport, StreamClusterRow};
 pub use self::size::StreamClusterSize;
 use crate::counts::or_usual;
+use crate::published::smelt_participants;
 use crate::stats::{least, median, most};
 use crate::turns::{Raced, Situation, TurnOrder};
 use corecast_race::error::BenchError;
@@ -36,6 +38,8 @@ pub struct StreamClusterOptions {
     pub options: Options,
     /// The preload object with the barrier, or why there is none.
     pub object: Result<PathBuf, String>,
+    /// Takes the threads and the contenders of the published experiment where none is named.
+    pub preset: bool,
     /// The numbers of threads; the number of CPUs, twice and four times that by default.
     pub threads: Vec<usize>,
     /// How much is clustered.
@@ -97,10 +101,8 @@ pub fn stream_cluster(
 ) -> Result<StreamClusterReport, BenchError> {
     let options = &wanted.options;
     let cpus = options.usable_cpus(machine)?.len();
-    let is_meant = |contender: &Contender| contender.program != Program::Parsec || wanted.parsec.is_some();
-    let all = CONTENDERS.into_iter().filter(is_meant).collect();
-    let contenders: Vec<Contender> = options.chosen(all, |contender| contender.name)?;
-    let threads = or_usual(&wanted.threads, || vec![cpus.max(2), 2 * cpus, 4 * cpus]);
+    let contenders = chosen(wanted)?;
+    let threads = threads(wanted, cpus);
     let field = Field {
         contenders: &contenders,
         kernels: &Kernels::build(),
@@ -123,11 +125,29 @@ pub fn stream_cluster(
         seed: field.seed,
         quick: options.quick,
         busy: options.busy,
+        preset: wanted.preset.then_some(STREAM_CLUSTER_PRESET),
         size: wanted.size.name(),
         rounds: field.rounds,
         published: if wanted.size == StreamClusterSize::Rounds { Vec::new() } else { published::figures(&cells) },
         gates: gates::gates(&Evidence { cells: &cells, size: wanted.size, cpus, busy: options.busy }),
         cells,
+    })
+}
+
+/// Those that are named; of an experiment those that it had, else all.
+fn chosen(wanted: &StreamClusterOptions) -> Result<Vec<Contender>, BenchError> {
+    let is_all = !wanted.preset || !wanted.options.contenders.is_empty();
+    let is_meant = |contender: &Contender| {
+        let is_here = contender.program != Program::Parsec || wanted.parsec.is_some();
+        is_here && (is_all || published::CONTENDERS.contains(&contender.name))
+    };
+    wanted.options.chosen(CONTENDERS.into_iter().filter(is_meant).collect(), |contender| contender.name)
+}
+
+fn threads(wanted: &StreamClusterOptions, cpus: usize) -> Vec<usize> {
+    or_usual(&wanted.threads, || match wanted.preset {
+        true => smelt_participants(cpus),
+        false => vec![cpus.max(2), 2 * cpus, 4 * cpus],
     })
 }
 
@@ -239,6 +259,7 @@ mod tests {
         let wanted = StreamClusterOptions {
             options: Options { quick: true, ..Options::default() },
             object: Err("there is no object".to_owned()),
+            preset: false,
             threads: vec![2],
             size: StreamClusterSize::Tiny,
             rounds: Some(2),
@@ -259,11 +280,32 @@ mod tests {
     }
 
     #[test]
+    fn an_experiment_has_its_threads_and_barriers() {
+        let wanted = StreamClusterOptions {
+            options: Options { quick: true, ..Options::default() },
+            object: Err("there is no object".to_owned()),
+            preset: true,
+            threads: Vec::new(),
+            size: StreamClusterSize::Tiny,
+            rounds: Some(1),
+            parsec: None,
+        };
+        let machine = this_machine();
+        let report = stream_cluster(&machine, &wanted, &mut ()).expect("it runs");
+        let cpus = wanted.options.usable_cpus(&machine).expect("there are some").len();
+        assert_eq!(report.cells.iter().map(|cell| cell.threads).collect::<Vec<_>>(), smelt_participants(cpus));
+        let names: Vec<&str> = report.cells[0].rows.iter().map(|row| row.contender).collect();
+        assert_eq!(names, ["pthread", "shim", "condvar", "mcs"]);
+        assert_eq!((report.preset, report.published.len()), (Some(STREAM_CLUSTER_PRESET), 7));
+    }
+
+    #[test]
     fn parsec_is_asked_for_by_its_folder() {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let wanted = StreamClusterOptions {
             options: Options { quick: true, contenders: vec!["parsec".to_owned()], ..Options::default() },
             object: Err("there is no object".to_owned()),
+            preset: false,
             threads: vec![2],
             size: StreamClusterSize::Tiny,
             rounds: Some(1),

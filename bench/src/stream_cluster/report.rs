@@ -18,6 +18,8 @@ pub struct StreamClusterReport {
     pub quick: bool,
     /// Busy processes beside all launches and blocks.
     pub busy: usize,
+    /// The experiment that was repeated; `null` for the usual run.
+    pub preset: Option<&'static str>,
     /// `tiny`, `simsmall`, `simlarge`, `native` or `rounds`.
     pub size: &'static str,
     /// Rounds of each cell.

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use corecast_bench::{EpccOptions, EpccReport, EpccRow, epcc};
+use corecast_bench::{EPCC_PRESET, EpccOptions, EpccReport, EpccRow, epcc};
 
 use super::Shared;
 use super::beside::Beside;
@@ -27,6 +27,9 @@ pub(crate) struct Arguments {
     /// The threads of a team [default: 2, 4, 8 and the number of CPUs].
     #[arg(long, value_name = "N", value_delimiter = ',')]
     threads: Vec<usize>,
+    /// Repeat an experiment that was published: a team of 20 threads, or of as many as there are CPUs.
+    #[arg(long, value_name = "EXPERIMENT", value_parser = [EPCC_PRESET])]
+    preset: Option<String>,
     /// Fewer launches, and shorter ones.
     #[arg(long)]
     quick: bool,
@@ -46,7 +49,8 @@ impl Arguments {
         let options = Options { quick: self.quick, seed: self.seed, busy: self.beside.busy, ..options };
         let _load = Beside::start(&model, &options)?;
         let object = shim::find(Object::Omp).map_err(not_here)?;
-        let settings = EpccOptions { object, threads: self.threads.clone(), sources: self.epcc_dir.clone() };
+        let (threads, sources) = (self.threads.clone(), self.epcc_dir.clone());
+        let settings = EpccOptions { object, threads, preset: self.preset.is_some(), sources };
         let report = epcc(&model.machine, &settings, &options, &mut Meter::start(output))?;
         tell(output, &report, describe)
     }

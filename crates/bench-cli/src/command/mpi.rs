@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use corecast_bench::{MpiForeign, MpiForeignRow, MpiForeignSkip, MpiReport, MpiRow, mpi};
+use corecast_bench::{MPI_PRESET, MpiForeign, MpiForeignRow, MpiForeignSkip, MpiOptions, MpiReport, MpiRow, mpi};
 use corecast_cli::failure::Failure;
 use corecast_cli::meter::Meter;
 use corecast_cli::output::Output;
@@ -31,6 +31,9 @@ pub(crate) struct Arguments {
     /// The operations [default: barrier,broadcast,reduce,allreduce].
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     op: Vec<Op>,
+    /// Repeat an experiment that was published: 20 ranks, or as many as there are CPUs, and operations of 8 bytes.
+    #[arg(long, value_name = "EXPERIMENT", value_parser = [MPI_PRESET])]
+    preset: Option<String>,
     /// Run OSU's benchmarks in Python as well, which are in this folder: `demo` of mpi4py's sources.
     #[arg(long, value_name = "FOLDER")]
     osu_dir: Option<PathBuf>,
@@ -52,7 +55,8 @@ impl Arguments {
         let options = Options { participants, sizes, ops, place, busy: self.beside.busy, ..options };
         let _load = Beside::start(&model, &options)?;
         let foreign = MpiForeign { osu: self.osu_dir.clone(), imb: self.imb.clone(), launcher: self.mpirun.clone() };
-        let report = mpi(&model.machine, &options, &foreign, &mut Meter::start(output))?;
+        let wanted = MpiOptions { preset: self.preset.is_some(), foreign };
+        let report = mpi(&model.machine, &options, &wanted, &mut Meter::start(output))?;
         tell(output, &report, describe)
     }
 }

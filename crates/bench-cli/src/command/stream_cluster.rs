@@ -4,7 +4,8 @@ use std::path::PathBuf;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use corecast_bench::{
-    StreamClusterCell, StreamClusterOptions, StreamClusterReport, StreamClusterRow, StreamClusterSize, stream_cluster,
+    STREAM_CLUSTER_PRESET, StreamClusterCell, StreamClusterOptions, StreamClusterReport, StreamClusterRow,
+    StreamClusterSize, stream_cluster,
 };
 use corecast_race::Options;
 
@@ -35,6 +36,9 @@ pub(crate) struct Arguments {
     /// The numbers of threads [default: that of the CPUs, twice and four times that].
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = super::count(MOST_THREADS))]
     threads: Vec<usize>,
+    /// Repeat an experiment that was published: the native input, a CPU for each of 20 threads or fewer, four barriers.
+    #[arg(long, value_name = "EXPERIMENT", value_parser = [STREAM_CLUSTER_PRESET])]
+    preset: Option<String>,
     /// How much is clustered: PARSEC's inputs, or nothing but barriers [default: simlarge, or simsmall with --quick].
     #[arg(long, value_name = "SIZE", value_parser = size_parser())]
     size: Option<StreamClusterSize>,
@@ -69,10 +73,16 @@ impl Arguments {
         let Self { quick, seed, .. } = *self;
         let options = Options { quick, seed, busy: self.beside.busy, contenders: self.contenders.clone(), ..options };
         let _load = Beside::start(&model, &options)?;
-        let usual = if quick { StreamClusterSize::Simsmall } else { StreamClusterSize::Simlarge };
+        let preset = self.preset.is_some();
+        let usual = match (preset, quick) {
+            (true, _) => StreamClusterSize::Native,
+            (false, true) => StreamClusterSize::Simsmall,
+            (false, false) => StreamClusterSize::Simlarge,
+        };
         let wanted = StreamClusterOptions {
             options,
             object: shim::find(Object::Pthread).map_err(|missing| missing.to_string()),
+            preset,
             threads: self.threads.clone(),
             size: self.size.unwrap_or(usual),
             rounds: self.rounds,

@@ -9,12 +9,13 @@ use serde_json::Value;
 use crate::fields::assert_fields;
 use crate::program::{Program, Run};
 
-const REPORT: [&str; 11] = [
+const REPORT: [&str; 12] = [
     "machine",
     "commit",
     "seed",
     "quick",
     "busy",
+    "preset",
     "warnings",
     "rows",
     "foreign",
