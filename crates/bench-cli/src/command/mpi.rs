@@ -22,7 +22,7 @@ use crate::tell::tell;
 pub(crate) struct Arguments {
     #[command(flatten)]
     race: RaceArgs,
-    /// The numbers of ranks [default: 2].
+    /// The numbers of ranks [default: 2,4, or 2 with --quick].
     #[arg(long, visible_alias = "n", value_name = "LIST", value_delimiter = ',')]
     ranks: Vec<usize>,
     /// The numbers of bytes that operations carry, such as 8,4Ki [default: 8 bytes to 64 KiB].
