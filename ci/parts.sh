@@ -16,7 +16,7 @@ code_of() {
 # versions of all others. So commits that touch nothing of them change nothing.
 code_of_package() {
     local packages own
-    packages="$(cargo tree --locked --package "$1" --edges normal,build,dev --prefix none --format '{p}' | sed 's/ (\*)$//' | sort --unique)"
+    packages="$(set -o pipefail; cargo tree --locked --package "$1" --edges normal,build,dev --prefix none --format '{p}' | sed 's/ (\*)$//' | sort --unique)" || return
     mapfile -t own < <(sed --quiet "s|.* ($PWD/\(.*\))\$|\1|p" <<<"$packages")
     echo "$(code_of Cargo.toml "${own[@]}") $(sed 's/ (.*//' <<<"$packages" | sha256sum | head --bytes 12)"
 }

@@ -17,8 +17,13 @@ declare -A tests=([omp]=shim [pthread]=preloaded [mpi]=served)
 
 # Builds the test of a family, and keeps it with its object: later builds change neither.
 build() {
-    local family="$1" test
-    begin_or_go_on "$state/$family/code" "$(code_of_package "corecast-shim-$family")" \
+    local family="$1" test code
+    if [ -e "$state/$family/done" ] && [ ! -e "$state/$family/code" ]; then
+        echo "$state/$family does not say of which code its launches are: remove it" >&2
+        exit 1
+    fi
+    code="$(code_of_package "corecast-shim-$family")"
+    begin_or_go_on "$state/$family/code" "$code" \
         "$state/$family was begun with other code: remove it, or name another folder with STATE"
     [ ! -e "$state/$family/done" ] || return 0
     test="$(cargo test --release --no-run --package "corecast-shim-$family" --test "${tests[$family]}" 2>&1 | sed -n 's/.*Executable.*(\(.*\))/\1/p')"

@@ -166,6 +166,7 @@ fn is_of(family: Family, name: &str) -> bool {
             "GOMP_barrier"
                 | "GOMP_loop_end"
                 | "GOMP_sections_end"
+                | "GOMP_single_start"
                 | "GOMP_single_copy_start"
                 | "GOMP_single_copy_end"
                 | "__kmpc_barrier"

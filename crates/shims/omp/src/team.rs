@@ -27,6 +27,10 @@ pub(crate) struct Team {
     last: AtomicU64,
     /// The values of a `copyprivate` clause. Written by the member that executes the `single` construct, read by the others.
     copy: AtomicPtr<c_void>,
+    /// The number of the last `single` construct that a member has taken. Written by the member that takes it, read by all.
+    single: CacheLine<AtomicU64>,
+    /// The number of the last one of earlier regions. Written by the master after the join.
+    single_base: AtomicU64,
     /// The threads for which it counts among those of all teams; 0 while no thread has it. Written by the master, or by the
     /// thread that takes it or gives it back.
     counted: Cell<usize>,
@@ -51,12 +55,14 @@ pub(crate) struct Seat {
     /// The number of the interval between two barriers in which the thread is. It grows when the thread *leaves* a barrier: a
     /// task that it runs inside the barrier may create another task, which belongs to the interval that is ending.
     pub(crate) interval: u64,
+    /// The number of the last `single` construct that the thread has come to. All members come to all of them.
+    pub(crate) single: u64,
 }
 
 impl Seat {
     /// In no team.
     pub(crate) const NONE: Self =
-        Self { team: std::ptr::null(), runtime: std::ptr::null(), level: 0, tid: 0, size: 0, interval: 0 };
+        Self { team: std::ptr::null(), runtime: std::ptr::null(), level: 0, tid: 0, size: 0, interval: 0, single: 0 };
 }
 
 #[derive(Clone, Copy)]
@@ -101,6 +107,8 @@ impl Team {
             base: AtomicU64::new(0),
             last: AtomicU64::new(0),
             copy: AtomicPtr::new(std::ptr::null_mut()),
+            single: CacheLine::new(AtomicU64::new(0)),
+            single_base: AtomicU64::new(0),
             counted: Cell::new(0),
             is_nested: Cell::new(false),
             lines: TeamLines::new(capacity, Shape::PLANNED, policy()),
@@ -166,6 +174,12 @@ impl Team {
             // ORDERING: Relaxed, the runtime's fork orders it
             self.base.store(last, Ordering::Relaxed);
         }
+        // ORDERING: Relaxed, the runtime's join orders what the members wrote
+        let (base, last) = (self.single_base.load(Ordering::Relaxed), self.single.load(Ordering::Relaxed));
+        if base != last {
+            // ORDERING: Relaxed, the runtime's fork orders it
+            self.single_base.store(last, Ordering::Relaxed);
+        }
         if self.is_nested.get() {
             self.forget();
         }
@@ -185,7 +199,8 @@ impl Team {
         }
         let Region { runtime, level, .. } = self.region();
         self.prepare_waiter(tid, size, self.runtime());
-        Seat { team: self, runtime, level, tid: tid as u32, size: size as u32, interval: self.first_interval() }
+        let (interval, single) = (self.first_interval(), self.earlier_singles());
+        Seat { team: self, runtime, level, tid: tid as u32, size: size as u32, interval, single }
     }
 
     /// The body of the open region, and its data.
@@ -237,6 +252,16 @@ impl Team {
         })
     }
 
+    /// True for the one member that takes the `single` construct of this number. Each member asks for all numbers in turn.
+    #[inline]
+    pub(crate) fn takes_single(&self, number: u64) -> bool {
+        // A member that comes later only reads. 16 that came together had written the runtime's word 16 times.
+        // ORDERING: Relaxed, the word decides alone; the construct promises no order without the barrier behind it
+        let last = self.single.load(Ordering::Relaxed);
+        // ORDERING: Relaxed, as at the access above
+        last < number && self.single.compare_exchange(last, number, Ordering::Relaxed, Ordering::Relaxed).is_ok()
+    }
+
     /// Shows the values of a `copyprivate` clause.
     pub(crate) fn show_copy(&self, values: *mut c_void) {
         // ORDERING: Relaxed, the barrier that follows orders it
@@ -253,6 +278,12 @@ impl Team {
     fn first_interval(&self) -> u64 {
         // ORDERING: Relaxed, written by the master before the fork
         self.base.load(Ordering::Relaxed) + 1
+    }
+
+    /// The number of the last `single` construct before the open region.
+    fn earlier_singles(&self) -> u64 {
+        // ORDERING: Relaxed, written by the master before the fork
+        self.single_base.load(Ordering::Relaxed)
     }
 
     fn region(&self) -> Region {

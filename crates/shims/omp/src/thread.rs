@@ -50,6 +50,14 @@ impl ThreadState {
         self.seat.replace(seat)
     }
 
+    /// Counts a `single` construct that this thread has come to, and returns its seat after that. The interval goes on.
+    #[inline]
+    pub(crate) fn come_to_single(&self, seat: Seat) -> Seat {
+        let seat = Seat { single: seat.single + 1, ..seat };
+        self.seat.set(seat);
+        seat
+    }
+
     /// Takes the thread's seat, and leaves it in no team until it is put back.
     pub(crate) fn stand_up(&self) -> Seat {
         self.sit(Seat::NONE)

@@ -1,8 +1,8 @@
 //! The flags on which the waiters of barriers look for the end of their round.
 //!
 //! The 32 bytes of a `pthread_barrier_t` are one line, and every thread that arrives takes it from all that look there. So the
-//! thread that ends a round also says so in a flag on a line of its own, which nobody else writes. 16 threads on 16 CPUs took
-//! 4.9 us for a barrier without flags, and 2.3 with them; 8 took 2.4 and 1.2.
+//! thread that ends a round also says so in a flag on another line, which arriving threads do not write. 16 threads on 16 CPUs
+//! took 4.9 us for a barrier without flags, and 2.3 with them; 8 took 2.4 and 1.2.
 //!
 //! The flags are a table that all barriers of the process share. A flag names the barrier that has set it last, so two barriers
 //! with one flag only cost each other the gain: a waiter that finds another name there looks at its barrier.
@@ -13,8 +13,11 @@ use corecast_base::sync::{AtomicU64, Ordering};
 
 /// The bits of a round that a flag tells.
 const ROUND_BITS: u32 = 28;
-/// Rounds that are no farther apart are told from each other by their lower bits. A thread may be kept from its CPU for longer.
-const NEAR: i32 = 1 << (ROUND_BITS - 4);
+/// The most rounds by which a flag may be ahead for its lower bits to tell. A thread may be kept from its CPU for more: then the
+/// barrier's word tells.
+const AHEAD: i32 = 1 << (ROUND_BITS - 4);
+/// The most rounds by which it may be behind: no thread draws a ticket of a later round, as fewer than this many threads wait.
+const BEHIND: i32 = 1 << 15;
 /// The bits of an address that a place in the table and a name tell together: all but the upper ones, which are zero in programs
 /// on x86-64, and the lowest three.
 const ADDRESS_BITS: u32 = 44;
@@ -29,7 +32,7 @@ static FLAGS: [CacheLine<AtomicU64>; 1 << PLACE_BITS] = [const { CacheLine::new(
 #[derive(Clone, Copy, Debug)]
 pub struct ReleaseFlag<'a> {
     /// The name of the barrier that has set it last, and the lower bits of the round that it is in. Written by the thread that
-    /// ends a round, and by one that makes a barrier, before the others know that.
+    /// ends a round before it opens the next one, and by one that makes a barrier.
     word: &'a AtomicU64,
     name: u64,
 }
@@ -78,7 +81,7 @@ impl<'a> ReleaseFlag<'a> {
         // ORDERING: Acquire, pairs with the Release in set [ticket-flag]
         let said = self.word.load(Ordering::Acquire);
         let later = ((said as u32).wrapping_sub(round) << (u32::BITS - ROUND_BITS)) as i32 >> (u32::BITS - ROUND_BITS);
-        (said >> ROUND_BITS == self.name && later.abs() <= NEAR).then_some(later > 0)
+        (said >> ROUND_BITS == self.name && (-BEHIND..=AHEAD).contains(&later)).then_some(later > 0)
     }
 }
 
@@ -130,6 +133,8 @@ mod tests {
         assert_eq!(mine.is_after(0), None);
         mine.set(0);
         assert_eq!(mine.is_after(u32::MAX), Some(true), "rounds wrap");
-        assert_eq!([1 << 27, 0u32.wrapping_sub(1 << 27)].map(|round| mine.is_after(round)), [None; 2], "too far apart");
+        let (ahead, behind) = (AHEAD as u32, BEHIND as u32);
+        assert_eq!([0u32.wrapping_sub(ahead), behind].map(|round| mine.is_after(round)), [Some(true), Some(false)]);
+        assert_eq!([0u32.wrapping_sub(ahead + 1), behind + 1].map(|round| mine.is_after(round)), [None; 2]);
     }
 }

@@ -10,7 +10,7 @@
 //! that lets go then opens one more round for it.
 //!
 //! The thread that opens a round says so in the round's word, where threads sleep, and in a [flag](crate::release) on another
-//! line, which they look at: the flag first, so that a thread that has seen the new word finds the flag set.
+//! line, where they look. It sets the flag first, so that a thread that has seen the new word finds the flag set.
 //!
 //! Threads wait as all of corecast's participants do (`corecast_base::wait`): beside busy processes a thread learns that it gets
 //! its CPU back late when it yields, and sleeps.
@@ -83,7 +83,7 @@ impl Ticket {
     }
 
     fn let_go(&self) {
-        // ORDERING: Release, pairs with the Acquires in empty and open_for_the_last: nothing of a wait is later [ticket-inside]
+        // ORDERING: Release, pairs with the Acquires in empty and open_for_the_last: it is a wait's last access [ticket-inside]
         let before = self.state.fetch_sub(1, Ordering::Release);
         if before & (AWAITED | INSIDE) == AWAITED | 1 {
             self.open_for_the_last();

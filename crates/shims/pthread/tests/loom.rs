@@ -119,8 +119,9 @@ fn pass_beside_another(policy: Wait) {
         let [theirs, beside] = [Arc::clone(&shared), Arc::clone(&shared)];
         let another = thread::spawn(move || {
             let other = ReleaseFlag::within(&beside.flag, 2);
-            other.clear();
             other.set(7);
+            other.clear();
+            other.set(8);
         });
         let other = thread::spawn(move || theirs.pass(1, 1, &mut waiter(policy)));
         let serial = u32::from(shared.pass(0, 1, &mut waiter(policy)));

@@ -67,7 +67,7 @@ fn look_up(library: &'static Library, comm: Handle) -> Option<&'static Communica
     if comm == library.constants.comm_null || HAS_ENDED.load(Ordering::Relaxed) {
         return None;
     }
-    // ORDERING: Relaxed, as in find; read before the attribute, so that a state that is freed meanwhile is forgotten
+    // ORDERING: Relaxed, as in recall; read before the attribute, so that a state that is freed meanwhile is forgotten
     let freed = FREED.load(Ordering::Relaxed);
     let keyval = keyval(library)?;
     let state = match existing(library, comm, keyval)? {

@@ -46,14 +46,14 @@ pub(crate) fn broadcast(library: &'static Library, call: Broadcast, comm: Handle
     let len = datatype.data_bytes(call.count)?;
     // No place for data: the library says so.
     let is_nowhere = datatype.is_contiguous() && call.buffer.is_null() || library.constants.is_in_place(call.buffer);
-    if is_nowhere && len > 0 {
-        return None;
-    }
     let code = serve(
         library,
         comm,
         |crowd| pays(Kind::Broadcast, len, crowd, library),
         |served| {
+            if is_nowhere && len > 0 {
+                return Ok(None);
+            }
             let (member, packed) = (&mut served.member, &mut served.packed);
             let Some(root) = usize::try_from(call.root).ok().filter(|&root| root < member.size()) else {
                 return Ok(None);

@@ -23,7 +23,7 @@ fn teams_loops_sections_tasks_and_nested_teams() {
 
 #[test]
 fn values_sizes_cancellations_forks_and_late_tasks() {
-    for name in ["copyprivate", "varied", "cancelled", "forked", "masters"] {
+    for name in ["copyprivate", "varied", "singles", "cancelled", "forked", "masters"] {
         is_the_same_for(Compiler::Clang, name, &["1", "2", "4"], &[]);
     }
     // LLVM 14 itself stops at an assertion if such a team has one member.

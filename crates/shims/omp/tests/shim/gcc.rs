@@ -28,6 +28,12 @@ fn values_are_copied_to_all_members() {
 }
 
 #[test]
+fn one_member_executes_a_single_construct() {
+    is_the_same_for("singles", &THREADS, &[]);
+    is_the_same_for("singles", &["17"], &[]);
+}
+
+#[test]
 fn orphaned_constructs_and_sizes_that_change() {
     is_the_same_for("varied", &["1", "4", "9"], &[]);
     is_the_same_for("varied", &["4"], &[("OMP_DYNAMIC", "true")]);

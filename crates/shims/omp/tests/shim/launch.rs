@@ -154,8 +154,8 @@ impl Program {
 
 /// Runs a command to its end; one that hangs is a failure.
 ///
-/// One at a time: members that spin keep the CPUs from the members of other programs, which they wait for in vain. Of four programs
-/// at once each took so much longer that all took twice as long, and twice the CPU time.
+/// One at a time: members that spin keep the CPUs from the members of other programs, which they wait for in vain. Of four
+/// programs at once each took so much longer that all took twice as long, and twice the CPU time.
 fn end_of(mut command: Command, what: &str) -> Outcome {
     static CPUS: Mutex<()> = Mutex::new(());
     let _alone = CPUS.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
