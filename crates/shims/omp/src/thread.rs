@@ -28,6 +28,8 @@ pub(crate) struct ThreadState {
     seat: Cell<Seat>,
     /// The regions that this thread has forked and not joined.
     pub(crate) depth: Cell<usize>,
+    /// A bit for each depth at which a team of this thread is forked that is served.
+    served: Cell<usize>,
     /// The teams that this thread forks at each depth; null until then.
     pub(crate) teams: [Cell<*const Team>; MOST_DEPTH],
     /// Seats that are hidden while a region runs that the shim does not see from inside.
@@ -72,6 +74,23 @@ impl ThreadState {
         let result = body();
         self.sit(seat);
         result
+    }
+
+    /// Counts a region that this thread is about to fork, and remembers whether the team of this depth serves it.
+    pub(crate) fn fork(&self, is_served: bool) {
+        let depth = self.depth.replace(self.depth.get() + 1);
+        if depth < MOST_DEPTH {
+            self.served.set(self.served.get() & !(1 << depth) | usize::from(is_served) << depth);
+        }
+    }
+
+    /// Counts the region no more that this thread has forked last; its team, if that served it.
+    pub(crate) fn join(&self) -> Option<&'static Team> {
+        let depth = self.depth.get().checked_sub(1)?;
+        self.depth.set(depth);
+        let team = self.teams.get(depth).filter(|_| self.served.get() >> depth & 1 != 0)?.get();
+        // SAFETY: null, or a team, which is never freed.
+        unsafe { team.as_ref() }
     }
 
     /// Sends the tasks that this thread makes straight to this function of the runtime, until it takes another seat. Its team, if
@@ -123,6 +142,30 @@ impl SeatStack {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::pool;
+
+    #[test]
+    fn a_thread_knows_which_teams_it_has_forked() {
+        here(|thread| {
+            let team = |thread| pool::team_for(thread, 2).map(ptr::from_ref);
+            let outer = team(thread);
+            thread.fork(true);
+            thread.fork(false);
+            let deepest = team(thread);
+            thread.fork(true);
+            assert_eq!(thread.join().map(ptr::from_ref), deepest);
+            assert!(thread.join().is_none(), "that region was not served");
+            assert_eq!(thread.join().map(ptr::from_ref), outer);
+            assert!(outer.is_some() && deepest.is_some() && outer != deepest);
+            (0..=MOST_DEPTH).for_each(|_| thread.fork(true));
+            assert!(thread.join().is_none(), "deeper than any team");
+            assert!(thread.join().is_none(), "no team was taken there");
+            for _ in 1..MOST_DEPTH {
+                thread.join();
+            }
+            assert_eq!(thread.depth.get(), 0);
+        });
+    }
 
     #[test]
     fn each_thread_begins_with_zeroes_and_keeps_what_it_sets() {

@@ -14,7 +14,7 @@ use crate::pool;
 use crate::runtime::KMPC;
 use crate::statistics::{self, REGIONS};
 use crate::team::{Seat, Team};
-use crate::thread::here;
+use crate::thread::{ThreadState, here};
 
 /// Words that the runtime keeps for its tool with each region, task or thread.
 #[repr(C)]
@@ -125,7 +125,7 @@ extern "C" fn parallel_begin(
             unsafe { team.open(None, ptr::null_mut(), runtime, runtime.level() + 1) };
             Some(team)
         });
-        thread.depth.set(thread.depth.get() + 1);
+        thread.fork(team.is_some());
         match team {
             Some(_) => statistics::of(REGIONS).serve(),
             None => statistics::of(REGIONS).pass(),
@@ -134,10 +134,10 @@ extern "C" fn parallel_begin(
     });
 }
 
-/// The master has joined its team.
-extern "C" fn parallel_end(region: *mut Data, _task: *mut c_void, _flags: c_int, _caller: *const c_void) {
-    here(|thread| thread.depth.set(thread.depth.get().saturating_sub(1)));
-    if let Some(team) = team_of(region) {
+/// The master has joined its team. The region's words may be another region's by then: LLVM's runtime gives a nested team's
+/// memory back before it tells of the end. So the thread knows itself which team it has forked.
+extern "C" fn parallel_end(_region: *mut Data, _task: *mut c_void, _flags: c_int, _caller: *const c_void) {
+    if let Some(team) = here(ThreadState::join) {
         team.close();
     }
 }
