@@ -2,6 +2,9 @@
 //!
 //! A model keeps many worlds, each of which differs from the one before by what one node did. Most of its parts stay those of the
 //! world before, and are neither copied nor hashed again: all models take 33 s of CPU time instead of 58.
+//!
+//! So worlds are told apart by hashes of hashes, of 64 bits as stateright's own fingerprints: of 10^8 worlds two have the same
+//! one with a chance of 3 in 10,000, and one of them would not be explored.
 
 use std::fmt;
 use std::hash::{Hash, Hasher};

@@ -37,6 +37,8 @@ mod tests {
                 assert!(left.is_none_or(|left| (0..=56).all(|len| !left.contains(&len))), "{kind:?} {crowd:?}");
             }
         }
+        let of_pair = left_to_library(Kind::Allreduce, Crowd::Pair, false);
+        assert!(of_pair.is_some_and(|left| left.contains(&1025) && !left.contains(&1024)));
         let of_crowd = left_to_library(Kind::Broadcast, Crowd::Crowded, true);
         assert!(of_crowd.is_some_and(|left| left.contains(&8)));
     }

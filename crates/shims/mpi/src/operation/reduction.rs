@@ -78,7 +78,7 @@ pub(crate) fn reduce(library: &'static Library, call: Reduction, root: c_int, co
             };
             let is_root = served.member.rank() == root;
             if checked.count > 0 {
-                // Only the root may have its values in place, and nobody the result.
+                // Only the root may pass MPI_IN_PLACE, and only for its values.
                 let has_place = if is_root { checked.can_store() } else { !checked.is_in_place };
                 if checked.from.is_null() || !has_place {
                     return Ok(None);

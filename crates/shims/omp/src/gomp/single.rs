@@ -1,8 +1,8 @@
 //! `single` constructs: one member executes the construct. With a `copyprivate` clause it shows its values to all others.
 //!
 //! All members number the constructs of a region alike, and the first that raises the team's word to a construct's number
-//! executes it. The runtime's function writes its word for each member, one after another, where most members of a team come
-//! late enough to find by a look that they are not the first.
+//! executes it. The runtime's function writes its word for every member. Here a member that comes late finds by a look that it
+//! is not the first, and writes nothing.
 //!
 //! With `copyprivate`, the member that executes it shows the address of its values and ends an interval; the others end it too,
 //! and then copy. The compiler adds a barrier behind the construct, so that the values stay until all have copied.
