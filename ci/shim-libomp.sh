@@ -32,8 +32,11 @@ run() {
 # Runs a program both ways: compare LIBRARY COMPILER NAME THREADS ROUNDS
 compare() {
     local program="$work/$2-$3" threads="$4" without with alone=() also=""
-    # This one takes the number of levels in their place.
-    [ "$3" != deep ] || threads=12
+    # This one takes the number of levels in their place, so it runs once for all numbers of threads.
+    if [ "$3" = deep ]; then
+        [ "$threads" = "${counts[0]}" ] || return 0
+        threads=12
+    fi
     if [ "$2" = gcc ]; then alone=("LD_PRELOAD=$1") also=":$1"; fi
     without="$(run "$program" "$threads" "$5" "LD_LIBRARY_PATH=$work/lib" "${alone[@]}")"
     with="$(run "$program" "$threads" "$5" "LD_LIBRARY_PATH=$work/lib" "LD_PRELOAD=$object$also" CORECAST_SHIM_STATS=1)"
@@ -45,12 +48,13 @@ compare() {
     diff <(echo "$without") <(echo "$with") || true
 }
 
+read -r -a counts <<<"${THREADS:-2 4}"
 all=0
 for library in "$@"; do
     library="$(realpath "$library")" runs=0 served=0 differ=0
     # Programs of Clang ask for it by this name, whatever the file's is.
     rm -rf "$work/lib" && mkdir "$work/lib" && ln -s "$library" "$work/lib/libomp.so.5"
-    for threads in ${THREADS:-2 4}; do
+    for threads in "${counts[@]}"; do
         for each in $of_clang; do compare "$library" clang "${each%:*}" "$threads" "${each#*:}"; done
         for each in $of_gcc; do compare "$library" gcc "${each%:*}" "$threads" "${each#*:}"; done
     done

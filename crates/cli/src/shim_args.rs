@@ -2,15 +2,10 @@
 
 use std::ffi::{OsStr, OsString};
 
-use clap::builder::PossibleValuesParser;
-use corecast::lock::Algorithm;
-
 use crate::failure::Failure;
 use crate::shim::family::Family;
-use crate::shim::launch::{Launch, LaunchError};
-
-/// Leaves locks as they are, so that the price of the shim itself can be told.
-const PASS_THROUGH: &str = "pthread";
+use crate::shim::launch::{Launch, LaunchError, lock_names};
+use clap::builder::PossibleValuesParser;
 
 /// The options.
 #[derive(Clone, Debug, Default, clap::Args)]
@@ -32,8 +27,7 @@ pub(crate) struct ShimArgs {
 }
 
 fn lock_parser() -> PossibleValuesParser {
-    let names = Algorithm::ALL.iter().map(|lock| lock.facts().name);
-    PossibleValuesParser::new(names.chain([PASS_THROUGH]))
+    PossibleValuesParser::new(lock_names())
 }
 
 impl ShimArgs {
@@ -45,7 +39,7 @@ impl ShimArgs {
     /// The variables to set for this program; none if nothing is to be preloaded.
     ///
     /// # Errors
-    /// A `Failure` of input if nothing can be preloaded into it, or an object is missing.
+    /// A `Failure` of input if nothing can be preloaded into it, an object is missing, or CORECAST_LOCK names an unknown lock.
     pub(crate) fn variables(&self, program: &OsStr) -> Result<Vec<(&'static str, OsString)>, Failure> {
         if !self.are_given() {
             return Ok(Vec::new());
@@ -66,6 +60,7 @@ impl ShimArgs {
 fn refused(error: LaunchError) -> Failure {
     let help = match error {
         LaunchError::Missing(_) => "CORECAST_SHIM_DIR names the folder of the preload objects",
+        LaunchError::UnknownLock(_) => "`corecast list locks` names them; `pthread` passes everything on",
         LaunchError::NotFound(_) | LaunchError::Unnameable(_) => return Failure::input(error),
         _ => "`corecast shim check PROGRAM` says more; without `--shim` it runs as it is",
     };

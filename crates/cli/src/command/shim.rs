@@ -49,7 +49,7 @@ pub(super) fn run(arguments: &Arguments, output: &Output) -> Result<(), Failure>
     if report.is_served() {
         return Ok(());
     }
-    // A virtual machine, say, opens the library that locks: `run --shim` serves it.
+    // A Java program, say, opens the library that locks at run time; `run --shim` serves it.
     let seen = if report.is_seen() { "" } else { " that is seen" };
     Err(Failure::Ended { words: format!("nothing{seen} can be served in {}", report.program), code: NOTHING })
 }

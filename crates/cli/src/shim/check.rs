@@ -66,7 +66,7 @@ impl Report {
         self.families.iter().any(|family| family.verdict == Verdict::Served)
     }
 
-    /// False if libraries that are opened at run time may call what files that are seen do not.
+    /// False if a library that is opened at run time may make calls that no file shows.
     pub(crate) fn is_seen(&self) -> bool {
         self.families.iter().all(|family| family.verdict != Verdict::Unseen)
     }

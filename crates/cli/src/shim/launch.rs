@@ -4,6 +4,8 @@ use std::env;
 use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 
+use corecast::lock::Algorithm;
+
 use super::check::{self, Kind};
 use super::elf::ElfError;
 use super::family::Family;
@@ -24,6 +26,14 @@ const PRELOAD_VARIABLE: &str = "LD_PRELOAD";
 
 /// The lock if the user names none.
 const DEFAULT_LOCK: &str = "auto";
+
+/// Leaves locks as they are, so that the price of the shim itself can be told.
+const PASS_THROUGH: &str = "pthread";
+
+/// What the lock may be.
+pub(crate) fn lock_names() -> impl Iterator<Item = &'static str> {
+    Algorithm::ALL.iter().map(|lock| lock.facts().name).chain([PASS_THROUGH])
+}
 
 /// The user's wishes.
 #[derive(Clone, Debug, Default)]
@@ -46,6 +56,8 @@ pub(crate) enum LaunchError {
     Obstacle(String, String),
     #[error("{0} is not served in {1}: {2}")]
     Refused(Family, String, String),
+    #[error("{LOCK_VARIABLE} is {0:?}, which is no lock")]
+    UnknownLock(OsString),
     #[error(transparent)]
     Missing(#[from] MissingObject),
     #[error(transparent)]
@@ -56,7 +68,8 @@ impl Launch {
     /// The variables to set for this program.
     ///
     /// # Errors
-    /// [`LaunchError`] if nothing can be preloaded into it, the check refuses a family that it calls, or an object is missing.
+    /// [`LaunchError`] if nothing can be preloaded into it, the check refuses a family that it calls, an object is missing, or the
+    /// environment names an unknown lock.
     pub(crate) fn environment(&self, program: &OsStr) -> Result<Vec<(&'static str, OsString)>, LaunchError> {
         let shown = || program.to_string_lossy().into_owned();
         let path = program_path::find(program).ok_or_else(|| LaunchError::NotFound(shown()))?;
@@ -74,7 +87,16 @@ impl Launch {
         }
         let old = env::var_os(PRELOAD_VARIABLE).unwrap_or_default();
         let preload = preload::list(&old, &report.sanitizers, &self.objects()?)?;
-        Ok(self.variables(preload, env::var_os(LOCK_VARIABLE).is_some()))
+        Ok(self.variables(preload, self.has_lock(env::var_os(LOCK_VARIABLE))?))
+    }
+
+    /// True if the user's environment names a lock. An object that does not know the lock passes on all calls, without a word.
+    fn has_lock(&self, value: Option<OsString>) -> Result<bool, LaunchError> {
+        let is_asked = self.families.contains(&Family::Lock) && self.lock.is_none();
+        match value.filter(|value| is_asked && !value.is_empty()) {
+            Some(lock) if !lock_names().any(|name| name == lock) => Err(LaunchError::UnknownLock(lock)),
+            value => Ok(value.is_some()),
+        }
     }
 
     /// The objects of all families, each once.
@@ -112,10 +134,16 @@ mod tests {
         let set = ["LD_PRELOAD=x.so", "CORECAST_SHIM=lock,barrier", "CORECAST_LOCK=auto"];
         assert_eq!(told(&launch, false), set);
         assert_eq!(told(&launch, true), set[..2], "the user's own stays");
+        let has_lock = |launch: &Launch, value: &str| launch.has_lock(Some(value.into())).ok();
+        assert_eq!(
+            ["mcs", "pthread", "", "none"].map(|value| has_lock(&launch, value)),
+            [Some(true), Some(true), Some(false), None]
+        );
         let (lock, only) = (Some("mcs".to_owned()), Some("mem*".into()));
         let launch = Launch { lock, tells_counts: true, only, ..launch };
         let set = ["CORECAST_LOCK=mcs", "CORECAST_SHIM_STATS=1", "CORECAST_SHIM_ONLY=mem*"];
         assert_eq!(told(&launch, true)[2..], set);
+        assert_eq!(has_lock(&launch, "none"), Some(false), "its own lock takes the place");
     }
 
     #[test]

@@ -12,7 +12,7 @@ pub(super) fn remarks(runtimes: &[Runtime], variable: impl Fn(&str) -> Option<Os
     let mut remarks = Vec::new();
     let mut add =
         |kind, is_so: bool, words: &str| remarks.extend(is_so.then(|| Remark { kind, words: words.to_owned() }));
-    let cancels = has_openmp && has("OMP_CANCELLATION", is_true);
+    let cancels = has_openmp && has("OMP_CANCELLATION", is_true) || has_tools && has("OMP_CANCELLATION", is_one);
     add("cancellation", cancels, "OMP_CANCELLATION is true, so that nothing of OpenMP is served");
     let is_disabled = has_tools && has("OMP_TOOL", |value| value.eq_ignore_ascii_case("disabled"));
     add("tool", is_disabled, "OMP_TOOL is disabled, so that the teams of libomp and libiomp5 are not served");
@@ -26,8 +26,12 @@ pub(super) fn remarks(runtimes: &[Runtime], variable: impl Fn(&str) -> Option<Os
 }
 
 fn is_true(value: &OsStr) -> bool {
-    let value = value.to_string_lossy();
-    value.trim().eq_ignore_ascii_case("true") || value.trim() == "1"
+    value.to_string_lossy().trim().eq_ignore_ascii_case("true")
+}
+
+/// What LLVM's family takes for true as well, and libgomp does not.
+fn is_one(value: &OsStr) -> bool {
+    value.to_string_lossy().trim() == "1"
 }
 
 #[cfg(test)]
@@ -48,6 +52,9 @@ mod tests {
         let cancels = [("OMP_CANCELLATION", " TRUE")];
         assert_eq!([kinds("libgomp", &cancels), kinds("libomp", &cancels)], [["cancellation"]; 2]);
         assert_eq!(kinds("MPICH", &cancels), [""; 0]);
+        let one = [("OMP_CANCELLATION", "1")];
+        assert_eq!(kinds("libomp", &one), ["cancellation"]);
+        assert_eq!(kinds("libgomp", &one), [""; 0], "it says that the value is invalid");
         assert_eq!(kinds("libgomp", &[("OMP_CANCELLATION", "false")]), [""; 0]);
     }
 }

@@ -14,8 +14,8 @@ use crate::team::{Seat, Team};
 
 /// The deepest nesting of regions that a thread has teams for. Deeper regions are left to the runtime.
 pub(crate) const MOST_DEPTH: usize = 8;
-/// The most seats that are hidden at once: one for each of these regions, that of the region in which the thread is no master,
-/// and that of the deepest region while a region in it runs.
+/// The most seats that a thread keeps for later: one for each of these regions, one for the region in which the thread is not the
+/// master, and one for the deepest region while another one runs in it.
 const MOST_HIDDEN: usize = MOST_DEPTH + 2;
 
 /// A few words for each thread, zero at its start.
@@ -116,8 +116,8 @@ pub(crate) struct SeatStack {
 }
 
 impl SeatStack {
-    /// True if the seat of before a region can be kept, and that of the region while another one runs in it. A seat that was
-    /// forgotten would be missing behind that one for its thread alone, and the other members would wait for it.
+    /// True if two more seats fit: the one that the thread has now, and the one of the region that begins, while another region
+    /// runs in it. If one thread lost its seat there, the other members would wait for it.
     pub(crate) fn has_room(&self) -> bool {
         self.held.get() + 2 <= MOST_HIDDEN
     }

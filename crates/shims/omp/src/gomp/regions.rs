@@ -94,7 +94,7 @@ unsafe extern "C" fn GOMP_parallel_reductions(body: Body, data: *mut c_void, thr
 #[inline]
 fn fork<R>(runtime: &'static Runtime, threads: c_uint, call: impl FnOnce(Option<&'static Team>) -> R) -> R {
     if runtime.has_tools {
-        // The runtime tells its tool of the team, which takes the seats and counts the region.
+        // The runtime tells the shim, its tool, of the team. If the runtime may not call tools, no thread has a seat.
         return call(None);
     }
     let members = if threads == 0 { runtime.max_threads().unsigned_abs() } else { threads };
