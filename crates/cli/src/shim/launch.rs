@@ -30,7 +30,7 @@ const DEFAULT_LOCK: &str = "auto";
 /// Leaves locks as they are, so that the price of the shim itself can be told.
 const PASS_THROUGH: &str = "pthread";
 
-/// What the lock may be.
+/// The names that a lock of `--shim lock` may have.
 pub(crate) fn lock_names() -> impl Iterator<Item = &'static str> {
     Algorithm::ALL.iter().map(|lock| lock.facts().name).chain([PASS_THROUGH])
 }
@@ -68,8 +68,8 @@ impl Launch {
     /// The variables to set for this program.
     ///
     /// # Errors
-    /// [`LaunchError`] if nothing can be preloaded into it, the check refuses a family that it calls, an object is missing, or the
-    /// environment names an unknown lock.
+    /// [`LaunchError`] if nothing can be preloaded into it, the check refuses a family that it calls, an object is missing, or
+    /// the environment names an unknown lock.
     pub(crate) fn environment(&self, program: &OsStr) -> Result<Vec<(&'static str, OsString)>, LaunchError> {
         let shown = || program.to_string_lossy().into_owned();
         let path = program_path::find(program).ok_or_else(|| LaunchError::NotFound(shown()))?;

@@ -83,7 +83,7 @@ impl Ticket {
     }
 
     fn let_go(&self) {
-        // ORDERING: Release, pairs with the Acquires in empty and open_for_the_last: no access of a wait comes after it [ticket-inside]
+        // ORDERING: Release, pairs with the Acquires in empty and open_for_the_last: a wait has no later access [ticket-inside]
         let before = self.state.fetch_sub(1, Ordering::Release);
         if before & (AWAITED | INSIDE) == AWAITED | 1 {
             self.open_for_the_last();
