@@ -13,7 +13,7 @@ use corecast_collective::{Error, Group, Loss, Member, RunError};
 
 use crate::group;
 
-const EVENTS: u64 = 150;
+const EVENTS: u64 = 80;
 
 const ALL_EDGES: [Edges; 4] =
     [Edges::Counters, Edges::Messages, Edges::Tasks(Discipline::Fifo), Edges::Tasks(Discipline::Lifo)];
@@ -144,7 +144,7 @@ fn run_all(members: usize, arity: usize) {
     let group = group(members, |builder| builder);
     let root = members / 2;
     for tuning in kinds() {
-        for window in [1, 2, 128] {
+        for window in [1, 2, 32] {
             run(&group, case(AckConfig::new(root).window(window), AckTuning { arity, ..tuning }));
         }
     }

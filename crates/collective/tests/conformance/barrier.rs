@@ -35,7 +35,7 @@ fn nobody_leaves_early(group: &Group, rounds: u64) {
 fn every_barrier_holds_at_every_size() {
     for &barrier in Barrier::ALL {
         for members in SIZES {
-            nobody_leaves_early(&group(members, |builder| builder.barrier(barrier)), 200);
+            nobody_leaves_early(&group(members, |builder| builder.barrier(barrier)), 100);
         }
     }
 }

@@ -73,7 +73,7 @@ fn slices_that_are_interrupted_again_and_again_arrive_whole() {
         let group = group(members, |builder| builder.wait(Wait::Park));
         let results = group.run(|me| {
             let (rank, mut limits) = (me.rank(), 0);
-            for (round, len) in LENGTHS.into_iter().cycle().take(30).enumerate() {
+            for (round, len) in LENGTHS.into_iter().cycle().take(12).enumerate() {
                 let root = round % members;
                 let mut values = if rank == root { given(len, root, round) } else { vec![u64::MAX; len] };
                 interrupted(me.start().broadcast_slice(root, &mut values)?, &mut limits)?;

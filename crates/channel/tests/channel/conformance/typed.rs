@@ -27,7 +27,7 @@ fn stream<const WORDS: usize>(config: Config, count: u64) {
 fn checksummed_streams_arrive_whole_and_in_order() {
     for wait in Wait::ALL {
         // Two spinners that share a CPU with the rest of the tests get on in time slices.
-        let count = if wait == Wait::Spin { 2_000 } else { 20_000 };
+        let count = if wait == Wait::Spin { 2_000 } else { 10_000 };
         for slots in [4, 64, 1024] {
             let config = Config { slots, wait, ..Config::default() };
             stream::<7>(Config { credit: Credit::SlotClear, ..config.clone() }, count);
