@@ -324,7 +324,8 @@ mod tests {
 
     #[test]
     fn every_contender_delivers_long_messages() {
-        conformance(4_000, 1, 20);
-        conformance(70_001, 2, 20);
+        conformance(4_000, 2, 20);
+        // Longer than a packet or a pipe holds. Twice round the deepest ring is the least that a check sends.
+        conformance(70_001, 1, 20);
     }
 }
