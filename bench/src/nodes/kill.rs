@@ -7,6 +7,7 @@
 //! process by the time of the death.
 
 use std::os::fd::OwnedFd;
+use std::thread::available_parallelism;
 use std::time::Duration;
 
 use corecast_race::error::BenchError;
@@ -32,6 +33,9 @@ const BEFORE_MS: std::ops::Range<u64> = 2..40;
 /// The pass of a place at which a leader dies: behind the launch's first operations, so that the processes are known by then. An
 /// operation takes some microseconds, and the processes are looked for every millisecond.
 const PASSES: std::ops::Range<u64> = 5000..10_000;
+/// The same where members share CPUs. An operation takes several switches of processes there, and milliseconds beside
+/// foreign load.
+const PASSES_CROWDED: std::ops::Range<u64> = 500..1000;
 /// The time between two looks at a launch whose leader is to die at a place.
 const LOOK: Timespec = Timespec { tv_sec: 0, tv_nsec: 10_000_000 };
 
@@ -201,7 +205,9 @@ impl Campaign {
     /// The host and the pass at which the place of a launch's only death is passed, if deaths have one.
     fn draw_place(self, random: &mut fastrand::Rng) -> Option<DeathAt> {
         let place = self.place?;
-        Some(DeathAt { host: random.usize(..self.hosts), place, pass: random.u64(PASSES) })
+        let is_crowded = available_parallelism().is_ok_and(|cpus| self.hosts * self.members > cpus.get());
+        let passes = if is_crowded { PASSES_CROWDED } else { PASSES };
+        Some(DeathAt { host: random.usize(..self.hosts), place, pass: random.u64(passes) })
     }
 
     /// The ranks that a death leaves.
