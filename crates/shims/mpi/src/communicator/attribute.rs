@@ -63,8 +63,9 @@ pub(super) fn recall(comm: Handle) -> Option<&'static Communicator> {
 #[cold]
 fn look_up(library: &'static Library, comm: Handle) -> Option<&'static Communicator> {
     let _errno = Errno::keep();
+    // No library has a communicator of handle 0. It would tell of the attribute that is asked for, and then of the call.
     // ORDERING: Relaxed, as in stop
-    if comm == library.constants.comm_null || HAS_ENDED.load(Ordering::Relaxed) {
+    if comm == 0 || comm == library.constants.comm_null || HAS_ENDED.load(Ordering::Relaxed) {
         return None;
     }
     // ORDERING: Relaxed, as in recall; read before the attribute, so that a state that is freed meanwhile is forgotten
@@ -139,7 +140,7 @@ unsafe extern "C" fn copy(
 /// Called by the library when a communicator is freed.
 unsafe extern "C" fn delete(_comm: Handle, _keyval: c_int, state: *mut c_void, _extra: *mut c_void) -> c_int {
     let _errno = Errno::keep();
-    // ORDERING: Relaxed, as in find
+    // ORDERING: Relaxed, as in recall
     FREED.fetch_add(1, Ordering::Relaxed);
     // SAFETY: attach gave it to the library, which gives it back once; MPI allows no call on the communicator any more.
     drop(unsafe { Box::from_raw(state.cast::<Communicator>()) });

@@ -44,6 +44,11 @@ fn values_of_every_length_reach_every_root() {
 }
 
 #[test]
+fn the_library_tells_once_of_a_handle_that_no_communicator_has() {
+    run_served("null", &[2], "MPI_Barrier");
+}
+
+#[test]
 fn communicators_that_come_and_go_have_groups_of_their_own() {
     run_served("duplicates", &[2, 3], "MPI_Allreduce");
 }
@@ -68,7 +73,7 @@ fn every_type_is_known_that_an_operation_takes() {
     }
 }
 
-/// An allocator in either order, and AddressSanitizer's runtime, which is to come first. What MPI itself loses is not looked at.
+/// An allocator in either order, and AddressSanitizer's runtime, which is to come first. MPI's own leaks are not reported.
 #[test]
 fn libraries_that_users_preload_beside_the_object() {
     let asan = preloads::sanitizer("asan", "ranks under AddressSanitizer");

@@ -336,7 +336,7 @@ static void wrong(void) {
         MPI_Error_class(MPI_Bcast(pairs, 1, uncommitted, 0, comm), &class);
         CHECK(class == MPI_ERR_TYPE);
         CHECK(MPI_Reduce(rank == 1 ? NULL : &value, &result, 0, MPI_INT, MPI_SUM, 0, comm) == MPI_SUCCESS);
-        /* The constant is no place for a result. Open MPI tells the handler of all ranks. */
+        /* The constant is no place for a result. Open MPI calls the error handler of MPI_COMM_WORLD. */
         MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
         CHECK(MPI_Allreduce(&value, MPI_IN_PLACE, 1, MPI_INT, MPI_SUM, comm) != MPI_SUCCESS);
         CHECK(MPI_Reduce(&value, MPI_IN_PLACE, 1, MPI_INT, MPI_SUM, rank, comm) != MPI_SUCCESS);
@@ -348,6 +348,27 @@ static void wrong(void) {
         CHECK(class == MPI_ERR_OP);
     }
     MPI_Comm_free(&comm);
+}
+
+static int told;
+
+static void count_told(MPI_Comm *comm, int *code, ...) { (void)comm, (void)code, told++; }
+
+/* A handle that no communicator has, before all others: the library tells of it once for each call. Open MPI's
+ * allgather crashes with one, without the object, too. */
+static void null_handle(void) {
+    MPI_Errhandler handler;
+    MPI_Comm none;
+    int value = 0, sum;
+    memset(&none, 0, sizeof none);
+    MPI_Comm_create_errhandler(count_told, &handler);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, handler);
+    CHECK(MPI_Barrier(none) != MPI_SUCCESS && told == 1);
+    CHECK(MPI_Bcast(&value, 1, MPI_INT, 0, none) != MPI_SUCCESS && told == 2);
+    CHECK(MPI_Allreduce(&value, &sum, 1, MPI_INT, MPI_SUM, none) != MPI_SUCCESS && told == 3);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
+    MPI_Errhandler_free(&handler);
+    for (int round = 0; round < 20; round++) MPI_Barrier(MPI_COMM_WORLD);
 }
 
 /* The last rank dies in the middle; whoever started the others ends them, or they end by the library's own error. */
@@ -457,7 +478,7 @@ static const struct { const char *name; void (*run)(void); } CASES[] = {
     {"counters", counters}, {"progress", progress}, {"derived", derived},   {"lengths", lengths},
     {"duplicates", duplicates}, {"parts", parts},   {"operations", own_operations}, {"threads", threads},
     {"wrong", wrong},       {"killed", killed},     {"late", late},         {"bits", bits}, {"large", large},
-    {"types", types},       {"bound", bound},
+    {"types", types},       {"bound", bound},       {"null", null_handle},
 };
 
 int main(int argc, char **argv) {
