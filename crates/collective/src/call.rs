@@ -41,6 +41,10 @@ pub enum CallKind {
     Scatter,
     /// [`Member::scatter_slice`](crate::Member::scatter_slice).
     ScatterSlice,
+    /// [`Member::allgather`](crate::Member::allgather).
+    Allgather,
+    /// [`Member::allgather_slice`](crate::Member::allgather_slice).
+    AllgatherSlice,
     /// [`Member::coordinator`](crate::Member::coordinator) at the root, [`participant`](crate::Member::participant) at the
     /// others.
     Commit,
@@ -57,7 +61,7 @@ pub enum CallKind {
 
 impl CallKind {
     /// By their codes, from 1.
-    const ALL: [Self; 22] = [
+    const ALL: [Self; 24] = [
         Self::Barrier,
         Self::Broadcast,
         Self::BroadcastSlice,
@@ -75,6 +79,8 @@ impl CallKind {
         Self::GatherSlice,
         Self::Scatter,
         Self::ScatterSlice,
+        Self::Allgather,
+        Self::AllgatherSlice,
         Self::Commit,
         Self::AtomicStream,
         Self::AcknowledgedBroadcast,
@@ -107,6 +113,8 @@ impl fmt::Display for CallKind {
             Self::GatherSlice => "gather_slice",
             Self::Scatter => "scatter",
             Self::ScatterSlice => "scatter_slice",
+            Self::Allgather => "allgather",
+            Self::AllgatherSlice => "allgather_slice",
             Self::Commit => "two-phase commit",
             Self::AtomicStream => "atomic_stream",
             Self::AcknowledgedBroadcast => "acknowledged broadcast",

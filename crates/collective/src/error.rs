@@ -182,8 +182,9 @@ pub enum Error {
     /// This member has begun an operation and not finished it.
     #[error("an operation that this member has begun is not finished")]
     Pending,
-    /// The root passed a number of values to scatter that differs from the number of members. Nothing was sent.
-    #[error("{values} values cannot be scattered to {members} members")]
+    /// The root passed a number of values to scatter that differs from the number of members, or a member has room for another
+    /// number of values than all members bring. Nothing was sent.
+    #[error("{values} values are no part for each of {members} members")]
     WrongCount {
         /// The values given; 0 if none were.
         values: usize,

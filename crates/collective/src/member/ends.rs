@@ -4,6 +4,7 @@ use crate::acknowledged::Routes;
 use crate::barrier::Part;
 use crate::choice::{Choice, DirectSizes, PlanInputs, Races};
 use crate::core::Core;
+use crate::error::Error;
 use crate::membership::Survivors;
 use crate::operation::all_read::AllRead;
 use crate::operation::cluster_read::ClusterRead;
@@ -29,7 +30,7 @@ pub(crate) struct Ends {
     pub(crate) all_read: Option<AllRead>,
     /// Memory for allreduces of one value by clusters; `None` if the group's choice has none.
     pub(crate) clusters: Option<Box<ClusterRead>>,
-    /// Memory for allreduces of slices; `None` until the first one, and where there is no room for it.
+    /// Memory for allreduces and allgathers of slices; `None` until the first one, and where there is no room for it.
     pub(crate) exchange: Option<Box<Exchange>>,
     /// The members' windows for long slices; `None` if there are too many members for it, they are processes, or trees were asked
     /// for.
@@ -49,4 +50,17 @@ pub(crate) struct Ends {
     pub(crate) successor: ReservedMemory,
     /// The bytes laid out before the memory set aside for survivors.
     pub(crate) bytes: usize,
+}
+
+impl Ends {
+    /// Lays out the memory in which slices are shown, if some are and it is not there yet.
+    #[inline]
+    pub(super) fn lay_out_exchange(&mut self) -> Result<(), Error> {
+        let Self { core, direct, exchange, .. } = self;
+        if exchange.is_none() && direct.has_slices() {
+            let (rank, members) = (core.rank, core.members);
+            *exchange = core.lay_out(|arena| Exchange::lay_out(rank, members, arena))?.map(Box::new);
+        }
+        Ok(())
+    }
 }

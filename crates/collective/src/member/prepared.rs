@@ -8,11 +8,11 @@ use super::ends::Ends;
 use crate::call::{Call, CallKind};
 use crate::choice::AllreduceForm;
 use crate::core::Core;
-use crate::error::Error;
+use crate::error::{Error, Loss};
 use crate::link::LONGEST_MESSAGE;
 use crate::operation::all_read::Reading;
+use crate::operation::allgather::Allgathering;
 use crate::operation::cluster_read::Meeting;
-use crate::operation::exchange::Exchange;
 use crate::operation::heading::Heading;
 use crate::operation::in_place::{self, InPlaceProgress};
 use crate::operation::reduce::{pairwise, record_by_record};
@@ -42,6 +42,13 @@ impl RankAndSize {
     pub(super) fn check(self, rank: usize) -> Result<(), Error> {
         let members = self.members;
         if rank < members { Ok(()) } else { Err(Error::BadRank { rank, members }) }
+    }
+
+    /// Refuses room for another number of values than `len` of each member.
+    #[inline(always)]
+    fn check_room<T>(self, all: &[T], len: usize) -> Result<(), Error> {
+        let (values, members) = (all.len(), self.members);
+        if values == members.saturating_mul(len) { Ok(()) } else { Err(Error::WrongCount { values, members }) }
     }
 
     /// Refuses values to scatter, `len` for each member, that are not there or not of that number.
@@ -215,11 +222,8 @@ pub(super) fn allreduce_slice<'a, T: Plain, F: FnMut(T, T) -> T>(
     let (mut reduction, mut progress, mut in_place_progress) =
         (Reduction::default(), Progress::default(), InPlaceProgress::default());
     let steps = move |ends: &mut Ends| {
+        ends.lay_out_exchange()?;
         let Ends { core, direct, broadcast: down, reduce: up, reduce_root: root, exchange, in_place, .. } = ends;
-        if exchange.is_none() && direct.has_slices() {
-            let (rank, members) = (core.rank, core.members);
-            *exchange = core.lay_out(|arena| Exchange::lay_out(rank, members, arena))?.map(Box::new);
-        }
         if let Some(exchange) = exchange.as_mut().filter(|_| direct.has_slices()) {
             let is_shown = direct.has_slice(bytes);
             if let Some(in_place) = in_place.as_mut().filter(|in_place| is_shown && in_place.suits_allreduce(bytes)) {
@@ -271,6 +275,75 @@ pub(super) fn scatter_slice<'a, T: Plain, V: AsRef<[T]>>(
         scattering.go_on(core, edges, given.as_ref().map(V::as_ref), own)
     };
     Ok(Prepared { call: Call::rooted(CallKind::ScatterSlice, root), steps })
+}
+
+/// Few members show each other the values; in other groups they go along trees.
+#[inline(always)]
+pub(super) fn allgather<'a, T: Plain>(
+    me: RankAndSize,
+    value: T,
+    all: &'a mut [T],
+) -> Result<Prepared<impl Steps<()> + use<'a, T>>, Error> {
+    me.check_room(all, 1)?;
+    let (mut reading, mut is_too_long) = (Reading::default(), false);
+    let mut by_trees = GatherAndBroadcast::of(all);
+    let steps = move |ends: &mut Ends| {
+        let Ends { core, direct, all_read, .. } = ends;
+        let is_shown = direct.has_value(size_of::<T>());
+        if let Some(all_read) = all_read.as_mut().filter(|_| direct.has_values() && !is_too_long) {
+            if all_read.gather(core, &value, is_shown, &mut reading, by_trees.all.values)? {
+                return Ok(());
+            }
+            is_too_long = true;
+        }
+        by_trees.go_on(ends, &[value])
+    };
+    Ok(Prepared { call: Call::of(CallKind::Allgather), steps })
+}
+
+/// Members show each other their values, if there are few members and there is room; otherwise the values go along trees.
+pub(super) fn allgather_slice<'a, T: Plain>(
+    me: RankAndSize,
+    own: &'a [T],
+    all: &'a mut [T],
+) -> Result<Prepared<impl Steps<()> + use<'a, T>>, Error> {
+    me.check_room(all, own.len())?;
+    let (mut allgathering, mut by_trees) = (Allgathering::default(), GatherAndBroadcast::of(all));
+    let steps = move |ends: &mut Ends| {
+        ends.lay_out_exchange()?;
+        let Ends { core, direct, exchange, .. } = ends;
+        if let Some(exchange) = exchange.as_mut().filter(|_| direct.has_slices() && slice_exchange::fits::<T>()) {
+            return allgathering.go_on(core, exchange, own, by_trees.all.values);
+        }
+        by_trees.go_on(ends, own)
+    };
+    Ok(Prepared { call: Call::of(CallKind::AllgatherSlice), steps })
+}
+
+/// An allgather in which the values go to the root of the tree for reductions, and from there to all.
+struct GatherAndBroadcast<'a, T> {
+    gathering: Option<Gathering<T>>,
+    all: Slice<'a, T>,
+    progress: Progress,
+}
+
+impl<'a, T: Plain> GatherAndBroadcast<'a, T> {
+    fn of(all: &'a mut [T]) -> Self {
+        Self { gathering: None, all: Slice::of(all), progress: Progress::default() }
+    }
+
+    fn go_on(&mut self, ends: &mut Ends, own: &[T]) -> Result<(), Error> {
+        let Ends { core, broadcast: down, reduce: up, reduce_root: root, .. } = ends;
+        let Self { gathering, all, progress } = self;
+        let gathering = gathering.get_or_insert_with(|| Gathering::of_slice(core, up, *root, own.to_vec()));
+        for (rank, theirs) in gathering.go_on(core, up)?.into_iter().flatten().enumerate() {
+            if theirs.len() != own.len() {
+                return Err(core.fail(rank, Loss::OtherLength));
+            }
+            all.values[rank * own.len()..][..own.len()].copy_from_slice(theirs);
+        }
+        operation::broadcast(core, down, *root, all, progress)
+    }
 }
 
 #[track_caller]

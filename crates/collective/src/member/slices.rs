@@ -3,8 +3,9 @@
 //! **When to take it:** the number of values is known only at run time, or they fill more than a few lines. **When not:**
 //! values of a fixed size up to 504 bytes go in one message without a length.
 //!
-//! In a small group, members that reduce a slice for all show each other their values, chunk after chunk of up to 64 KiB,
-//! and combine them by rank: all of them, or from 8 KiB on a part each. Everything else goes along trees:
+//! In a small group, members that reduce a slice for all, or gather one, show each other their values, chunk after chunk of
+//! up to 64 KiB. Those that reduce combine them by rank: all of them, or from 8 KiB on a part each. Everything else goes along
+//! trees:
 //!
 //! The length travels first, so that members with another length get an error instead of waiting for ever. Then the values
 //! follow in parts: messages of up to 504 bytes, or from 2 KiB on chunks of 16 KiB beside the edges. A member passes a part
@@ -94,5 +95,14 @@ impl Member {
     /// then as if it had not called; those of [`broadcast_slice`](Self::broadcast_slice).
     pub fn scatter_slice<T: Plain>(&mut self, root: usize, values: Option<&[T]>, own: &mut [T]) -> Result<(), Error> {
         self.run(prepared::scatter_slice(self.rank_and_size(), root, values, own)?)
+    }
+
+    /// Brings all members' `own` values, of which each has the same number, to `all` at all of them, by rank.
+    ///
+    /// # Errors
+    /// [`Error::WrongCount`] at a member whose `all` has not room for just as many values of each member, which is then as if it
+    /// had not called; those of [`allreduce_slice`](Self::allreduce_slice).
+    pub fn allgather_slice<T: Plain>(&mut self, own: &[T], all: &mut [T]) -> Result<(), Error> {
+        self.run(prepared::allgather_slice(self.rank_and_size(), own, all)?)
     }
 }

@@ -94,6 +94,16 @@ impl Member {
     pub fn scatter<T: Plain>(&mut self, root: usize, values: Option<&[T]>) -> Result<T, Error> {
         self.run(prepared::scatter(self.rank_and_size(), root, values)?)
     }
+
+    /// Brings all members' values to `all` at all of them, by rank.
+    ///
+    /// # Errors
+    /// [`Error::WrongCount`] at a member whose `all` has not room for just one value of each member, which is then as if it
+    /// had not called; [`Error::MemberLost`].
+    #[inline]
+    pub fn allgather<T: Plain>(&mut self, value: T, all: &mut [T]) -> Result<(), Error> {
+        self.run(prepared::allgather(self.rank_and_size(), value, all)?)
+    }
 }
 
 #[cfg(all(test, not(loom)))]

@@ -1,4 +1,4 @@
-//! Memory in which a few members show one value each to all others: allreduces of values use it instead of trees.
+//! Memory in which a few members show one value each to all others: allreduces and allgathers of values use it instead of trees.
 //!
 //! Every member has two slots, which it uses in turn. It writes its value into one of them, with the type's signature, and
 //! announces it; once all have, every member reads all values and combines them. That is one transfer, where trees need one
@@ -97,9 +97,29 @@ impl AllRead {
         core: &mut Core,
         value: &T,
         is_to_be_shown: bool,
-        Reading { is_shown, heard }: &mut Reading,
+        reading: &mut Reading,
         combine: impl FnMut(T, T) -> T,
     ) -> Result<Option<T>, Error> {
+        let mut values = [*value; MOST_MEMBERS];
+        let values = &mut values[..self.members];
+        if !self.gather(core, value, is_to_be_shown, reading, values)? {
+            return Ok(None);
+        }
+        bracketed(values, 1, &mut pairwise(combine));
+        Ok(Some(values[0]))
+    }
+
+    /// Brings all members' values to `all`, by rank; false if the values are too long, or are not to be shown, on which all
+    /// members of one type agree. If a wait ends at a limit, another call goes on where it ended.
+    #[inline]
+    pub(crate) fn gather<T: Plain>(
+        &mut self,
+        core: &mut Core,
+        value: &T,
+        is_to_be_shown: bool,
+        Reading { is_shown, heard }: &mut Reading,
+        all: &mut [T],
+    ) -> Result<bool, Error> {
         if !*is_shown {
             *is_shown = true;
             self.show(core, value);
@@ -107,17 +127,17 @@ impl AllRead {
         self.wait(core, heard)?;
         self.compare::<T>(core)?;
         if size_of::<T>() > VALUE_BYTES || !is_to_be_shown {
-            return Ok(None);
+            return Ok(false);
         }
-        let mut values = [*value; MOST_MEMBERS];
-        for (rank, value) in values.iter_mut().enumerate().take(self.members) {
-            if rank != self.rank {
+        for (rank, theirs) in all.iter_mut().enumerate() {
+            if rank == self.rank {
+                *theirs = *value;
+            } else {
                 let words = &self.slot(rank)[HEAD_WORDS..];
-                Bytes::shared(words, size_of::<T>()).read_values_at(0, std::slice::from_mut(value));
+                Bytes::shared(words, size_of::<T>()).read_values_at(0, std::slice::from_mut(theirs));
             }
         }
-        bracketed(&mut values[..self.members], 1, &mut pairwise(combine));
-        Ok(Some(values[0]))
+        Ok(true)
     }
 
     fn show<T: Plain>(&mut self, core: &Core, value: &T) {

@@ -6,10 +6,11 @@
 //! - [`steps`]: from one to all and from all to one, for everything that is a [`Message`]: a [`Value`] or a [`Slice`];
 //! - [`reduce`]: the orders of combining;
 //! - [`gather`], [`scatter`]: values and slices that stay apart;
-//! - [`all_read`], [`exchange`]: a few members show each other a value or a slice;
+//! - [`all_read`], [`exchange`], [`allgather`]: a few members show each other a value or a slice;
 //! - [`in_place`]: threads read each other's long slices where they lie.
 
 pub(crate) mod all_read;
+pub(crate) mod allgather;
 pub(crate) mod cluster_read;
 pub(crate) mod exchange;
 pub(crate) mod gather;

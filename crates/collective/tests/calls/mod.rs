@@ -34,6 +34,8 @@ pub(crate) const ALL: &[Call] = &[
     ("scatter 0", |me| scatter(me, 0)),
     ("scatter 1", |me| scatter(me, 1)),
     ("scatter_slice 0", |me| scatter_slice(me, 0)),
+    ("allgather", allgather),
+    ("allgather_slice", allgather_slice),
     ("two-phase commit 0", |me| commit(me, 0)),
     ("two-phase commit 1", |me| commit(me, 1)),
     ("atomic_stream", atomic_stream),
@@ -188,6 +190,20 @@ fn scatter_slice(me: &mut Member, root: usize) -> Result<(), Error> {
     let mut own = [0; 3];
     me.scatter_slice(root, given, &mut own)?;
     assert_eq!(own, [number(me); 3], "a wrong value");
+    Ok(())
+}
+
+fn allgather(me: &mut Member) -> Result<(), Error> {
+    let mut all = vec![0; me.size()];
+    me.allgather(number(me), &mut all)?;
+    assert_eq!(all, (1..=me.size()).collect::<Vec<_>>(), "a wrong value");
+    Ok(())
+}
+
+fn allgather_slice(me: &mut Member) -> Result<(), Error> {
+    let mut all = vec![0; 3 * me.size()];
+    me.allgather_slice(&[number(me); 3], &mut all)?;
+    assert_eq!(all, (1..=me.size()).flat_map(|number| [number; 3]).collect::<Vec<_>>(), "a wrong value");
     Ok(())
 }
 

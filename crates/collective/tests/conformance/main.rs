@@ -2,6 +2,7 @@
 #![cfg(not(loom))]
 
 mod acknowledged;
+mod allgather;
 mod allreduce_slices;
 mod atomic_stream;
 mod barrier;

@@ -56,6 +56,34 @@ fn a_slice_shown_to_each_other_by_two() {
     });
 }
 
+/// Parts of three chunks through two slots, of which the first is written over: each comes through whole.
+#[test]
+fn parts_gathered_by_two() {
+    loom::model(|| {
+        let group = group(2, Barrier::Ticket, Wait::Spin);
+        run(&group, |me| {
+            let own = [1u64, 2, 3, 4, 5].map(|value| value << (8 * me.rank()));
+            let mut all = [0; 10];
+            me.allgather_slice(&own, &mut all).expect("nobody is lost");
+            assert_eq!(all, [1, 2, 3, 4, 5, 0x100, 0x200, 0x300, 0x400, 0x500]);
+        });
+    });
+}
+
+/// Values through two slots, of which the first is written over: none is of an earlier round.
+#[test]
+fn values_gathered_by_two() {
+    briefly(|| {
+        run(&group(2, Barrier::Dissemination, Wait::Spin), |me| {
+            for round in 1..4u64 {
+                let mut all = [0; 2];
+                me.allgather(round << (8 * me.rank()), &mut all).expect("nobody is lost");
+                assert_eq!(all, [round, round << 8]);
+            }
+        });
+    });
+}
+
 /// Values through two slots, of which each is written over: none is of an earlier round.
 fn values_shown_to_each_other(group: impl Fn() -> Group + Send + Sync + 'static) {
     briefly(move || {

@@ -92,6 +92,14 @@ fn gather(me: &mut Member, after: &mut dyn FnMut() -> bool) -> Result<(), Error>
         assert_eq!(me.gather(root, all[me.rank()])?, is_root.then(|| all.clone()));
         let slices: Vec<Vec<u64>> = all.iter().enumerate().map(|(rank, &value)| vec![value; 150 * rank]).collect();
         assert_eq!(me.gather_slice(root, &slices[me.rank()])?, is_root.then_some(slices));
+        let mut values = vec![0; me.size()];
+        me.allgather(all[me.rank()], &mut values)?;
+        assert_eq!(values, all);
+        for len in [1, 7, 20_000] {
+            let mut gathered = vec![0; len * me.size()];
+            me.allgather_slice(&vec![all[me.rank()]; len], &mut gathered)?;
+            assert!(gathered == all.iter().flat_map(|&value| vec![value; len]).collect::<Vec<_>>(), "{len} values");
+        }
         Ok(())
     })
 }
