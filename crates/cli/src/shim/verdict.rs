@@ -184,15 +184,17 @@ pub(super) fn calls_locks_of_c(file: &Loaded) -> bool {
 }
 
 const LOCKS: [&str; 4] = ["pthread_mutex_", "pthread_cond_", "pthread_rwlock_", "pthread_spin_"];
-const COLLECTIVES: [&str; 8] = [
+const COLLECTIVES: [&str; 10] = [
     "MPI_Barrier",
     "MPI_Bcast",
     "MPI_Reduce",
     "MPI_Allreduce",
+    "MPI_Allgather",
     "mpi_barrier_",
     "mpi_bcast_",
     "mpi_reduce_",
     "mpi_allreduce_",
+    "mpi_allgather_",
 ];
 
 /// True of the C library's files, and of those that define MPI: calls within them are their own affair.
@@ -207,7 +209,7 @@ fn called(family: Family) -> &'static str {
         Family::Omp => "meets at a barrier of OpenMP",
         Family::Barrier => "calls pthread_barrier_*",
         Family::Lock => "calls pthread_mutex_*, pthread_cond_*, pthread_rwlock_* or pthread_spin_*",
-        Family::Mpi => "calls MPI_Barrier, MPI_Bcast, MPI_Reduce or MPI_Allreduce",
+        Family::Mpi => "calls MPI_Barrier, MPI_Bcast, MPI_Reduce, MPI_Allreduce or MPI_Allgather",
     }
 }
 

@@ -4,7 +4,7 @@ use std::ffi::{CStr, c_int, c_void};
 
 use crate::communicator;
 use crate::library::{Elsewhere, Handle, Library};
-use crate::operation::{self, Broadcast, Reduction};
+use crate::operation::{self, Allgather, Broadcast, Reduction};
 use crate::statistics;
 
 /// The error where the process has no MPI library to pass a call on to: `MPI_ERR_OTHER` of most.
@@ -79,6 +79,14 @@ export! {
     operation::allreduce(library, Reduction::new(from, into, count, datatype, op), comm)
 }
 export! {
+    "`MPI_Allgather`."
+    MPI_Allgather(from: *const c_void, from_count: c_int, from_type: Handle, into: *mut c_void, into_count: c_int,
+                  into_type: Handle, comm: Handle),
+    handles (from_type, into_type, comm), statistics::allgather(),
+    |library| library.functions.allgather,
+    operation::allgather(library, Allgather::new((from, from_count, from_type), (into, into_count, into_type)), comm)
+}
+export! {
     "`MPI_Bcast_c`."
     MPI_Bcast_c(buffer: *mut c_void, count: i64, datatype: Handle, root: c_int, comm: Handle),
     handles (datatype, comm), statistics::broadcast(),
@@ -98,6 +106,15 @@ export! {
     handles (datatype, op, comm), statistics::allreduce(),
     |library| library.allreduce_large(),
     operation::allreduce(library, Reduction::new(from, into, count, datatype, op), comm)
+}
+
+export! {
+    "`MPI_Allgather_c`."
+    MPI_Allgather_c(from: *const c_void, from_count: i64, from_type: Handle, into: *mut c_void, into_count: i64,
+                    into_type: Handle, comm: Handle),
+    handles (from_type, into_type, comm), statistics::allgather(),
+    |library| library.allgather_large(),
+    operation::allgather(library, Allgather::new((from, from_count, from_type), (into, into_count, into_type)), comm)
 }
 
 /// `MPI_Finalize`.

@@ -9,7 +9,7 @@ use std::sync::OnceLock;
 
 use corecast_mpi_engine::abi::Symbols;
 
-use crate::exports::{MPI_Allreduce, MPI_Barrier, MPI_Bcast, MPI_Reduce, NO_LIBRARY};
+use crate::exports::{MPI_Allgather, MPI_Allreduce, MPI_Barrier, MPI_Bcast, MPI_Reduce, NO_LIBRARY};
 use crate::library::{Elsewhere, Handle, Library, everywhere};
 
 /// An integer of Fortran's default kind, by which handles are passed.
@@ -123,6 +123,15 @@ conversions, {
     let (datatype, op, comm) = (conversions.datatype(datatype), conversions.op(op), conversions.comm(comm));
     // SAFETY: the caller's arguments.
     unsafe { MPI_Allreduce(from, into, at(count), datatype, op, comm) }
+});
+
+export!("`MPI_ALLGATHER`.", mpi_allgather_ c"mpi_allgather_"
+(from: *mut c_void, from_count: *const Fint, from_type: *const Fint, into: *mut c_void, into_count: *const Fint,
+ into_type: *const Fint, comm: *const Fint), conversions, {
+    let (from, into) = (conversions.place(from), conversions.place(into));
+    let (from_type, into_type) = (conversions.datatype(from_type), conversions.datatype(into_type));
+    // SAFETY: the caller's arguments.
+    unsafe { MPI_Allgather(from, at(from_count), from_type, into, at(into_count), into_type, conversions.comm(comm)) }
 });
 
 /// Writes the code at the caller's place for it, which C programs may leave out.

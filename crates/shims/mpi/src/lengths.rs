@@ -15,6 +15,9 @@ pub(crate) enum Kind {
     Broadcast,
     Reduce,
     Allreduce,
+    /// Its length is that of the part of one rank.
+    #[allow(dead_code, reason = "the benchmark has no allgather")]
+    Allgather,
 }
 
 /// The ranks and the CPUs they have.
@@ -43,6 +46,11 @@ pub(crate) fn left_to_library(kind: Kind, crowd: Crowd, is_open_mpi: bool) -> Op
         (Crowd::Crowded, Kind::Broadcast, true) => 1..=504,
         (Crowd::Crowded, Kind::Reduce, true) => 225..=2047,
         (Crowd::Crowded, Kind::Allreduce, true) => 505..=2047,
+        (Crowd::Pair, Kind::Allgather, true) => 8192..=usize::MAX,
+        (Crowd::Pair | Crowd::PairApart, Kind::Allgather, false) => 2048..=usize::MAX,
+        (Crowd::Crowded, Kind::Allgather, true) => 0..=2047,
+        // Not measured.
+        (Crowd::Wide, Kind::Allgather, _) => 0..=usize::MAX,
         _ => return None,
     })
 }

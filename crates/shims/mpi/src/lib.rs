@@ -1,4 +1,4 @@
-//! `libcorecast_mpi.so`: a preload object that serves MPI's barrier, broadcast and reductions within a node.
+//! `libcorecast_mpi.so`: a preload object that serves MPI's barrier, broadcast, reductions and allgather within a node.
 //!
 //! It stands before Open MPI, MPICH, Intel MPI or a library of the MPI 5 ABI, and knows at run time which one it is. Calls on
 //! communicators whose ranks are all on this machine go to a group of processes of [`corecast::processes`]; all others, and

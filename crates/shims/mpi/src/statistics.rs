@@ -4,11 +4,12 @@ use corecast_preload::{Operation, Statistics};
 
 /// With the nanoseconds that a served call saves: differences of the medians of two ranks under Open MPI 4.1, from
 /// `docs/design/shim-mpi.md`.
-static OPERATIONS: [Operation; 4] = [
+static OPERATIONS: [Operation; 5] = [
     Operation::new("MPI_Barrier", 85),
     Operation::new("MPI_Bcast", 60),
     Operation::new("MPI_Reduce", 25),
     Operation::new("MPI_Allreduce", 20),
+    Operation::new("MPI_Allgather", 250),
 ];
 
 static STATISTICS: Statistics = Statistics { object: "corecast mpi", operations: &OPERATIONS };
@@ -27,6 +28,10 @@ pub(crate) fn reduce() -> &'static Operation {
 
 pub(crate) fn allreduce() -> &'static Operation {
     &OPERATIONS[3]
+}
+
+pub(crate) fn allgather() -> &'static Operation {
+    &OPERATIONS[4]
 }
 
 /// Run by the loader before the program starts.

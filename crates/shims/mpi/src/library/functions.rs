@@ -17,6 +17,7 @@ pub(crate) type DeleteAttribute = unsafe extern "C" fn(Handle, c_int, *mut c_voi
 
 corecast_mpi_engine::mpi_functions! {
 {
+    allgather c"PMPI_Allgather" (*const c_void, c_int, Handle, *mut c_void, c_int, Handle, Handle);
     allreduce c"PMPI_Allreduce" (*const c_void, *mut c_void, c_int, Handle, Handle, Handle);
     barrier c"PMPI_Barrier" (Handle);
     broadcast c"PMPI_Bcast" (*mut c_void, c_int, Handle, c_int, Handle);
@@ -42,6 +43,7 @@ corecast_mpi_engine::mpi_functions! {
     type_size c"PMPI_Type_size" (Handle, *mut c_int);
 }
 optional {
+    allgather_large c"PMPI_Allgather_c" (*const c_void, Count, Handle, *mut c_void, Count, Handle, Handle);
     allreduce_large c"PMPI_Allreduce_c" (*const c_void, *mut c_void, Count, Handle, Handle, Handle);
     broadcast_large c"PMPI_Bcast_c" (*mut c_void, Count, Handle, c_int, Handle);
     reduce_large c"PMPI_Reduce_c" (*const c_void, *mut c_void, Count, Handle, Handle, c_int, Handle);

@@ -16,6 +16,7 @@ const ERR_COUNT: c_int = 2;
 type Broadcast = unsafe extern "C" fn(*mut c_void, Count, Handle, c_int, Handle) -> c_int;
 type Reduce = unsafe extern "C" fn(*const c_void, *mut c_void, Count, Handle, Handle, c_int, Handle) -> c_int;
 type Allreduce = unsafe extern "C" fn(*const c_void, *mut c_void, Count, Handle, Handle, Handle) -> c_int;
+type Allgather = unsafe extern "C" fn(*const c_void, Count, Handle, *mut c_void, Count, Handle, Handle) -> c_int;
 
 impl Library {
     /// `MPI_Bcast_c`, the library's or ours.
@@ -31,6 +32,11 @@ impl Library {
     /// `MPI_Allreduce_c`.
     pub(crate) fn allreduce_large(&self) -> Allreduce {
         self.functions.allreduce_large.unwrap_or(allreduce)
+    }
+
+    /// `MPI_Allgather_c`.
+    pub(crate) fn allgather_large(&self) -> Allgather {
+        self.functions.allgather_large.unwrap_or(allgather)
     }
 }
 
@@ -82,5 +88,23 @@ unsafe extern "C" fn allreduce(
     narrowed(count, comm, |library, count| {
         // SAFETY: the caller's arguments.
         unsafe { (library.functions.allreduce)(from, into, count, datatype, op, comm) }
+    })
+}
+
+unsafe extern "C" fn allgather(
+    from: *const c_void,
+    from_count: Count,
+    from_type: Handle,
+    into: *mut c_void,
+    into_count: Count,
+    into_type: Handle,
+    comm: Handle,
+) -> c_int {
+    narrowed(into_count, comm, |library, into_count| {
+        let from_count = if library.constants.is_in_place(from) { 0 } else { from_count };
+        narrowed(from_count, comm, |_, from_count| {
+            // SAFETY: the caller's arguments.
+            unsafe { (library.functions.allgather)(from, from_count, from_type, into, into_count, into_type, comm) }
+        })
     })
 }

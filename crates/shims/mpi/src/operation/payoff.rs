@@ -37,6 +37,11 @@ mod tests {
                 assert!(left.is_none_or(|left| (0..=56).all(|len| !left.contains(&len))), "{kind:?} {crowd:?}");
             }
         }
+        for (crowd, is_open_mpi) in [(Crowd::Wide, false), (Crowd::Crowded, true)] {
+            assert!(left_to_library(Kind::Allgather, crowd, is_open_mpi).is_some_and(|left| left.contains(&8)));
+        }
+        let of_pair = left_to_library(Kind::Allgather, Crowd::Pair, true);
+        assert!(of_pair.is_some_and(|left| !left.contains(&6000) && left.contains(&8192)));
         let of_pair = left_to_library(Kind::Allreduce, Crowd::Pair, false);
         assert!(of_pair.is_some_and(|left| left.contains(&1025) && !left.contains(&1024)));
         let of_crowd = left_to_library(Kind::Broadcast, Crowd::Crowded, true);

@@ -44,6 +44,15 @@ fn values_of_every_length_reach_every_root() {
 }
 
 #[test]
+fn parts_of_every_length_and_type_reach_all() {
+    run_served("gathered", &RANKS, "MPI_Allgather");
+    for mpi in installed("gathered by many") {
+        let told = Run::of(&mpi, "gathered", 6).finish();
+        assert!(told.is_success && told.served("MPI_Allgather") == 0, "{mpi}: {told:?}");
+    }
+}
+
+#[test]
 fn the_library_tells_once_of_a_handle_that_no_communicator_has() {
     run_served("null", &[2], "MPI_Barrier");
 }
@@ -194,7 +203,7 @@ fn fortran_programs_are_served() {
         let opened = Run::of(&mpi, library, 2).of_program(private.clone()).finish();
         for told in [linked, opened] {
             assert!(told.is_success && told.output.contains("ok"), "{mpi}: {told:?}");
-            for function in ["MPI_Barrier", "MPI_Bcast", "MPI_Reduce", "MPI_Allreduce"] {
+            for function in ["MPI_Barrier", "MPI_Bcast", "MPI_Reduce", "MPI_Allreduce", "MPI_Allgather"] {
                 assert!(told.served(function) > 0, "{mpi}: {told:?}");
             }
         }

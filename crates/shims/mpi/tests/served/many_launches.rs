@@ -7,7 +7,7 @@ use corecast_testing::launched::{cannot_launch, numbers};
 use crate::launch::{Run, installed};
 
 /// Each takes a second at most, most of which is the launcher's.
-const CASES: [&str; 5] = ["counters", "derived", "late", "bits", "parts"];
+const CASES: [&str; 6] = ["counters", "derived", "late", "bits", "parts", "gathered"];
 
 /// One half to four ranks for each of two CPUs.
 const RANKS: [usize; 5] = [1, 2, 3, 4, 8];

@@ -167,6 +167,48 @@ static void lengths(void) {
     free(from), free(into);
 }
 
+/* Parts of every length, in place and not; types with gaps where others have plain ones, at either end. */
+static void gathered(void) {
+    int lens[] = {0, 1, 2, 3, 7, 8, 62, 63, 64, 127, 500, 1024, 1025, 4000};
+    double *from = malloc(5000 * sizeof *from), *into = malloc((size * 5000 + 1) * sizeof *into);
+    for (unsigned k = 0; k < sizeof lens / sizeof *lens; k++) {
+        for (int way = 0; way < 4; way++) {
+            int len = lens[k], all = size * len;
+            for (int i = 0; i < len; i++) from[i] = rank * 10000 + i + way;
+            for (int i = 0; i <= all; i++) into[i] = -1;
+            if (way % 2) {
+                memcpy(into + rank * len, from, len * sizeof *from);
+                MPI_Allgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, into, len, MPI_DOUBLE, MPI_COMM_WORLD);
+            } else {
+                MPI_Allgather(from, len, MPI_DOUBLE, into, len, MPI_DOUBLE, MPI_COMM_WORLD);
+            }
+            for (int i = 0; i < all; i++) CHECK(into[i] == i / len * 10000 + i % len + way);
+            CHECK(into[all] == -1);
+        }
+    }
+    free(from), free(into);
+    MPI_Datatype every_second, apart;
+    MPI_Type_vector(300, 1, 2, MPI_INT, &every_second);
+    MPI_Type_create_resized(every_second, 0, 600 * sizeof(int), &apart);
+    MPI_Type_commit(&every_second), MPI_Type_commit(&apart);
+    int plain[300], gappy[600], *parts = malloc(size * 600 * sizeof *parts);
+    for (int round = 0; round < 120; round++) {
+        int sends_gappy = rank == round % size, gets_gappy = rank == (round / 2) % size, is_in_place = round % 3 == 0;
+        int step = gets_gappy ? 2 : 1;
+        for (int i = 0; i < 300; i++) plain[i] = gappy[2 * i] = rank * 1000 + i + round, gappy[2 * i + 1] = -7;
+        for (int i = 0; i < size * 600; i++) parts[i] = -9;
+        if (is_in_place)
+            for (int i = 0; i < 300; i++) parts[(rank * 300 + i) * step] = plain[i];
+        void *own = is_in_place ? MPI_IN_PLACE : sends_gappy ? (void *)gappy : plain;
+        MPI_Allgather(own, sends_gappy ? 1 : 300, sends_gappy ? every_second : MPI_INT, parts, gets_gappy ? 1 : 300,
+                      gets_gappy ? apart : MPI_INT, MPI_COMM_WORLD);
+        for (int i = 0; i < size * 300; i++) CHECK(parts[i * step] == i / 300 * 1000 + i % 300 + round);
+        for (int i = 1; gets_gappy && i < size * 600; i += 2) CHECK(parts[i] == -9);
+    }
+    free(parts);
+    MPI_Type_free(&apart), MPI_Type_free(&every_second);
+}
+
 /* Handles are given anew after a communicator was freed. DUPLICATES=100000 takes a minute. */
 static void duplicates(void) {
     int rounds = getenv("DUPLICATES") ? atoi(getenv("DUPLICATES")) : 500;
@@ -335,11 +377,19 @@ static void wrong(void) {
         CHECK(class == MPI_ERR_TYPE);
         MPI_Error_class(MPI_Bcast(pairs, 1, uncommitted, 0, comm), &class);
         CHECK(class == MPI_ERR_TYPE);
+        int parts[2 * 64];
+        MPI_Error_class(MPI_Allgather(pairs, 1, uncommitted, parts, 2, MPI_INT, comm), &class);
+        CHECK(class == MPI_ERR_TYPE);
+        MPI_Error_class(MPI_Allgather(&value, 1, MPI_INT, parts, -1, MPI_INT, comm), &class);
+        CHECK(class == MPI_ERR_COUNT);
+        MPI_Error_class(MPI_Allgather(&value, 1, MPI_DATATYPE_NULL, parts, 1, MPI_INT, comm), &class);
+        CHECK(class == MPI_ERR_TYPE);
         CHECK(MPI_Reduce(rank == 1 ? NULL : &value, &result, 0, MPI_INT, MPI_SUM, 0, comm) == MPI_SUCCESS);
         /* The constant is no place for a result. Open MPI calls the error handler of MPI_COMM_WORLD. */
         MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
         CHECK(MPI_Allreduce(&value, MPI_IN_PLACE, 1, MPI_INT, MPI_SUM, comm) != MPI_SUCCESS);
         CHECK(MPI_Reduce(&value, MPI_IN_PLACE, 1, MPI_INT, MPI_SUM, rank, comm) != MPI_SUCCESS);
+        CHECK(MPI_Allgather(&value, 1, MPI_INT, MPI_IN_PLACE, 1, MPI_INT, comm) != MPI_SUCCESS);
         MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
         double number = 1, bits;
         MPI_Error_class(MPI_Allreduce(&number, &bits, 1, MPI_DOUBLE, MPI_BAND, comm), &class);
@@ -412,13 +462,15 @@ static void bits(void) {
 static int (*MPI_Bcast_c)(void *, MPI_Count, MPI_Datatype, int, MPI_Comm);
 static int (*MPI_Allreduce_c)(const void *, void *, MPI_Count, MPI_Datatype, MPI_Op, MPI_Comm);
 static int (*MPI_Reduce_c)(const void *, void *, MPI_Count, MPI_Datatype, MPI_Op, int, MPI_Comm);
+static int (*MPI_Allgather_c)(const void *, MPI_Count, MPI_Datatype, void *, MPI_Count, MPI_Datatype, MPI_Comm);
 
 static void find_large(void) {
     void *all = dlopen(NULL, RTLD_LAZY);
     *(void **)&MPI_Bcast_c = dlsym(all, "MPI_Bcast_c");
     *(void **)&MPI_Allreduce_c = dlsym(all, "MPI_Allreduce_c");
     *(void **)&MPI_Reduce_c = dlsym(all, "MPI_Reduce_c");
-    CHECK(MPI_Bcast_c && MPI_Allreduce_c && MPI_Reduce_c);
+    *(void **)&MPI_Allgather_c = dlsym(all, "MPI_Allgather_c");
+    CHECK(MPI_Bcast_c && MPI_Allreduce_c && MPI_Reduce_c && MPI_Allgather_c);
 }
 #else
 static void find_large(void) {}
@@ -434,10 +486,14 @@ static void large(void) {
         CHECK(sum == size * (size - 1) / 2);
         MPI_Reduce_c(&place, &sum, 1, MPI_INT, MPI_MAX, 0, MPI_COMM_WORLD);
         if (rank == 0) CHECK(sum == size - 1);
+        int parts[64];
+        MPI_Allgather_c(&place, 1, MPI_INT, parts, 1, MPI_INT, MPI_COMM_WORLD);
+        for (int i = 0; i < size; i++) CHECK(parts[i] == i);
     }
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     int value = 0;
     CHECK(MPI_Bcast_c(&value, (MPI_Count)1 << 40, MPI_DATATYPE_NULL, 0, MPI_COMM_WORLD) != MPI_SUCCESS);
+    CHECK(MPI_Allgather_c(&value, 1, MPI_INT, &value, (MPI_Count)1 << 40, MPI_DATATYPE_NULL, MPI_COMM_WORLD) != MPI_SUCCESS);
 }
 
 #ifdef HAS_LARGE_COUNTS
@@ -478,7 +534,7 @@ static const struct { const char *name; void (*run)(void); } CASES[] = {
     {"counters", counters}, {"progress", progress}, {"derived", derived},   {"lengths", lengths},
     {"duplicates", duplicates}, {"parts", parts},   {"operations", own_operations}, {"threads", threads},
     {"wrong", wrong},       {"killed", killed},     {"late", late},         {"bits", bits}, {"large", large},
-    {"types", types},       {"bound", bound},       {"null", null_handle},
+    {"types", types},       {"bound", bound},       {"gathered", gathered}, {"null", null_handle},
 };
 
 int main(int argc, char **argv) {

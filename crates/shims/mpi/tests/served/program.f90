@@ -1,4 +1,4 @@
-! Barriers, broadcasts and reductions of a Fortran program, in place and not.
+! Barriers, broadcasts, reductions and allgathers of a Fortran program, in place and not.
 program served
     call run_served()
 end program served
@@ -6,7 +6,7 @@ end program served
 subroutine run_served()
     use mpi
     implicit none
-    integer :: rank, ranks, ierror, round, place, total
+    integer :: rank, ranks, ierror, round, place, total, parts(64), i
     double precision :: values(4), sums(4)
 
     call MPI_INIT(ierror)
@@ -25,6 +25,12 @@ subroutine run_served()
         if (any(sums /= ranks * (ranks - 1) / 2)) stop 6
         call MPI_ALLREDUCE(MPI_IN_PLACE, values, 4, MPI_DOUBLE_PRECISION, MPI_MAX, MPI_COMM_WORLD, ierror)
         if (any(values /= ranks - 1)) stop 7
+        call MPI_ALLGATHER(rank, 1, MPI_INTEGER, parts, 1, MPI_INTEGER, MPI_COMM_WORLD, ierror)
+        if (any(parts(1:ranks) /= [(i, i = 0, ranks - 1)])) stop 8
+        parts = -1
+        parts(rank + 1) = rank * round
+        call MPI_ALLGATHER(MPI_IN_PLACE, 0, MPI_INTEGER, parts, 1, MPI_INTEGER, MPI_COMM_WORLD, ierror)
+        if (any(parts(1:ranks) /= [(i * round, i = 0, ranks - 1)])) stop 9
     end do
     call MPI_FINALIZE(ierror)
     if (rank == 0) print *, 'ok'
