@@ -4,7 +4,7 @@ use corecast_tm::rule::{Reply, Request};
 use corecast_tm::status::{ClientId, State};
 
 use crate::protocol::{Mutation, Protocol, World};
-use crate::server::Message;
+use crate::server::{Answered, Message};
 
 /// A step of a transaction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -17,6 +17,15 @@ pub(crate) enum Op {
     WriteNow(u32),
     /// Takes the write lock, reads, and gives it a value.
     Update(u32),
+    /// Gives the read lock of the variable back before the end, and rests on its value no more.
+    Release(u32),
+}
+
+impl Op {
+    fn var(self) -> u32 {
+        let (Self::Read(var) | Self::Write(var) | Self::WriteNow(var) | Self::Update(var) | Self::Release(var)) = self;
+        var
+    }
 }
 
 /// The next step of a client: an access to shared memory, or a reply that it waits for.
@@ -39,6 +48,8 @@ pub(crate) enum At {
     Seal,
     /// Stores the value at this place of the write set.
     Persist(usize),
+    /// Waits for the servers from this one on to store their values.
+    AnsweredPut(usize),
     /// Sets its status to committed.
     Finish,
     /// Has run all of its transactions, or has given one up.
@@ -142,6 +153,10 @@ impl Step<'_> {
             At::AnsweredBatch => self.answered_batch(),
             At::Seal => self.seal(),
             At::Persist(place) => self.persist(place),
+            At::AnsweredPut(server) => {
+                self.take_reply();
+                self.put(server + 1);
+            }
             At::Finish => {
                 self.world.board.0[self.me] = (self.epoch(), State::Committed);
                 self.committed();
@@ -185,10 +200,29 @@ impl Step<'_> {
         if !self.is_running() {
             return self.abort(None);
         }
-        let is_read = matches!(self.program()[op], Op::Read(_));
-        let (Op::Read(var) | Op::Write(var) | Op::WriteNow(var) | Op::Update(var)) = self.program()[op];
+        let (is_read, var) = (matches!(self.program()[op], Op::Read(_)), self.program()[op].var());
+        if let Op::Release(_) = self.program()[op] {
+            self.release_early(var);
+            return self.goto(op + 1);
+        }
         self.send(var, is_read);
         self.client().at = At::Answered(op);
+    }
+
+    /// Of a variable that it writes nothing happens.
+    fn release_early(&mut self, var: u32) {
+        let (me, epoch, at) = (ClientId(self.me as u16), self.epoch(), var as usize);
+        let rests_on_it = self.protocol.mutation == Mutation::RestsOnReleased;
+        let client = self.client();
+        let is_written = client.written[at] || client.writes.iter().any(|(other, _)| *other == var);
+        if is_written || !std::mem::take(&mut client.locked[at]) {
+            return;
+        }
+        if !rests_on_it {
+            client.reads[at] = None;
+        }
+        let server = self.server_of(var);
+        self.world.servers[server].queues[self.me].push_back(Message::Release(me, epoch, var));
     }
 
     fn send(&mut self, var: u32, is_read: bool) {
@@ -210,25 +244,22 @@ impl Step<'_> {
     /// The server that it waits for, if it waits.
     pub(crate) fn waits_for(protocol: &Protocol, client: &Client, me: usize) -> Option<usize> {
         match client.at {
-            At::Answered(op) => {
-                let (Op::Read(var) | Op::Write(var) | Op::WriteNow(var) | Op::Update(var)) =
-                    protocol.programs[me][client.transaction][op];
-                Some(protocol.server_of(var))
-            }
+            At::Answered(op) => Some(protocol.server_of(protocol.programs[me][client.transaction][op].var())),
             At::AnsweredCommit(place) => Some(protocol.server_of(client.writes[place].0)),
             At::AnsweredBatch => Some(0),
+            At::AnsweredPut(server) => Some(server),
             _ => None,
         }
     }
 
-    fn take_reply(&mut self) -> Reply {
+    fn take_reply(&mut self) -> Answered {
         let from = Self::waits_for(self.protocol, &self.world.clients[self.me], self.me).expect("it waits");
         self.world.servers[from].replies[self.me].take().expect("it has come")
     }
 
     fn answered(&mut self, op: usize) {
-        let (program, reply) = (self.program(), self.take_reply());
-        let (Op::Read(var) | Op::Write(var) | Op::WriteNow(var) | Op::Update(var)) = program[op];
+        let (program, Answered { reply, value: came }) = (self.program(), self.take_reply());
+        let var = program[op].var();
         match reply {
             Reply::Refused(_) => return self.abort(Some(self.server_of(var))),
             Reply::Retry => {
@@ -245,7 +276,7 @@ impl Step<'_> {
             self.write(var);
             return self.goto(op + 1);
         }
-        let value = self.world.values[var as usize];
+        let value = if self.protocol.has_values_at_servers { came } else { self.world.values[var as usize] };
         self.world.clients[me].locked[var as usize] = true;
         self.world.clients[me].reads[var as usize] = Some(value);
         if self.protocol.mutation == Mutation::NoCheckAfterCopy {
@@ -284,7 +315,7 @@ impl Step<'_> {
     }
 
     fn answered_batch(&mut self) {
-        let reply = self.take_reply();
+        let reply = self.take_reply().reply;
         match reply {
             Reply::Refused(_) => self.abort(Some(0)),
             Reply::Retry => self.ask_commit(0),
@@ -294,7 +325,7 @@ impl Step<'_> {
 
     fn answered_commit(&mut self, place: usize) {
         let var = self.client().writes[place].0;
-        let reply = self.take_reply();
+        let reply = self.take_reply().reply;
         match reply {
             Reply::Refused(_) => self.abort(Some(self.server_of(var))),
             Reply::Retry => self.ask_commit(place),
@@ -320,7 +351,32 @@ impl Step<'_> {
         let mut after = *self.world.history.last().expect("it begins with one");
         writes.iter().for_each(|(var, value)| after[*var as usize] = *value);
         self.world.history.push(after);
+        if self.protocol.has_values_at_servers {
+            return self.put(0);
+        }
         self.client().at = At::Persist(0);
+    }
+
+    /// Sends the values of the servers from this one on to the first of them that has any, and waits for its answer.
+    fn put(&mut self, first: usize) {
+        let (client, epoch) = (ClientId(self.me as u16), self.epoch());
+        for server in first..2 {
+            let mut values = [None; 2];
+            let writes = self.world.clients[self.me].writes.iter();
+            let here = writes.filter(|(var, _)| self.server_of(*var) == server);
+            here.for_each(|(var, value)| values[*var as usize] = Some(*value));
+            if values == [None; 2] {
+                continue;
+            }
+            let queue = &mut self.world.servers[server].queues[self.me];
+            queue.push_back(Message::Put(client, epoch, values));
+            if self.protocol.mutation != Mutation::NoWaitForPuts {
+                queue.push_back(Message::Empty(client, epoch));
+                self.client().at = At::AnsweredPut(server);
+                return;
+            }
+        }
+        self.client().at = At::Finish;
     }
 
     fn persist(&mut self, place: usize) {

@@ -10,7 +10,7 @@ mod server;
 
 use std::time::Instant;
 
-use client::Op::{self, Read, Update, Write, WriteNow};
+use client::Op::{self, Read, Release, Update, Write, WriteNow};
 use corecast_tm::Manager;
 use protocol::{Mutation, Protocol, STALE, STRAY_ABORT, TORN};
 use stateright::{Checker, Model};
@@ -25,6 +25,12 @@ const BACKWARDS: &[Op] = &[Update(Y), Update(X)];
 const X_TO_Y: &[Op] = &[Read(X), Write(Y)];
 const Y_TO_X: &[Op] = &[Read(Y), Write(X)];
 
+/// Transactions that give a lock back before the end: hand over hand, of a variable that is read again, and of one that they write.
+const HAND_OVER_HAND: &[Op] = &[Read(X), Read(Y), Release(X), Write(Y)];
+const AGAIN: &[Op] = &[Read(X), Release(X), Read(Y), Read(X)];
+const OF_ITS_OWN: &[Op] = &[Read(X), Write(X), Release(X), Read(Y)];
+const EARLY: [&[Op]; 3] = [HAND_OVER_HAND, AGAIN, OF_ITS_OWN];
+
 const ALL: [&[Op]; 7] = [READER, WRITER, EAGER, TRANSFER, BACKWARDS, X_TO_Y, Y_TO_X];
 
 fn with(first: &[&'static [Op]], second: &[&'static [Op]]) -> Protocol {
@@ -35,6 +41,7 @@ fn with(first: &[&'static [Op]], second: &[&'static [Op]]) -> Protocol {
         aborts: 2,
         is_batched: false,
         releases: true,
+        has_values_at_servers: false,
         mutation: Mutation::None,
     }
 }
@@ -152,6 +159,38 @@ fn batches_are_safe() {
     let programs = [READER, WRITER];
     let all = programs.iter().flat_map(|first| programs.iter().map(move |second| (*first, *second)));
     all_are_safe(all.map(|(first, second)| Protocol { is_batched: true, ..with(&[first, WRITER], &[second, READER]) }));
+}
+
+/// Beside each transaction, and beside each other.
+#[test]
+fn locks_that_are_given_back_early_are_safe() {
+    let all = || ALL.into_iter().chain(EARLY);
+    let pairs = EARLY.into_iter().flat_map(|early| all().map(move |other| (early, other)));
+    let aborts = if is_long() { 2 } else { 1 };
+    all_are_safe(pairs.map(|(early, other)| Protocol { aborts, ..with(&[early, READER], &[other]) }));
+}
+
+/// Each transaction beside each, the servers having the values, and both at one server.
+#[test]
+fn values_at_servers_are_safe() {
+    let all = pairs().map(|(first, second)| with(&[first, READER], &[second]));
+    let batched = [READER, WRITER].map(|second| Protocol { is_batched: true, ..with(&[WRITER, READER], &[second]) });
+    let aborts = if is_long() { 2 } else { 1 };
+    let models = all.step_by(if is_long() { 1 } else { 5 }).chain(batched);
+    all_are_safe(models.map(|model| Protocol { has_values_at_servers: true, aborts, ..model }));
+}
+
+#[test]
+fn a_value_of_a_lock_that_was_given_back_is_found() {
+    let model = Protocol { mutation: Mutation::RestsOnReleased, ..with(&[HAND_OVER_HAND], &[&[Write(X)]]) };
+    is_found(model, &[STALE]);
+}
+
+#[test]
+fn a_commit_that_does_not_wait_for_its_servers_is_found() {
+    let model = Protocol { has_values_at_servers: true, ..with(&[WRITER, READER], &[READER]) };
+    is_found(Protocol { mutation: Mutation::NoWaitForPuts, ..model.clone() }, &[TORN, STALE]);
+    is_found(Protocol { mutation: Mutation::NoCheckAfterCopy, ..model }, &[TORN]);
 }
 
 #[test]

@@ -6,7 +6,7 @@ use corecast_tm::status::State;
 use stateright::{Model, Property};
 
 use crate::client::{At, Client, Op, Step};
-use crate::server::{Aborted, Server};
+use crate::server::{Aborted, Server, Serving};
 
 /// Violations that a search may find.
 pub(crate) const TORN: &str = "a closure sees a torn state";
@@ -26,6 +26,8 @@ pub(crate) struct Protocol {
     /// A transaction that ends tells its servers. Without that its locks stay until they are in another one's way, or the
     /// client comes with its next transaction.
     pub(crate) releases: bool,
+    /// Values come with the replies of servers, and are sent to them by a commit.
+    pub(crate) has_values_at_servers: bool,
     pub(crate) mutation: Mutation,
 }
 
@@ -46,6 +48,10 @@ pub(crate) enum Mutation {
     GrantBeforeRevoke,
     /// All transactions of a participant have the same status words.
     NoEpoch,
+    /// A participant rests on a value whose lock it has given back.
+    RestsOnReleased,
+    /// A participant commits before its servers have answered that they have stored its values.
+    NoWaitForPuts,
 }
 
 /// The statuses: the epoch and the state of each participant.
@@ -83,7 +89,7 @@ impl World {
     }
 
     fn has_reply(&self, is_it: impl Fn(Reply) -> bool) -> bool {
-        self.servers.iter().flat_map(|server| server.replies).flatten().any(is_it)
+        self.servers.iter().flat_map(|server| server.replies).flatten().any(|answered| is_it(answered.reply))
     }
 
     fn has_aborted(&self) -> bool {
@@ -164,15 +170,17 @@ impl Model for Protocol {
 
     fn next_state(&self, last: &World, action: Action) -> Option<World> {
         let mut world = last.clone();
+        let World { servers, board, values, .. } = &mut world;
         let (rule, grants_first) = (Rule::new(self.manager), self.mutation == Mutation::GrantBeforeRevoke);
+        let mut serving = Serving { rule, grants_first, board, has_values: self.has_values_at_servers, values };
         match action {
             Action::Client(me) => Step { protocol: self, world: &mut world, me }.run(),
             Action::Serve(at, client) => {
-                let aborted = world.servers[at].take(client, rule, grants_first, &mut world.board);
+                let aborted = servers[at].take(client, &mut serving);
                 world.must_be_involved(aborted, at);
             }
             Action::GoOn(at) => {
-                let aborted = world.servers[at].go_on(rule, grants_first, &mut world.board);
+                let aborted = servers[at].go_on(&mut serving);
                 world.must_be_involved(aborted, at);
             }
         }

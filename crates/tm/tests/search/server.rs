@@ -19,6 +19,19 @@ pub(crate) enum Message {
     /// Both variables, which lie at one server.
     StoreBoth(Request),
     ReleaseAll(ClientId, u64),
+    /// The end of the read lock of one variable.
+    Release(ClientId, u64, u32),
+    /// The values of a client that persists, of the variables of this server.
+    Put(ClientId, u64, [Option<u8>; 2]),
+    /// Nothing: the reply says that all before it was done.
+    Empty(ClientId, u64),
+}
+
+/// A reply, and the value of the variable where values are with the servers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct Answered {
+    pub(crate) reply: Reply,
+    pub(crate) value: u8,
 }
 
 /// An access to a status.
@@ -44,7 +57,7 @@ pub(crate) struct Server {
     /// From each client.
     pub(crate) queues: [VecDeque<Message>; 2],
     /// To each client, that waits for it.
-    pub(crate) replies: [Option<Reply>; 2],
+    pub(crate) replies: [Option<Answered>; 2],
     /// The request that it serves, and what it has seen of statuses.
     serves: Option<(Message, Vec<Answer>)>,
     /// Holders that a server with the mutation "grant before revoke" aborts late.
@@ -75,7 +88,10 @@ impl Server {
     pub(crate) fn remembers(&self, client: usize, epoch: u64) -> bool {
         let is_it = |message: &Message| match *message {
             Message::Load(by, _) | Message::Store(by, _) | Message::StoreBoth(by) => by.epoch == epoch,
-            Message::ReleaseAll(_, of) => of == epoch,
+            Message::ReleaseAll(_, of)
+            | Message::Release(_, of, _)
+            | Message::Put(_, of, _)
+            | Message::Empty(_, of) => of == epoch,
         };
         let seen = self.serves.iter().flat_map(|(_, answers)| answers);
         self.table.claim(ClientId(client as u16)).epoch == epoch
@@ -91,39 +107,45 @@ impl Server {
     }
 
     /// Takes the next request of the client.
-    pub(crate) fn take(&mut self, client: usize, rule: Rule, grants_first: bool, board: &mut Board) -> Option<Aborted> {
+    pub(crate) fn take(&mut self, client: usize, serving: &mut Serving<'_>) -> Option<Aborted> {
         let message = self.queues[client].pop_front().expect("there is one");
-        if let Message::ReleaseAll(client, epoch) = message {
-            self.table.release_all(client, epoch);
-            return None;
+        match message {
+            Message::ReleaseAll(client, epoch) => self.table.release_all(client, epoch),
+            Message::Release(client, epoch, var) => self.table.release(client, epoch, var),
+            Message::Put(client, epoch, values) => serving.put(client, epoch, values),
+            Message::Empty(..) => self.replies[client] = Some(Answered { reply: Reply::Granted, value: 0 }),
+            Message::Load(..) | Message::Store(..) | Message::StoreBoth(..) => {
+                self.serves = Some((message, Vec::new()));
+                return self.go_on(serving);
+            }
         }
-        self.serves = Some((message, Vec::new()));
-        self.go_on(rule, grants_first, board)
+        None
     }
 
     /// Makes one access to a status. Says whom it has aborted.
-    pub(crate) fn go_on(&mut self, rule: Rule, grants_first: bool, board: &mut Board) -> Option<Aborted> {
+    pub(crate) fn go_on(&mut self, serving: &mut Serving<'_>) -> Option<Aborted> {
         if let Some(access) = self.late.pop_front() {
-            return aborted(access, perform(access, board));
+            return aborted(access, perform(access, serving.board));
         }
-        let access = self.run(rule, grants_first)?;
-        let answer = perform(access, board);
+        let access = self.run(serving)?;
+        let answer = perform(access, serving.board);
         self.serves.as_mut().expect("it has asked").1.push(answer);
         // Nobody sees what it does until its next access, nor when the reply goes out; that may be now.
-        self.run(rule, grants_first);
+        self.run(serving);
         aborted(access, answer)
     }
 
     /// Runs the rule up to its next access, which is returned, or to its end.
-    fn run(&mut self, rule: Rule, grants_first: bool) -> Option<Access> {
+    fn run(&mut self, serving: &Serving<'_>) -> Option<Access> {
         let (message, answers) = self.serves.as_ref()?;
+        let Serving { rule, grants_first, .. } = *serving;
         let replay = Replay { answers, grants_first, ..Replay::default() };
         let mut table = self.table.clone();
-        let (client, reply) = match *message {
-            Message::Load(request, var) => (request.client, rule.load(&mut table, &replay, request, var)),
-            Message::Store(request, var) => (request.client, rule.store(&mut table, &replay, request, var)),
-            Message::StoreBoth(request) => (request.client, rule.store_all(&mut table, &replay, request, &[0, 1])),
-            Message::ReleaseAll(..) => unreachable!("it was served when it came"),
+        let (client, reply, var) = match *message {
+            Message::Load(by, var) => (by.client, rule.load(&mut table, &replay, by, var), Some(var)),
+            Message::Store(by, var) => (by.client, rule.store(&mut table, &replay, by, var), Some(var)),
+            Message::StoreBoth(by) => (by.client, rule.store_all(&mut table, &replay, by, &[0, 1]), None),
+            _ => unreachable!("it was served when it came"),
         };
         let Replay { asks, late, .. } = replay;
         if let Some(access) = asks.get() {
@@ -132,8 +154,32 @@ impl Server {
         self.late = late.into_inner();
         self.table = table;
         self.serves = None;
-        self.replies[usize::from(client.0)] = Some(reply);
+        let comes = var.filter(|_| reply == Reply::Granted && serving.has_values);
+        let value = comes.map_or(0, |var| serving.values[var as usize]);
+        self.replies[usize::from(client.0)] = Some(Answered { reply, value });
         None
+    }
+}
+
+/// What a server has beside its own state.
+pub(crate) struct Serving<'a> {
+    pub(crate) rule: Rule,
+    /// A mutation.
+    pub(crate) grants_first: bool,
+    pub(crate) board: &'a mut Board,
+    /// Whether the values are with the servers.
+    pub(crate) has_values: bool,
+    pub(crate) values: &'a mut [u8; 2],
+}
+
+impl Serving<'_> {
+    /// Stores the values of a client that persists. Only servers read values that are with the servers, so that nobody comes
+    /// between the look at the status and the stores.
+    fn put(&mut self, client: ClientId, epoch: u64, values: [Option<u8>; 2]) {
+        if self.board.0[usize::from(client.0)] == (epoch, State::Persisting) {
+            let stored = self.values.iter_mut().zip(values);
+            stored.for_each(|(to, value)| *to = value.unwrap_or(*to));
+        }
     }
 }
 
