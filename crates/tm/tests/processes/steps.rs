@@ -1,5 +1,5 @@
 //! Participants that are killed after their machine instructions, one by one: in a commit, also in one that takes locks away
-//! from another one, while they join, while they settle the death of another one, and while they serve.
+//! from another one or that makes and frees words, while they join, while they settle the death of another one, and while they serve.
 //!
 //! A forked child makes one call under `ptrace`, is killed amid it, and the others look at what they get. In shared memory the
 //! tests try each step that changes the memory of the instance, and some between; of a conflict every second of these, by
@@ -20,7 +20,7 @@ use corecast_base::wait::Wait;
 use corecast_machine::Machine;
 use corecast_testing::skipped;
 use corecast_testing::stepped::{Child, WHOLE, stop_here};
-use corecast_tm::{Builder, ClientId, Form, Manager, Participant, RunError, TVar, Tm, Values};
+use corecast_tm::{Builder, ClientId, Form, Manager, Participant, RunError, TVar, Tm, Values, Writes};
 
 use super::{
     ACCOUNTS, FIRST, OTHER, application, beside_servers, builder, find_accounts, machine, open_accounts, play_round,
@@ -201,11 +201,80 @@ fn not_traced(what: &str) {
 
 #[test]
 fn a_commit_in_shared_memory_happens_at_one_step() {
-    let Some(found) = commits(Form::Shared, |builder| builder) else {
-        return not_traced("a kill at every step of a commit");
+    for writes in [Writes::Lazy, Writes::Eager] {
+        let Some(found) = commits(Form::Shared, |builder| builder.writes(writes)) else {
+            return not_traced("a kill at every step of a commit");
+        };
+        let found: Vec<bool> = found.into_iter().map(|found| found.expect("nothing is lost")).collect();
+        assert!(found.is_sorted() && !found[0] && found[found.len() - 1], "{writes:?}: {found:?}");
+    }
+}
+
+/// A word that one account names: a transaction makes a new one and frees the last one. It gives a read lock back on its way.
+fn relink(tm: &Tm) {
+    let (mut participant, accounts) = (application(tm, OTHER), find_accounts(tm));
+    stop_here();
+    for _ in 0..2 {
+        let linked = participant.run(|tx| {
+            let last = tx.read(accounts[0])?;
+            tx.read(accounts[1])?;
+            tx.release(accounts[1])?;
+            let next = tx.new_var(LINKED)?;
+            tx.write(accounts[0], next.index().into())?;
+            if last == FIRST { Ok(()) } else { tx.var(last as u32).and_then(|last| tx.free::<i64>(last)) }
+        });
+        assert_eq!(linked, Ok(()));
+    }
+    // Its free words go back to the list that all share.
+    drop(participant);
+    stop_here();
+}
+
+/// The value of a word that was made by [`relink`].
+const LINKED: i64 = 42;
+
+/// Words are lost with the one that had them at hand, and no word is two at a time.
+#[test]
+fn one_that_is_killed_while_it_makes_and_frees_words_spoils_no_list() {
+    const WORDS: usize = ACCOUNTS as usize + 4;
+    let machine = machine();
+    let make = || {
+        let tm = small(&machine, Form::Shared).variables(WORDS).create().expect("memory");
+        let (accounts, mut participant) = (open_accounts(&tm), application(&tm, 1));
+        // A list of free words, from which the child takes its own.
+        participant
+            .run(|tx| {
+                let made = [0, 1, 2].map(|value| tx.new_var(value));
+                made.into_iter().try_for_each(|made| tx.free(made?))
+            })
+            .expect("room for three");
+        (tm, accounts)
     };
-    let found: Vec<bool> = found.into_iter().map(|found| found.expect("nothing is lost")).collect();
-    assert!(found.is_sorted() && !found[0] && found[found.len() - 1], "{found:?}");
+    let (tm, _) = make();
+    let Some(relinking) = child(&tm, relink) else {
+        return not_traced("a kill at every step of one that makes and frees words");
+    };
+    let steps = steps_that_matter(&tm, &relinking, shares(tm.form()));
+    let mut free = Vec::new();
+    for steps in steps {
+        let (tm, accounts) = make();
+        let child = child(&tm, relink).expect("there was one before");
+        child.take_steps(steps);
+        drop(child);
+        application(&tm, OTHER).run(|tx| tx.write(accounts[1], FIRST)).expect("its locks are gone");
+        let linked = tm.load(accounts[0]).expect("it is readable");
+        if linked != FIRST {
+            let word = tm.var(linked as u32).expect("it is a word");
+            assert_eq!(tm.load(word), Ok(LINKED), "after {steps} steps");
+        }
+        let made: Vec<i64> = std::iter::from_fn(|| tm.new_var(0i64).ok()).map(|made| made.index().into()).collect();
+        let mut all = [&made[..], &accounts.iter().map(|account| account.index().into()).collect::<Vec<_>>()].concat();
+        all.extend((linked != FIRST).then_some(linked));
+        all.sort_unstable();
+        assert!(all.windows(2).all(|pair| pair[0] < pair[1]), "after {steps} steps {all:?}, {linked} linked");
+        free.push(made.len());
+    }
+    assert_eq!(free.last(), Some(&3), "the whole call loses nothing: {free:?}");
 }
 
 /// Conflicts are decided with the lock of a bucket, of one word for each variable's locks and of several.
