@@ -107,8 +107,9 @@ prove_it_sees
 # Programs by name, in one build: those that search states on one thread or follow a process step by step have nothing for
 # the sanitizer, and between processes it sees nothing. corecast-collective forbids unsafe code, so a race there is one of the
 # crates below it. Its tests run with --all only: they took 27 s here, and their build. Of transactions the bank under every
-# manager in both forms always runs, which took 3 s of CPU time; every option of an instance took 100 s, and runs with --all.
+# manager in both forms always runs, which took 3 s of CPU time; every option of an instance took 100 s, and runs with --all, as do
+# the structures, elastic reads among them, and the hunt for half transactions.
 packages=(--package corecast-base --package corecast-channel --package corecast-lock --package corecast-tm --test threads)
-[ "${1:-}" != --all ] || packages+=(--package corecast-collective --test options)
+[ "${1:-}" != --all ] || packages+=(--package corecast-collective --test options --test structures --test opacity)
 under_tsan "${packages[@]}" \
     --lib --test base --test channel --test locks --test faults -- --skip steps:: --skip wake_model:: --skip auto_states::
