@@ -916,6 +916,16 @@ typedef struct {
   uint32_t wait;
   // 1: a commit asks for one word by one message, instead of up to ten.
   uint32_t is_unbatched;
+  // The most values of one transaction that others can complete when its process is killed while it stores them; a larger one
+  // poisons the instance then. 0: 1,024.
+  uint32_t log_entries;
+  // 2 to the power of this number of neighbouring words lie at one server.
+  uint32_t neighbours;
+  // A corecast_lock_algorithm: the lock of the buckets of the shared form. 0: auto among threads, word among processes, where no
+  // other one survives its holder.
+  uint32_t lock;
+  // 0: room for a later field.
+  uint32_t reserved;
 } corecast_tm_config;
 
 // The body of a transaction. Returns 0 to commit, and another number to give up, so that nothing is written. It must return once
@@ -2137,6 +2147,18 @@ corecast_status corecast_tm_size(const corecast_tm *tm, uint32_t *participants, 
 // Whether a participant is a server: 1 or 0.
 corecast_status corecast_tm_is_server(const corecast_tm *tm, uint32_t id, uint32_t *is_server);
 
+// The form of the instance, a corecast_tm_form: never auto, which becomes one of both when the instance is made.
+corecast_status corecast_tm_form_of(const corecast_tm *tm,
+                                    uint32_t *form);
+
+// Why the form auto has become what it is, in words for people; an empty text if the form was named, or in another process
+// than that which made the instance. Copies at most `size` bytes to `buffer`, which may be NULL if `size` is 0, as
+// corecast_error_message does, and the length of the whole text without the zero byte to `len`.
+corecast_status corecast_tm_explain(const corecast_tm *tm,
+                                    char *buffer,
+                                    size_t size,
+                                    size_t *len);
+
 // The CPU on which the machine's model has a participant, for the thread or process that takes it to bind itself: the same
 // in every process. -1 where the scheduler chooses, as with more participants than CPUs.
 corecast_status corecast_tm_cpu(const corecast_tm *tm,
@@ -2192,6 +2214,26 @@ corecast_status corecast_tm_run(const corecast_tm_participant *participant,
 corecast_status corecast_tm_participant_counts(const corecast_tm_participant *participant,
                                                uint64_t *commits,
                                                uint64_t *aborts);
+
+// The value of one word as the last commit left it, outside transactions: a round trip where values are with the servers.
+// Several such values need not belong together. CORECAST_PANIC in the body of a transaction of this participant.
+corecast_status corecast_tm_participant_load(const corecast_tm_participant *participant,
+                                             uint32_t word,
+                                             uint64_t *value);
+
+// Adds to one word, modulo 2^64: a transaction of its own, of one round trip by messages. `old` is the value before. Of
+// CORECAST_CLOSED and CORECAST_POISONED by messages it is not known whether the word was changed. CORECAST_PANIC in the body
+// of a transaction of this participant.
+corecast_status corecast_tm_fetch_add(const corecast_tm_participant *participant,
+                                      uint32_t word,
+                                      uint64_t delta,
+                                      uint64_t *old);
+
+// Stores one word; else as corecast_tm_fetch_add.
+corecast_status corecast_tm_swap(const corecast_tm_participant *participant,
+                                 uint32_t word,
+                                 uint64_t value,
+                                 uint64_t *old);
 
 // The value of a word. As of every access: CORECAST_ABORTED if the attempt is over. CORECAST_INVALID_ARGUMENT if there is
 // no such word: corecast_tm_run then writes nothing and returns the same, whatever else the body does.

@@ -1,6 +1,6 @@
 //! Instances of transactional memory, and their servers.
 
-use std::ffi::c_int;
+use std::ffi::{c_char, c_int};
 use std::os::fd::IntoRawFd;
 
 use corecast::Wait;
@@ -8,8 +8,9 @@ use corecast::machine::Machine;
 use corecast::tm::{Builder, Form, Manager, Role, Server, Tm, Values, Writes};
 
 use crate::argument::{Parameters, choice, duplicate};
-use crate::error::Failure;
+use crate::error::{Failure, copy_text};
 use crate::group::detect;
+use crate::lock::algorithm_of;
 use crate::region::socket_dir;
 use crate::wait;
 
@@ -95,6 +96,16 @@ pub struct TmConfig {
     pub wait: u32,
     /// 1: a commit asks for one word by one message, instead of up to ten.
     pub is_unbatched: u32,
+    /// The most values of one transaction that others can complete when its process is killed while it stores them; a larger one
+    /// poisons the instance then. 0: 1,024.
+    pub log_entries: u32,
+    /// 2 to the power of this number of neighbouring words lie at one server.
+    pub neighbours: u32,
+    /// A corecast_lock_algorithm: the lock of the buckets of the shared form. 0: auto among threads, word among processes, where no
+    /// other one survives its holder.
+    pub lock: u32,
+    /// 0: room for a later field.
+    pub reserved: u32,
 }
 
 // SAFETY: numbers laid out as C does, without padding, the size first.
@@ -114,7 +125,7 @@ impl TmConfig {
 
 impl Choices {
     fn builder(&self) -> Result<Builder<'_>, Failure> {
-        let TmConfig { participants, servers_every, words, .. } = self.config;
+        let TmConfig { participants, servers_every, words, log_entries, lock, .. } = self.config;
         let managers = [Manager::FairCm, Manager::None, Manager::BackOff, Manager::Wholly, Manager::OffsetGreedy];
         let forms = [Form::Messages, Form::Shared, Form::Auto];
         let policy: Wait = wait::policy(self.config.wait, "config.wait")?;
@@ -124,7 +135,17 @@ impl Choices {
             .writes(choice(self.config.writes, &[Writes::Lazy, Writes::Eager], "config.writes")?)
             .values(choice(self.config.values, &[Values::InMemory, Values::AtServers], "config.values")?)
             .batched(choice(self.config.is_unbatched, &[true, false], "config.is_unbatched")?)
+            .neighbours(self.config.neighbours)
             .wait(policy);
+        if self.config.reserved != 0 {
+            return Err(Failure::argument("config.reserved", "is not 0"));
+        }
+        if log_entries > 0 {
+            builder = builder.log_entries(log_entries as usize);
+        }
+        if lock > 0 {
+            builder = builder.lock(algorithm_of(lock)?);
+        }
         if participants > 0 {
             builder = builder.participants(participants as usize);
         }
@@ -205,6 +226,20 @@ c_functions! {
     /// Whether a participant is a server: 1 or 0.
     safe fn corecast_tm_is_server(tm: &TmInstance, id: u32) -> (is_server: u32) {
         tm.0.is_server(id as usize).into()
+    }
+
+    /// The form of the instance, a corecast_tm_form: never auto, which becomes one of both when the instance is made.
+    safe fn corecast_tm_form_of(tm: &TmInstance) -> (form: u32) {
+        (if tm.0.form() == Form::Shared { TmForm::Shared } else { TmForm::Messages }) as u32
+    }
+
+    /// Why the form auto has become what it is, in words for people; an empty text if the form was named, or in another process
+    /// than that which made the instance. Copies at most `size` bytes to `buffer`, which may be NULL if `size` is 0, as
+    /// corecast_error_message does, and the length of the whole text without the zero byte to `len`.
+    unsafe fn corecast_tm_explain(tm: &TmInstance, buffer: *mut c_char, size: usize) -> (len: usize) {
+        let text = tm.0.choice().map_or_else(String::new, |choice| choice.why.clone());
+        // SAFETY: C passes a buffer of that size, or NULL.
+        unsafe { copy_text(&text, buffer, size) }
     }
 
     /// The CPU on which the machine's model has a participant, for the thread or process that takes it to bind itself: the same

@@ -134,6 +134,27 @@ c_functions! {
         (counts.commits, counts.aborts())
     }
 
+    /// The value of one word as the last commit left it, outside transactions: a round trip where values are with the servers.
+    /// Several such values need not belong together. CORECAST_PANIC in the body of a transaction of this participant.
+    safe fn corecast_tm_participant_load(participant: &TmParticipant, word: u32) -> (value: u64) {
+        let var = participant.tm.var::<u64>(word)?;
+        participant.idle()?.load(var)?
+    }
+
+    /// Adds to one word, modulo 2^64: a transaction of its own, of one round trip by messages. `old` is the value before. Of
+    /// CORECAST_CLOSED and CORECAST_POISONED by messages it is not known whether the word was changed. CORECAST_PANIC in the body
+    /// of a transaction of this participant.
+    safe fn corecast_tm_fetch_add(participant: &TmParticipant, word: u32, delta: u64) -> (old: u64) {
+        let var = participant.tm.var(word)?;
+        participant.idle()?.fetch_add(var, delta)?
+    }
+
+    /// Stores one word; else as corecast_tm_fetch_add.
+    safe fn corecast_tm_swap(participant: &TmParticipant, word: u32, value: u64) -> (old: u64) {
+        let var = participant.tm.var(word)?;
+        participant.idle()?.swap(var, value)?
+    }
+
     /// The value of a word. As of every access: CORECAST_ABORTED if the attempt is over. CORECAST_INVALID_ARGUMENT if there is
     /// no such word: corecast_tm_run then writes nothing and returns the same, whatever else the body does.
     safe fn corecast_tx_read(tx: &mut Transaction<'_, '_>, word: u32) -> (value: u64) {

@@ -3,6 +3,7 @@
 use std::ffi::{c_int, c_void};
 use std::mem::MaybeUninit;
 
+use corecast_c::lock::LockAlgorithm;
 use corecast_c::status::Status;
 use corecast_c::tm::instance::*;
 use corecast_c::tm::participant::*;
@@ -21,6 +22,10 @@ fn config(participants: u32, form: TmForm) -> TmConfig {
         words: 16,
         wait: 0,
         is_unbatched: 0,
+        log_entries: 0,
+        neighbours: 0,
+        lock: 0,
+        reserved: 0,
     }
 }
 
@@ -199,6 +204,63 @@ fn threads_move_and_a_server_decides() {
     corecast_tm_close(owned(tm));
 }
 
+/// Single words are changed and read by the participant, in either form, also where servers have the values.
+#[test]
+fn single_words_are_changed_outside_transactions() {
+    let at_servers = TmConfig { values: TmValues::AtServers as u32, ..config(2, TmForm::Messages) };
+    let locked =
+        TmConfig { lock: LockAlgorithm::Mcs as u32, neighbours: 2, log_entries: 4, ..config(1, TmForm::Shared) };
+    for config in [at_servers, config(2, TmForm::Messages), locked] {
+        let tm = create(&config);
+        let word = output(|word| corecast_tm_new_word(Some(tm), 5, word));
+        let is_served = config.form == TmForm::Messages as u32;
+        let server = is_served.then(|| object(output(|server| corecast_tm_server_open(Some(tm), 0, server))));
+        let id = u32::from(is_served);
+        let participant = object(output(|participant| corecast_tm_participant_open(Some(tm), id, participant)));
+        std::thread::scope(|scope| {
+            if let Some(server) = server {
+                scope.spawn(move || {
+                    assert_eq!(corecast_tm_server_serve(Some(server)), Status::Ok);
+                    corecast_tm_server_close(owned(server));
+                });
+            }
+            let shared = Some(&*participant);
+            assert_eq!(output(|old| corecast_tm_fetch_add(shared, word, 2, old)), 5);
+            assert_eq!(output(|old| corecast_tm_swap(shared, word, 9, old)), 7);
+            assert_eq!(output(|value| corecast_tm_participant_load(shared, word, value)), 9);
+            assert_eq!(status(|old| corecast_tm_swap(shared, 999, 1, old)), Status::InvalidArgument);
+            corecast_tm_participant_close(owned(participant));
+        });
+        corecast_tm_close(owned(tm));
+    }
+}
+
+#[test]
+fn the_form_is_told_and_why() {
+    let explained = |tm: &TmInstance| {
+        let mut text = [0u8; 400];
+        // SAFETY: a buffer of that size.
+        let len = output(|len| unsafe { corecast_tm_explain(Some(tm), text.as_mut_ptr().cast(), text.len(), len) });
+        String::from_utf8_lossy(&text[..len.min(text.len() - 1)]).into_owned()
+    };
+    let named = create(&config(1, TmForm::Shared));
+    assert_eq!(output(|form| corecast_tm_form_of(Some(named), form)), TmForm::Shared as u32);
+    assert_eq!(explained(named), "");
+    corecast_tm_close(owned(named));
+    let alone = create(&config(1, TmForm::Auto));
+    assert_eq!(output(|form| corecast_tm_form_of(Some(alone), form)), TmForm::Shared as u32);
+    assert_eq!(explained(alone), "a single participant has no server to ask");
+    corecast_tm_close(owned(alone));
+}
+
+#[test]
+fn a_lock_that_dies_with_its_holder_is_refused_among_processes() {
+    let locked = TmConfig { lock: LockAlgorithm::Mcs as u32, ..config(1, TmForm::Shared) };
+    // SAFETY: parameters with their size.
+    let refused = status(|tm| unsafe { corecast_tm_create_shared(&locked, tm) });
+    assert_eq!(refused, Status::InvalidArgument, "{}", words());
+}
+
 #[test]
 fn wrong_numbers_are_refused() {
     let tm = create(&config(3, TmForm::Messages));
@@ -213,6 +275,7 @@ fn wrong_numbers_are_refused() {
     for (wrong, name) in [
         (TmConfig { manager: 5, ..config(3, TmForm::Messages) }, "config.manager"),
         (TmConfig { form: 3, ..config(3, TmForm::Messages) }, "config.form"),
+        (TmConfig { reserved: 1, ..config(3, TmForm::Messages) }, "config.reserved"),
         (TmConfig { servers_every: 9, ..config(3, TmForm::Messages) }, "9"),
     ] {
         // SAFETY: parameters with their size.
