@@ -57,8 +57,35 @@ impl Contender {
 
     /// The name, with the share of servers where it is not the first of those asked for.
     pub(super) fn label(&self) -> String {
-        self.every.map_or_else(|| self.name.clone(), |every| format!("{}/{every}", self.name))
+        match self.every {
+            None => self.name.clone(),
+            Some(ALL) => format!("{}/all", self.name),
+            Some(every) => format!("{}/{every}", self.name),
+        }
     }
+
+    /// Whether it has other servers than with the usual share of them.
+    pub(super) fn has_share_of_its_own(&self, usual: usize, participants: usize) -> bool {
+        let clamped = |every: usize| every.clamp(2, participants.max(2));
+        self.every.is_none_or(|every| clamped(every) != clamped(usual))
+    }
+}
+
+/// The share of servers that leaves one: of all participants one serves.
+const ALL: usize = usize::MAX;
+
+/// FairCM over messages with the most servers and with the fewest, at the bank of transfers only.
+pub(super) fn other_shares() -> impl Iterator<Item = Contender> {
+    let usual = Variant::of(Form::Messages, USUAL);
+    [2, ALL].into_iter().map(move |every| {
+        let with = Box::new(move |setting: &Setting<'_>, session: Session<'_>| ours::with(usual, setting, session));
+        Contender { every: Some(every), ..own("messages-fair-cm", usual, is_transfers, with) }
+    })
+}
+
+/// A bank without checks, readers and sums.
+fn is_transfers(work: Work) -> bool {
+    work.bank().is_some_and(|bank| (bank.checks_percent, bank.readers, bank.scans_percent) == (0, 0, 0))
 }
 
 /// The manager of those contenders that are about something else.
@@ -120,10 +147,8 @@ fn push_processes(all: &mut Vec<Contender>, variant: Variant) {
 /// Clients with nothing but the round trips of a transfer, raced beside transfers: a machine whose messages take longer at one
 /// time than at another does that to both.
 fn round_trips(variant: Variant) -> Contender {
-    let is_for: IsFor =
-        |work| work.bank().is_some_and(|bank| (bank.checks_percent, bank.readers, bank.scans_percent) == (0, 0, 0));
     let with = move |setting: &Setting<'_>, session: Session<'_>| ours::round_trips(variant, setting, session);
-    own(ROUND_TRIPS, variant, is_for, Box::new(with))
+    own(ROUND_TRIPS, variant, is_transfers, Box::new(with))
 }
 
 /// A variant that is held in a way of its own.

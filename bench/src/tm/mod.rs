@@ -46,7 +46,7 @@ use corecast::tm::placement::SERVERS_EVERY;
 
 use crate::stats::{jain, least, median, median_of, most};
 use crate::turns::{Raced, Situation, TurnOrder};
-use contenders::{Contender, contenders};
+use contenders::{Contender, contenders, other_shares};
 use corecast_race::error::BenchError;
 use corecast_race::failure::Failure;
 use corecast_race::harness::is_crowded;
@@ -74,7 +74,8 @@ pub struct TmOptions {
     /// twice the CPUs; only 1, 2 and the number of CPUs if quick.
     pub participants: Vec<usize>,
     /// One of each of these numbers of participants is a server, where there are servers: every third by default, as in the
-    /// paper, and of fewer participants the last.
+    /// paper, and of fewer participants the last; of the bank without checks, readers and sums also every second and only one,
+    /// unless quick.
     pub every: Vec<usize>,
     /// The contention managers; all by default, where one client only reads; elsewhere FairCM.
     pub managers: Vec<Manager>,
@@ -85,6 +86,11 @@ pub struct TmOptions {
     /// Transactions of the bank's other clients, in 100, that sum all accounts; 0 by default. Besides the first they are raced
     /// with the first number of readers and the first share of checks only.
     pub scans_percent: Vec<u32>,
+    /// Operations of the table, in 100, that move a value from one key to another; 0 by default. Besides the first they are raced
+    /// with the last of the tables and the first share of snapshots only.
+    pub moves_percent: Vec<u32>,
+    /// Operations of the table, in 100, that look at all keys at one moment; 0 by default; else as moves.
+    pub snapshots_percent: Vec<u32>,
     /// The file whose letters are counted; that of this program by default.
     pub file: Option<PathBuf>,
     /// How long a block is; 100 ms by default, 2 s of a preset, 15 ms if quick.
@@ -129,8 +135,10 @@ impl TmOptions {
         assert!(self.every.iter().all(|&every| every > 1), "not all participants are servers");
         assert!(!self.participants.contains(&0), "somebody takes part");
         let most = |percents: &[u32]| percents.iter().copied().max().unwrap_or(0);
-        let most = most(&self.checks_percent) + most(&self.scans_percent);
-        assert!(most <= 100, "of 100 transactions at most all check or sum");
+        let of_bank = most(&self.checks_percent) + most(&self.scans_percent);
+        assert!(of_bank <= 100, "of 100 transactions at most all check or sum");
+        let of_table = most(&self.moves_percent) + most(&self.snapshots_percent);
+        assert!(of_table <= 100, "of 100 operations at most all move a value or look at all keys");
         &self.options
     }
 }
@@ -142,7 +150,8 @@ impl TmOptions {
 /// or one of our memories was wrong.
 ///
 /// # Panics
-/// If all participants are servers, none takes part, or more than 100 % of the transactions check or sum.
+/// If all participants are servers, none takes part, or more than 100 % of the transactions check or sum, or move or look at all
+/// keys.
 pub fn tm(machine: &Machine, options: &TmOptions, progress: &mut dyn Progress) -> Result<TmReport, BenchError> {
     let shared = options.checked();
     let cpus: Vec<CpuId> = shared.usable_cpus(machine)?.iter().collect();
@@ -205,6 +214,9 @@ fn report(machine: &Machine, options: &TmOptions, usual: &Setting<'_>, rounds: u
 /// Those that are named, with the managers that are.
 fn chosen(options: &TmOptions) -> Result<Vec<Contender>, BenchError> {
     let mut all = contenders(&options.every());
+    if options.every.is_empty() && !options.options.quick {
+        all.extend(other_shares());
+    }
     let named = &options.options.contenders;
     if let Some(name) = named.iter().find(|name| !all.iter().any(|contender| contender.name == **name)) {
         let mut known: Vec<String> = all.into_iter().map(|contender| contender.name).collect();
@@ -223,6 +235,7 @@ fn takes_part(options: &TmOptions, contender: &Contender, (work, participants): 
     let is_asked = !options.options.contenders.is_empty() || !options.managers.is_empty();
     let is_readers = work.bank().is_some_and(|bank| bank.readers > 0);
     let has_room = participants > 1 || !contender.has_servers();
+    let has_room = has_room && contender.has_share_of_its_own(options.every()[0], participants);
     has_room && (contender.is_for)(work) && (!contender.is_manager_of_many || is_asked || is_readers)
 }
 
@@ -262,6 +275,7 @@ impl Situation for Memories<'_> {
 
 fn cell(contenders: &[&Contender], setting: &Setting<'_>, raced: &[Raced<Turn>]) -> TmCell {
     let (bank, set) = (setting.work.bank(), setting.work.set());
+    let table = set.filter(|set| set.load > 0);
     let rows = contenders.iter().zip(raced).map(|(contender, raced)| row(contender, setting, raced));
     let mut rows: Vec<TmRow> = rows.collect();
     // Without data it is no memory that one could take.
@@ -275,8 +289,10 @@ fn cell(contenders: &[&Contender], setting: &Setting<'_>, raced: &[Raced<Turn>])
         readers: bank.map(|bank| bank.readers),
         scans_percent: bank.map(|bank| bank.scans_percent),
         initial: set.map(|set| set.initial),
-        load: set.filter(|set| set.load > 0).map(|set| set.load),
+        load: table.map(|table| table.load),
         updates_percent: set.map(|set| set.updates_percent),
+        moves_percent: table.map(|table| table.moves_percent),
+        snapshots_percent: table.map(|table| table.snapshots_percent),
         participants: setting.participants,
         oversubscribed: is_crowded(setting.participants, setting.cpus.len()),
         rows,
@@ -292,6 +308,7 @@ fn row(contender: &Contender, setting: &Setting<'_>, raced: &Raced<Turn>) -> TmR
     let mtps: Vec<f64> = turns.iter().map(|turn| turn.rate(|tally| tally.commits) / 1e6).collect();
     let scans = turns.iter().map(|turn| turn.rate(|tally| tally.scans));
     let is_summed = setting.work.bank().is_some_and(|bank| bank.readers > 0 || bank.scans_percent > 0);
+    let is_summed = is_summed || setting.work.set().is_some_and(|set| set.snapshots_percent > 0);
     let workers = clients - setting.work.bank().map_or(0, |bank| bank.readers.min(clients));
     let median_mtps = median(&mtps);
     TmRow {
@@ -385,6 +402,44 @@ mod tests {
                 ("shared-wholly", 0, None),
             ]
         );
+    }
+
+    #[test]
+    fn the_bank_is_raced_with_most_servers_and_with_one() {
+        let options = Options { contenders: vec!["messages-fair-cm".to_owned()], ..Options::default() };
+        let block = Some(Duration::from_millis(1));
+        let sizes = TmOptions { options, block, participants: vec![3, 5], ..TmOptions::default() };
+        let options = TmOptions { workloads: vec![TmWorkload::Bank], checks_percent: vec![0, 50], ..sizes };
+        let report = tm(&this_machine(), &TmOptions { readers: vec![0], ..options }, &mut ()).expect("it runs");
+        let told = |cell: &TmCell| {
+            let rows: Vec<_> = cell.rows.iter().map(|row| format!("{} {}", row.contender, row.servers)).collect();
+            (cell.participants, cell.checks_percent, rows.join(", "))
+        };
+        let told: Vec<_> = report.cells.iter().map(told).collect();
+        let usual = |servers| format!("messages-fair-cm {servers}");
+        assert_eq!(
+            told,
+            [
+                (3, Some(0), format!("{}, messages-fair-cm/2 2", usual(1))),
+                (5, Some(0), format!("{}, messages-fair-cm/2 3, messages-fair-cm/all 1", usual(2))),
+                (3, Some(50), usual(1)),
+                (5, Some(50), usual(2)),
+            ]
+        );
+    }
+
+    #[test]
+    fn tables_are_moved_in_and_counted_at_one_moment() {
+        let workloads = vec![TmWorkload::Table];
+        let sizes = TmOptions { workloads, participants: vec![1, 3], ..quick(&[]) };
+        let options = TmOptions { moves_percent: vec![20], snapshots_percent: vec![5], ..sizes };
+        let report = tm(&this_machine(), &options, &mut ()).expect("it runs");
+        for cell in &report.cells {
+            assert_eq!((cell.moves_percent, cell.snapshots_percent), (Some(20), Some(5)));
+            for row in &cell.rows {
+                assert!(row.skipped.is_none() && row.scans_per_s.is_some(), "{row:?}");
+            }
+        }
     }
 
     /// Cancels the run when the second situation begins.

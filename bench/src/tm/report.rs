@@ -65,6 +65,10 @@ pub struct TmCell {
     pub load: Option<u64>,
     /// Operations on a set, in 100, that change it; `null` of other workloads.
     pub updates_percent: Option<u32>,
+    /// Operations on a table, in 100, that move a value from one key to another; `null` of other workloads.
+    pub moves_percent: Option<u32>,
+    /// Operations on a table, in 100, that look at all keys at one moment; `null` of other workloads.
+    pub snapshots_percent: Option<u32>,
     /// Clients and servers together.
     pub participants: usize,
     /// True if there are more participants than CPUs.
@@ -86,7 +90,7 @@ pub struct TmRow {
     pub servers: usize,
     /// One of this number of participants was a server; `null` if there were none.
     pub every: Option<usize>,
-    /// Millions of transactions in a second, of all clients, but for sums of all accounts: the median over the rounds; `null` if
+    /// Millions of transactions in a second, of all clients, but for sums of all accounts and looks at all keys: the median over the rounds; `null` if
     /// it was skipped.
     pub mtps: Option<f64>,
     /// The least and the most of a round.
@@ -101,7 +105,7 @@ pub struct TmRow {
     pub transaction_ns: Option<f64>,
     /// Attempts that were aborted as a part of all, over all rounds.
     pub aborts: Option<f64>,
-    /// Sums of all accounts in a second, the median; `null` if nobody sums them.
+    /// Sums of all accounts, or looks at all keys, in a second, the median; `null` if nobody does that.
     pub scans_per_s: Option<f64>,
     /// Jain's index of the clients' transactions, the median, of those that do not only read.
     pub jain: Option<f64>,

@@ -25,6 +25,20 @@ impl Keys {
         }
     }
 
+    fn rename(&self, tx: &mut Tx<'_>, from: u64, to: u64) -> Result<bool, Abort> {
+        if let Self::Table(table) = self {
+            return table.rename(tx, from, to);
+        }
+        if !self.remove(tx, from)? {
+            return Ok(false);
+        }
+        let is_done = self.insert(tx, to)?;
+        if !is_done {
+            self.insert(tx, from)?;
+        }
+        Ok(is_done)
+    }
+
     fn insert(&self, tx: &mut Tx<'_>, key: u64) -> Result<bool, Abort> {
         match self {
             Self::List(list) => list.insert(tx, key, 0),
@@ -100,6 +114,19 @@ impl Set for SetClient {
     fn remove(&mut self, key: u64) -> Result<bool, Failure> {
         let keys = &self.keys;
         self.participant.run(|tx| keys.remove(tx, key)).map_err(Failure::refused)
+    }
+
+    fn rename(&mut self, from: u64, to: u64) -> Result<bool, Failure> {
+        let keys = &self.keys;
+        self.participant.run(|tx| keys.rename(tx, from, to)).map_err(Failure::refused)
+    }
+
+    fn snapshot(&mut self) -> Result<u64, Failure> {
+        let Keys::Table(table) = &self.keys else {
+            return Err(Failure::Refused("keys are counted in tables only".to_owned()));
+        };
+        let counted = self.participant.run(|tx| Ok(table.entries(tx)?.len() as u64));
+        counted.map_err(Failure::refused)
     }
 
     fn aborts(&self) -> u64 {

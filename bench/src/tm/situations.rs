@@ -45,7 +45,7 @@ fn participants(options: &TmOptions, cpus: usize) -> Vec<usize> {
 fn works(options: &TmOptions, workload: TmWorkload) -> Vec<Work> {
     match workload {
         TmWorkload::Bank => banks(options),
-        TmWorkload::Table => sets(options, &[2, 4]).into_iter().map(Work::Table).collect(),
+        TmWorkload::Table => tables(options).into_iter().map(Work::Table).collect(),
         TmWorkload::List => sets(options, &[0]).into_iter().map(Work::List).collect(),
         // In the paper there is none: one size and one share of updates.
         TmWorkload::Map => {
@@ -75,6 +75,18 @@ fn banks(options: &TmOptions) -> Vec<Work> {
     banks
 }
 
+/// All sets with buckets, and every further share of moves and of snapshots with the last of them.
+fn tables(options: &TmOptions) -> Vec<SetWork> {
+    let moves = or_usual(&options.moves_percent, || vec![0]);
+    let snapshots = or_usual(&options.snapshots_percent, || vec![0]);
+    let first = |set| SetWork { moves_percent: moves[0], snapshots_percent: snapshots[0], ..set };
+    let mut tables: Vec<SetWork> = sets(options, &[2, 4]).into_iter().map(first).collect();
+    let Some(&last) = tables.last() else { return tables };
+    tables.extend(moves[1..].iter().map(|&moves_percent| SetWork { moves_percent, ..last }));
+    tables.extend(snapshots[1..].iter().map(|&snapshots_percent| SetWork { snapshots_percent, ..last }));
+    tables
+}
+
 /// Sizes, loads and updates of sets: those of the paper, or one of each if quick.
 fn sets(options: &TmOptions, loads: &[u64]) -> Vec<SetWork> {
     let is_small = options.options.quick || options.preset.is_some();
@@ -87,7 +99,7 @@ fn sets(options: &TmOptions, loads: &[u64]) -> Vec<SetWork> {
     let mut sets = Vec::new();
     for &initial in sizes {
         for &load in loads {
-            sets.extend(updates.iter().map(|&updates_percent| SetWork { initial, load, updates_percent }));
+            sets.extend(updates.iter().map(|&updates| SetWork { load, ..SetWork::plain(initial, updates) }));
         }
     }
     sets
@@ -123,6 +135,17 @@ mod tests {
         assert_eq!(all(TmPreset::Bank), both.concat());
         assert_eq!(all(TmPreset::ReadAll), numbers.map(|participants| (bank(0, 1), participants)));
         assert_eq!(all(TmPreset::List).len(), numbers.len());
+    }
+
+    #[test]
+    fn shares_of_moves_and_snapshots_are_raced_besides() {
+        let options = Options { quick: true, ..Options::default() };
+        let (moves_percent, snapshots_percent) = (vec![0, 20], vec![1, 5]);
+        let options = TmOptions { options, moves_percent, snapshots_percent, ..TmOptions::default() };
+        let all = situations(&options, 1).into_iter().filter_map(|(work, _)| work.set());
+        let found: Vec<_> =
+            all.filter(|set| set.load > 0).map(|set| (set.moves_percent, set.snapshots_percent)).collect();
+        assert_eq!(found, [(0, 1), (20, 1), (0, 5)]);
     }
 
     #[test]

@@ -120,9 +120,18 @@ pub(super) struct SetWork {
     pub(super) load: u64,
     /// Operations in 100 that change it.
     pub(super) updates_percent: u32,
+    /// Operations in 100, of a table, that move a value from one key to another.
+    pub(super) moves_percent: u32,
+    /// Operations in 100, of a table, that look at all keys at one moment.
+    pub(super) snapshots_percent: u32,
 }
 
 impl SetWork {
+    /// A set without buckets, with keys looked for, put in and taken out.
+    pub(super) fn plain(initial: u64, updates_percent: u32) -> Self {
+        Self { initial, load: 0, updates_percent, moves_percent: 0, snapshots_percent: 0 }
+    }
+
     /// Keys are 0 to below this.
     pub(super) fn range(self) -> u64 {
         2 * self.initial
@@ -144,7 +153,7 @@ mod tests {
         }
         let error = "tree".parse::<TmWorkload>().expect_err("there is none");
         assert!(error.to_string().contains("'tree'") && error.to_string().contains("map-reduce"));
-        let work = SetWork { initial: 1024, load: 4, updates_percent: 10 };
+        let work = SetWork { load: 4, ..SetWork::plain(1024, 10) };
         assert_eq!((work.range(), work.buckets()), (2048, 256));
     }
 }

@@ -13,12 +13,15 @@ pub(crate) fn title(cell: &TmCell) -> String {
 pub(crate) fn work(cell: &TmCell) -> String {
     let checks = cell.checks_percent.map(|percent| format!("{percent} % check"));
     let readers = cell.readers.filter(|readers| *readers > 0).map(|readers| format!("{readers} only sum all accounts"));
-    let scans = cell.scans_percent.filter(|percent| *percent > 0);
-    let scans = scans.map(|percent| format!("{percent} % sum all accounts"));
+    let some = |percent: Option<u32>, of: &str| {
+        percent.filter(|percent| *percent > 0).map(|percent| format!("{percent} % {of}"))
+    };
+    let scans = some(cell.scans_percent, "sum all accounts");
     let initial = cell.initial.map(|initial| format!("{initial} keys of twice as many"));
     let load = cell.load.map(|load| format!("{load} in a bucket"));
     let updates = cell.updates_percent.map(|percent| format!("{percent} % updates"));
-    let numbers = [checks, readers, scans, initial, load, updates].into_iter().flatten();
+    let (moves, snapshots) = (some(cell.moves_percent, "moves"), some(cell.snapshots_percent, "look at all keys"));
+    let numbers = [checks, readers, scans, initial, load, updates, moves, snapshots].into_iter().flatten();
     numbers.fold(cell.workload.to_owned(), |words, number| format!("{words}, {number}"))
 }
 
@@ -41,5 +44,8 @@ mod tests {
         assert_eq!(title(&bank), words);
         let list = TmCell { workload: "list", initial: Some(128), updates_percent: Some(10), ..TmCell::default() };
         assert_eq!(work(&list), "list, 128 keys of twice as many, 10 % updates");
+        let table =
+            TmCell { workload: "table", moves_percent: Some(20), snapshots_percent: Some(1), ..TmCell::default() };
+        assert_eq!(work(&table), "table, 20 % moves, 1 % look at all keys");
     }
 }

@@ -72,8 +72,13 @@ struct Lists<'a>(&'a [Mutex<SortedList, Auto>]);
 
 impl Lists<'_> {
     #[inline]
+    fn place(&self, key: u64) -> usize {
+        key as usize % self.0.len()
+    }
+
+    #[inline]
     fn of(&self, key: u64) -> &Mutex<SortedList, Auto> {
-        &self.0[key as usize % self.0.len()]
+        &self.0[self.place(key)]
     }
 }
 
@@ -91,5 +96,23 @@ impl Set for Lists<'_> {
     #[inline]
     fn remove(&mut self, key: u64) -> Result<bool, Failure> {
         Ok(self.of(key).with(|list| list.remove(key)))
+    }
+
+    fn rename(&mut self, from: u64, to: u64) -> Result<bool, Failure> {
+        let (source, target) = (self.place(from), self.place(to));
+        if source == target {
+            return Ok(self.0[source].with(|list| list.rename(from, to)));
+        }
+        // The lesser place first, as everybody takes them.
+        let mut first = self.0[source.min(target)].lock();
+        let mut second = self.0[source.max(target)].lock();
+        let (source, target) = if source < target { (&mut *first, &mut *second) } else { (&mut *second, &mut *first) };
+        let is_possible = source.contains(from) && !target.contains(to);
+        Ok(is_possible && source.remove(from) && target.insert(to))
+    }
+
+    fn snapshot(&mut self) -> Result<u64, Failure> {
+        let held: Vec<_> = self.0.iter().map(Mutex::lock).collect();
+        Ok(held.iter().map(|list| list.keys().count() as u64).sum())
     }
 }

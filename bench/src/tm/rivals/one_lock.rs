@@ -85,6 +85,14 @@ impl<T: Set> Set for OneLock<'_, T> {
     fn remove(&mut self, key: u64) -> Result<bool, Failure> {
         self.0.with(|set| set.remove(key))
     }
+
+    fn rename(&mut self, from: u64, to: u64) -> Result<bool, Failure> {
+        self.0.with(|set| set.rename(from, to))
+    }
+
+    fn snapshot(&mut self) -> Result<u64, Failure> {
+        self.0.with(Set::snapshot)
+    }
 }
 
 impl<T: Queue> Queue for OneLock<'_, T> {

@@ -179,6 +179,18 @@ impl SortedList {
         if before == END { self.first = at } else { self.nodes[before].next = at }
     }
 
+    /// From the least on.
+    pub(super) fn keys(&self) -> impl Iterator<Item = u64> + '_ {
+        let node = |at: usize| self.nodes.get(at);
+        std::iter::successors(node(self.first), move |last| node(last.next)).map(|node| node.key)
+    }
+
+    /// Takes one key out and puts the other one in; false, and nothing happens, if that cannot be.
+    pub(super) fn rename(&mut self, from: u64, to: u64) -> bool {
+        let is_possible = self.contains(from) && (from == to || !self.contains(to));
+        is_possible && self.remove(from) && self.insert(to)
+    }
+
     #[inline]
     pub(super) fn contains(&self, key: u64) -> bool {
         self.holds(self.find(key).1, key)
@@ -259,6 +271,10 @@ impl Set for Buckets {
     fn remove(&mut self, key: u64) -> Result<bool, Failure> {
         Ok(self.of(key).remove(key))
     }
+
+    fn snapshot(&mut self) -> Result<u64, Failure> {
+        Ok(self.0.iter().map(|list| list.keys().count() as u64).sum())
+    }
 }
 
 #[cfg(test)]
@@ -270,8 +286,18 @@ mod tests {
         let (mut random, mut list, mut model) = (fastrand::Rng::with_seed(7), SortedList::default(), BTreeSet::new());
         for _ in 0..5000 {
             let key = random.u64(..40);
-            match random.u8(..3) {
+            match random.u8(..4) {
                 0 => assert_eq!(list.insert(key), model.insert(key)),
+                3 => {
+                    let to = random.u64(..40);
+                    let moves = model.contains(&key) && (key == to || !model.contains(&to));
+                    assert_eq!(list.rename(key, to), moves);
+                    if moves {
+                        model.remove(&key);
+                        model.insert(to);
+                    }
+                    assert!(list.keys().eq(model.iter().copied()));
+                }
                 1 => assert_eq!(list.remove(key), model.remove(&key)),
                 _ => assert_eq!(list.contains(key), model.contains(&key)),
             }

@@ -197,6 +197,32 @@ fn find<M: Stm>(tx: &mut M::Tx, first: &M::Var<Next<M>>, key: u64) -> Result<Fou
     }
 }
 
+fn insert<M: Stm>(tx: &mut M::Tx, first: &M::Var<Next<M>>, key: u64) -> Result<bool, M::Retry> {
+    let (link, found) = find::<M>(tx, first, key)?;
+    if found.as_ref().is_some_and(|node| node.key == key) {
+        return Ok(false);
+    }
+    M::write(tx, &link, Next(Some(Arc::new(Node { key, next: M::var(Next(found)) }))))?;
+    Ok(true)
+}
+
+fn remove<M: Stm>(tx: &mut M::Tx, first: &M::Var<Next<M>>, key: u64) -> Result<bool, M::Retry> {
+    let (link, found) = find::<M>(tx, first, key)?;
+    let Some(node) = found.filter(|node| node.key == key) else { return Ok(false) };
+    let next = M::read(tx, &node.next)?;
+    M::write(tx, &link, next)?;
+    Ok(true)
+}
+
+fn count_keys<M: Stm>(tx: &mut M::Tx, first: &M::Var<Next<M>>) -> Result<u64, M::Retry> {
+    let (mut link, mut keys) = (first.clone(), 0);
+    while let Some(node) = M::read(tx, &link)?.0 {
+        keys += 1;
+        link = node.next.clone();
+    }
+    Ok(keys)
+}
+
 impl<M: Stm> Set for Attempts<'_, M, M::Var<Next<M>>> {
     fn contains(&mut self, key: u64) -> Result<bool, Failure> {
         let first = &self.vars[key as usize % self.vars.len()];
@@ -205,25 +231,30 @@ impl<M: Stm> Set for Attempts<'_, M, M::Var<Next<M>>> {
 
     fn insert(&mut self, key: u64) -> Result<bool, Failure> {
         let first = &self.vars[key as usize % self.vars.len()];
-        Ok(self.run(|tx| {
-            let (link, found) = find::<M>(tx, first, key)?;
-            if found.as_ref().is_some_and(|node| node.key == key) {
-                return Ok(false);
-            }
-            M::write(tx, &link, Next(Some(Arc::new(Node { key, next: M::var(Next(found)) }))))?;
-            Ok(true)
-        }))
+        Ok(self.run(|tx| insert::<M>(tx, first, key)))
     }
 
     fn remove(&mut self, key: u64) -> Result<bool, Failure> {
         let first = &self.vars[key as usize % self.vars.len()];
+        Ok(self.run(|tx| remove::<M>(tx, first, key)))
+    }
+
+    fn rename(&mut self, from: u64, to: u64) -> Result<bool, Failure> {
+        let [source, target] = [from, to].map(|key| &self.vars[key as usize % self.vars.len()]);
         Ok(self.run(|tx| {
-            let (link, found) = find::<M>(tx, first, key)?;
-            let Some(node) = found.filter(|node| node.key == key) else { return Ok(false) };
-            let next = M::read(tx, &node.next)?;
-            M::write(tx, &link, next)?;
-            Ok(true)
+            if !remove::<M>(tx, source, from)? {
+                return Ok(false);
+            }
+            let is_done = insert::<M>(tx, target, to)?;
+            if !is_done {
+                insert::<M>(tx, source, from)?;
+            }
+            Ok(is_done)
         }))
+    }
+
+    fn snapshot(&mut self) -> Result<u64, Failure> {
+        Ok(self.run(|tx| self.vars.iter().try_fold(0, |sum, first| Ok(sum + count_keys::<M>(tx, first)?))))
     }
 
     fn aborts(&self) -> u64 {

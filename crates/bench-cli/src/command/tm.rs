@@ -41,7 +41,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = count(MAX_PARTICIPANTS as u64))]
     participants: Vec<usize>,
     /// One participant in D is a server; each further D races the memories with servers once more [default: 3, of fewer
-    /// participants the last one].
+    /// participants the last one; of the bank of transfers also 2 and all, unless --quick].
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = share())]
     every: Vec<usize>,
     /// The contention managers [default: all where one client only sums all accounts, else fair-cm].
@@ -56,6 +56,12 @@ pub(crate) struct Arguments {
     /// Transactions of the bank's other clients, in 100, that sum all accounts [default: 0].
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(0..=100))]
     scans: Vec<u32>,
+    /// Operations of the table, in 100, that move a value from one key to another [default: 0].
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(0..=100))]
+    moves: Vec<u32>,
+    /// Operations of the table, in 100, that look at all keys at one moment [default: 0].
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(0..=100))]
+    snapshots: Vec<u32>,
     /// The file whose letters are counted, its first 64 MiB [default: that of this program].
     #[arg(long, value_name = "FILE")]
     file: Option<PathBuf>,
@@ -93,6 +99,8 @@ impl Arguments {
             checks_percent: self.checks.clone(),
             readers: self.readers.clone(),
             scans_percent: self.scans.clone(),
+            moves_percent: self.moves.clone(),
+            snapshots_percent: self.snapshots.clone(),
             file: self.file.clone(),
             block: self.block.map(Duration::from_millis),
         };
@@ -115,11 +123,14 @@ impl Arguments {
             return Err(Failure::input(why));
         }
         let most = |percents: &[u32]| percents.iter().copied().max().unwrap_or(0);
-        let (checks, scans) = (most(&self.checks), most(&self.scans));
-        if checks + scans > 100 {
-            let why =
-                format!("--checks {checks} and --scans {scans}: of 100 transactions, expected 100 together at most");
-            return Err(Failure::input(why));
+        let pairs =
+            [("checks", &self.checks, "scans", &self.scans), ("moves", &self.moves, "snapshots", &self.snapshots)];
+        for (first, some, second, others) in pairs {
+            let (some, others) = (most(some), most(others));
+            if some + others > 100 {
+                let why = format!("--{first} {some} and --{second} {others}: expected 100 % together at most");
+                return Err(Failure::input(why));
+            }
         }
         let Some(file) = &self.file else { return Ok(()) };
         let opened = std::fs::File::open(file).and_then(|file| file.metadata());

@@ -21,7 +21,7 @@ const ROW: [&str; 16] = [
     "jain_of_time",
     "skipped",
 ];
-const CELL: [&str; 10] = [
+const CELL: [&str; 12] = [
     "workload",
     "checks_percent",
     "readers",
@@ -29,6 +29,8 @@ const CELL: [&str; 10] = [
     "initial",
     "load",
     "updates_percent",
+    "moves_percent",
+    "snapshots_percent",
     "participants",
     "oversubscribed",
     "rows",
