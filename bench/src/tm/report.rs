@@ -90,8 +90,8 @@ pub struct TmRow {
     pub servers: usize,
     /// One of this number of participants was a server; `null` if there were none.
     pub every: Option<usize>,
-    /// Millions of transactions in a second, of all clients, but for sums of all accounts and looks at all keys: the median over the rounds; `null` if
-    /// it was skipped.
+    /// Millions of transactions in a second, of all clients, but for sums of all accounts and looks at all keys: the median over
+    /// the rounds; `null` if it was skipped.
     pub mtps: Option<f64>,
     /// The least and the most of a round.
     pub min_mtps: Option<f64>,

@@ -921,8 +921,8 @@ typedef struct {
   uint32_t log_entries;
   // 2 to the power of this number of neighbouring words lie at one server.
   uint32_t neighbours;
-  // A corecast_lock_algorithm: the lock of the buckets of the shared form. 0: auto among threads, word among processes, where no
-  // other one survives its holder.
+  // A corecast_lock_algorithm: the lock of the buckets of the shared form. 0: auto among threads, word among processes, where
+  // no other one survives its holder.
   uint32_t lock;
   // 0: room for a later field.
   uint32_t reserved;

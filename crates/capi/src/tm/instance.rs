@@ -101,8 +101,8 @@ pub struct TmConfig {
     pub log_entries: u32,
     /// 2 to the power of this number of neighbouring words lie at one server.
     pub neighbours: u32,
-    /// A corecast_lock_algorithm: the lock of the buckets of the shared form. 0: auto among threads, word among processes, where no
-    /// other one survives its holder.
+    /// A corecast_lock_algorithm: the lock of the buckets of the shared form. 0: auto among threads, word among processes, where
+    /// no other one survives its holder.
     pub lock: u32,
     /// 0: room for a later field.
     pub reserved: u32,

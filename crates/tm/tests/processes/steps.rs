@@ -1,5 +1,6 @@
 //! Participants that are killed after their machine instructions, one by one: in a commit, also in one that takes locks away
-//! from another one or that makes and frees words, while they join, while they settle the death of another one, and while they serve.
+//! from another one or that makes and frees words, while they join, while they settle the death of another one, and while they
+//! serve.
 //!
 //! A forked child makes one call under `ptrace`, is killed amid it, and the others look at what they get. In shared memory the
 //! tests try each step that changes the memory of the instance, and some between; of a conflict every second of these, by

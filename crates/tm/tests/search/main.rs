@@ -25,7 +25,8 @@ const BACKWARDS: &[Op] = &[Update(Y), Update(X)];
 const X_TO_Y: &[Op] = &[Read(X), Write(Y)];
 const Y_TO_X: &[Op] = &[Read(Y), Write(X)];
 
-/// Transactions that give a lock back before the end: hand over hand, of a variable that is read again, and of one that they write.
+/// Transactions that give a lock back before the end: hand over hand, of a variable that is read again, and of one that they
+/// write.
 const HAND_OVER_HAND: &[Op] = &[Read(X), Read(Y), Release(X), Write(Y)];
 const AGAIN: &[Op] = &[Read(X), Release(X), Read(Y), Read(X)];
 const OF_ITS_OWN: &[Op] = &[Read(X), Write(X), Release(X), Read(Y)];

@@ -161,7 +161,7 @@ impl Server {
     }
 }
 
-/// What a server has beside its own state.
+/// The memory and the rule that a server works with.
 pub(crate) struct Serving<'a> {
     pub(crate) rule: Rule,
     /// A mutation.
