@@ -62,8 +62,7 @@ impl<'a> Tx<'a> {
     #[inline]
     pub fn read_for_update<T: Value>(&mut self, var: TVar<T>) -> Result<T, Abort> {
         self.check(var, 1)?;
-        self.attempt.claim(var.index(), 1)?;
-        Ok(T::from_word(self.attempt.read_claimed(var.index())?))
+        Ok(T::from_word(self.attempt.read_for_update(var.index())?))
     }
 
     /// Gives the read lock of a variable back before the end, for searches that need only the last few (early release): from now

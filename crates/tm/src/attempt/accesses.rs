@@ -26,29 +26,31 @@ impl Attempt {
     /// The value of one word of a variable that was checked.
     #[inline]
     pub(crate) fn read(&mut self, lock: u32, word: u32, words: usize) -> Result<u64, Failed> {
-        let mut mode = Mode::None;
-        if let Some(there) = self.touched.get(word) {
-            if there.is_written {
-                let value = there.value;
-                self.check()?;
-                return Ok(value);
-            }
-            mode = there.mode;
+        let mut there = self.touched.get(word).copied();
+        if let Some(Touched { value, is_written: true, .. }) = there {
+            self.check()?;
+            return Ok(value);
         }
         if word != lock {
-            mode = self.mode(lock);
+            there = self.touched.get(lock).copied();
         }
-        if mode.is_held() {
-            self.check()?
-        } else {
-            self.lock(lock, words, false)?
+        match there.map(|there| there.mode.is_held()) {
+            None => self.lock_first(lock, words, false)?,
+            Some(true) => self.check()?,
+            Some(false) => {
+                self.take(lock, words, false)?;
+                self.note(lock, false);
+            }
         }
         self.copy(word)
     }
 
-    /// The value of one word of a variable whose write lock the attempt has.
+    /// The value of a variable of one word, whose write lock the attempt takes if it does not have it.
     #[inline]
-    pub(crate) fn read_claimed(&mut self, word: u32) -> Result<u64, Failed> {
+    pub(crate) fn read_for_update(&mut self, word: u32) -> Result<u64, Failed> {
+        if !self.claim(word, 1)? {
+            return self.copy(word);
+        }
         match self.touched.get(word) {
             Some(there) if there.is_written => Ok(there.value),
             _ => self.copy(word),

@@ -193,7 +193,7 @@ mod tests {
         let mut transfer = || {
             let is_timed = attempt.contention.wants_time(true);
             attempt.begin(true).expect("nobody died");
-            let done = attempt.claim(0, 1).and_then(|()| attempt.write(0, 0, 7, 1)).and_then(|()| attempt.commit());
+            let done = attempt.claim(0, 1).and_then(|_| attempt.write(0, 0, 7, 1)).and_then(|()| attempt.commit());
             attempt.finish();
             (is_timed, done.is_ok())
         };

@@ -9,22 +9,37 @@ use crate::error::RunError;
 use crate::rule::Reply;
 
 impl Attempt {
-    /// Makes sure that the attempt has the write lock of a variable.
+    /// Makes sure that the attempt has the write lock of a variable. Tells whether it had touched the variable before.
     #[inline]
-    pub(crate) fn claim(&mut self, lock: u32, words: usize) -> Result<(), Failed> {
-        if self.mode(lock).is_write() { self.check() } else { self.lock(lock, words, true) }
+    pub(crate) fn claim(&mut self, lock: u32, words: usize) -> Result<bool, Failed> {
+        match self.touched.get(lock) {
+            None => self.lock_first(lock, words, true).map(|()| false),
+            Some(there) if there.mode.is_write() => self.check().map(|()| true),
+            Some(_) => {
+                self.take(lock, words, true)?;
+                self.note(lock, true);
+                Ok(true)
+            }
+        }
     }
 
-    /// Takes a lock that the attempt does not have.
+    /// Takes a lock of a variable that the attempt has not touched: its list is not searched once more.
     #[inline]
-    pub(super) fn lock(&mut self, lock: u32, words: usize, is_write: bool) -> Result<(), Failed> {
+    pub(super) fn lock_first(&mut self, lock: u32, words: usize, is_write: bool) -> Result<(), Failed> {
+        self.take(lock, words, is_write)?;
+        self.touched.push(lock, Touched::locked(lock, is_write));
+        Ok(())
+    }
+
+    /// Takes a lock that the attempt does not have, and does not note it.
+    #[inline]
+    pub(super) fn take(&mut self, lock: u32, words: usize, is_write: bool) -> Result<(), Failed> {
         self.check()?;
         if !self.access.try_take(lock, is_write) {
             return self.ask(lock, words, is_write);
         }
         self.counts.requests += 1;
         crash_point::here("locked");
-        self.note(lock, is_write);
         Ok(())
     }
 
@@ -47,7 +62,6 @@ impl Attempt {
             self.check()?;
         }
         crash_point::here("locked");
-        self.note(lock, is_write);
         if !self.are_values_here {
             (lock..).zip(came).take(words).for_each(|(word, value)| self.came.insert(word, value));
         }
@@ -86,8 +100,7 @@ impl Attempt {
     #[inline]
     pub(super) fn note(&mut self, lock: u32, is_write: bool) {
         let Some(Touched { mode, .. }) = self.touched.get_mut(lock) else {
-            let mode = if is_write { Mode::Write } else { Mode::Read };
-            return self.touched.push(lock, Touched { value: 0, lock, mode, is_written: false });
+            return self.touched.push(lock, Touched::locked(lock, is_write));
         };
         *mode = match (*mode, is_write) {
             (Mode::Read | Mode::ReadWrite, true) | (Mode::Write | Mode::ReadWrite, false) => Mode::ReadWrite,

@@ -64,6 +64,15 @@ pub(super) struct Touched {
     pub(super) is_written: bool,
 }
 
+impl Touched {
+    /// A variable whose lock was taken.
+    #[inline]
+    pub(super) fn locked(lock: u32, is_write: bool) -> Self {
+        let mode = if is_write { Mode::Write } else { Mode::Read };
+        Self { value: 0, lock, mode, is_written: false }
+    }
+}
+
 /// Values of elastic reads that are still looked at.
 pub(super) const WINDOW: usize = 2;
 
