@@ -11,12 +11,11 @@
 
 use corecast_channel::{Plain, zeroed};
 
-use super::exchange::{Exchange, Word};
+use super::exchange::{CHUNK_BYTES, Exchange, Word};
 use super::part::part;
 use super::slice::piece_len;
 use crate::core::Core;
 use crate::error::Error;
-use crate::tree::CHUNK_BYTES;
 
 /// The largest number of members with a CPU each. More than two of these could not be tried; with twice as many, each would
 /// look at fifteen others for the shortest slice.
