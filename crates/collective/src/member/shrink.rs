@@ -130,7 +130,7 @@ impl Member {
 
 /// Waits until each member has come or gone; returns the survivors.
 fn agree(core: &mut Core, survivors: &Survivors, deadline: u64) -> Result<Vec<Survivor>, Error> {
-    let Core { rank, waiter, table, .. } = core;
+    let Core { rank, waiter, table, wait_hook, .. } = core;
     let look = |waited| {
         for gone in table.gone_among(survivors.undecided(), waited) {
             survivors.declare_gone(gone);
@@ -142,6 +142,7 @@ fn agree(core: &mut Core, survivors: &Survivors, deadline: u64) -> Result<Vec<Su
     let decided = || survivors.decided();
     waiter.until(table.wake_word(*rank), decided, |waited| {
         look(waited);
-        nap_until(deadline, || Missing::of(survivors.undecided()))
+        let nap = nap_until(deadline, || Missing::of(survivors.undecided()));
+        nap.map(|nap| nap.min(wait_hook.call(waited)))
     })?
 }

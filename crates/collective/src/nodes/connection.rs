@@ -3,6 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
+use super::candidate::{Candidate, SharedCandidate};
 use super::engine::Engine;
 
 /// The time to wait for others by default.
@@ -13,6 +14,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 pub struct Connection {
     pub(super) engine: Option<Box<dyn Engine>>,
     pub(super) limit: Duration,
+    pub(super) candidate: Option<SharedCandidate>,
 }
 
 impl Connection {
@@ -23,11 +25,20 @@ impl Connection {
         self.limit = limit;
         self
     }
+
+    /// Lets this process lead its node when the leader is lost; all processes of all nodes have to give a candidate then, leaders
+    /// as well. For members that are processes ([`Invitation`](super::Invitation)); a [`Group`](super::Group) of threads
+    /// ignores it.
+    #[must_use]
+    pub fn candidate(mut self, candidate: impl Candidate + 'static) -> Self {
+        self.candidate = Some(SharedCandidate::new(candidate));
+        self
+    }
 }
 
 impl From<Option<Box<dyn Engine>>> for Connection {
     fn from(engine: Option<Box<dyn Engine>>) -> Self {
-        Self { engine, limit: PATIENCE }
+        Self { engine, limit: PATIENCE, candidate: None }
     }
 }
 
@@ -39,7 +50,11 @@ impl From<Box<dyn Engine>> for Connection {
 
 impl fmt::Debug for Connection {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { engine, limit } = self;
-        f.debug_struct("Connection").field("leads", &engine.is_some()).field("limit", limit).finish()
+        let Self { engine, limit, candidate } = self;
+        f.debug_struct("Connection")
+            .field("leads", &engine.is_some())
+            .field("limit", limit)
+            .field("may_have_to", &candidate.is_some())
+            .finish()
     }
 }

@@ -25,7 +25,7 @@ impl<'a> NearBuilder<'a> {
     /// the same with its own end of the engine, and has any number of members.
     #[must_use]
     pub fn over(self, connection: impl Into<Connection>) -> Builder<'a> {
-        let Connection { engine, limit } = connection.into();
+        let Connection { engine, limit, .. } = connection.into();
         Builder { near: self, engine, limit }
     }
 }

@@ -48,7 +48,7 @@ impl Invitation {
     /// [`SetupError`]: at the first member of a node the reason, at the others that the group has failed. A place once taken
     /// stays taken.
     pub fn join(self) -> Result<Member, SetupError> {
-        let Connection { mut engine, limit } = self.connection;
+        let Connection { mut engine, limit, candidate } = self.connection;
         let joined = self.near.timeout(limit).join().map_err(SetupError::from).and_then(|mut near| {
             let news = News::lay_out(&mut near).map_err(Error::Near)?;
             Ok((near, news))
@@ -76,7 +76,7 @@ impl Invitation {
                 Ends::new(near, Arc::new(numbering), news, None)
             }
         };
-        Ok(Member::new(ends, Home::Own))
+        Ok(Member::new(ends, candidate.map_or(Home::Own, Home::Candidate)))
     }
 }
 

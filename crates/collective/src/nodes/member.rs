@@ -5,6 +5,7 @@ use std::fmt;
 use corecast_base::sync::{Arc, Mutex};
 use corecast_channel::Plain;
 
+use super::candidate::SharedCandidate;
 use super::ends::Ends;
 use super::engine::ValueKind;
 use super::error::Error;
@@ -48,6 +49,8 @@ pub(super) enum Home {
     Threads(Arc<Mutex<Seat>>),
     /// None: it is closed.
     Own,
+    /// The same; the member can lead if its node's leader is lost.
+    Candidate(SharedCandidate),
 }
 
 /// The state that a group of threads keeps between its runs.
@@ -327,7 +330,7 @@ impl Drop for Member {
                 let mut seat = seat.lock().expect(HELD_BRIEFLY);
                 *seat = Seat { leader: Some(leader), operation, completed, forms: Some(forms), far_plan };
             }
-            Home::Own => leader.close(is_clean),
+            Home::Own | Home::Candidate(_) => leader.close(is_clean),
         }
     }
 }

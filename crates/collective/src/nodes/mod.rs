@@ -15,6 +15,8 @@
 //!   [`Member::plan_between_nodes`]: trees from a model of the cluster;
 //! - [`Engine`]: the operations between nodes that a library such as an MPI offers, each started and then polled; [`Facts`]: its
 //!   description of the nodes; [`Slot`] and [`Step`]: buffers and messages; [`Fault`]: why a step ends early;
+//! - [`Candidate`]: a process that can lead its node when the leader is lost; [`Standing`] and [`Remade`]: the state of its node,
+//!   and what it gets;
 //! - [`FaultWord`]: the message that tells all nodes why the group has failed; [`NodeSet`]: some of the nodes;
 //! - [`local`]: an engine whose nodes are threads of one process;
 //! - [`network_costs`]: measures what messages between nodes cost, for plans of clusters.
@@ -44,6 +46,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod candidate;
 mod connection;
 mod ends;
 mod engine;
@@ -74,6 +77,7 @@ mod stop;
 mod ways;
 
 pub use crate::op::PredefinedOp;
+pub use candidate::{Candidate, Remade, Standing};
 pub use connection::Connection;
 pub use engine::{Engine, Facts, Slot, Step, Survival, Ticket, ValueKind};
 pub use error::{Error, Late, SetupError};

@@ -7,6 +7,11 @@
 //! makes all of them do the same again. An engine says in its facts what it survives: the loss of members that do not lead, or
 //! of nodes as well. A node whose leading process is lost is lost as a whole; among threads another one takes over the engine.
 //!
+//! Where every member is a [candidate](super::Candidate), a node goes on without its leader: its lowest member that is left leads
+//! it. All members of all nodes leave the lost ones behind at the library then, and not only leaders. Each does it once in each
+//! attempt, behind the agreement within its node, whatever has become of the node's group since: the others wait for every
+//! process that lives, so that one which went back to its node before would wait there for its leader, and the leader for it.
+//!
 //! **Progress:** blocking.
 
 use std::time::Duration;
@@ -14,6 +19,7 @@ use std::time::Duration;
 use corecast_base::Clock;
 use corecast_base::sync::Arc;
 
+use super::candidate::{Remade, SharedCandidate, Standing};
 use super::ends::Ends;
 use super::engine::Survival;
 use super::error::Error;
@@ -28,7 +34,7 @@ use super::start::deadline;
 use super::stop::Stop;
 use super::{Facts, Fault, FaultKind, FaultWord, NodeSet};
 use crate::core::NEVER;
-use crate::error::Error as NearError;
+use crate::error::{Error as NearError, Loss};
 use crate::member::{Member as NearMember, Shrunk as NearShrunk};
 
 /// The result of shrinking a group.
@@ -52,11 +58,15 @@ struct Survivors {
     first: Arc<Numbering>,
     /// The members of the group that failed, by rank.
     old: Arc<Vec<usize>>,
+    /// This node's number in that group.
+    node: usize,
     /// The survivors of this node, by their ranks in its node's group.
     here: Vec<usize>,
     /// The nodes, by their numbers at the engine.
     nodes: Vec<usize>,
     completed: u64,
+    /// True once this member's candidate could not go on: others may, and wait for this process until it has ended.
+    has_given_up: bool,
 }
 
 /// An attempt to make a group of the survivors, which a member keeps when its time is over before that.
@@ -82,7 +92,8 @@ impl Member {
     ///
     /// # Errors
     /// [`Error::NotFailed`]; [`Error::CannotShrink`] if the engine survives nothing; [`Error::Engine`] if it could not go on;
-    /// [`Error::NodeLost`], with this node, if its leader's process is lost; [`Error::Near`].
+    /// [`Error::NodeLost`], with this node, if its leader's process is lost and no member is a [candidate](super::Candidate);
+    /// [`Error::Near`].
     pub fn shrink(&mut self) -> Result<Shrunk, Error> {
         self.shrink_until(NEVER)
     }
@@ -91,7 +102,8 @@ impl Member {
     /// nodes, once the leaders that live have met. After [`Error::Timeout`] because of members of this
     /// node, the others go on waiting, and this member may call it again. If other nodes are late, the members of this node get
     /// [`Error::Engine`], and cannot shrink the group any more. Over MPI that survives the loss of nodes, the process of this
-    /// node's leader has to end then: the other nodes wait for it until it has, and go on without its node.
+    /// node's leader has to end then, or of every member with that error where each is a rank of MPI: the others wait for it
+    /// until it has, and go on without it.
     ///
     /// # Errors
     /// [`Error::Timeout`], and those of [`shrink`](Self::shrink).
@@ -114,7 +126,7 @@ impl Member {
         let mut attempt = kept.unwrap_or_else(|| Box::new(Attempt::of(ends)));
         loop {
             let ends = self.ends_mut();
-            let near = match attempt.leave_lost_members(ends, deadline) {
+            let near = match attempt.leave_lost_members(ends, &home, deadline) {
                 Ok(near) => near,
                 Err(error) => {
                     let error = ends.failed(error);
@@ -122,13 +134,13 @@ impl Member {
                     return Err(error);
                 }
             };
-            let Some(mut new) = attempt.lay_out(ends, near, &home)? else { continue };
+            let Some(mut new) = attempt.lay_out(ends, near, &home, deadline)? else { continue };
             new.deadline = deadline;
-            let error = match attempt.survivors.agree(&mut new, attempt.lost) {
+            let error = match attempt.survivors.agree(&mut new, &home, attempt.lost) {
                 Ok(agreed) => return Ok(attempt.survivors.shrunk(new, home, old_rank, agreed)),
                 Err(error) => error,
             };
-            if !is_lost_again(&new) {
+            if attempt.survivors.has_given_up || !is_lost_again(&new) {
                 new.leader.take().into_iter().for_each(|leader| leader.close(false));
                 return Err(error);
             }
@@ -146,16 +158,29 @@ impl Attempt {
     }
 
     /// Leaves the lost members of this node behind.
-    fn leave_lost_members(&mut self, ends: &mut Ends, deadline: u64) -> Result<NearMember, NearError> {
+    fn leave_lost_members(&mut self, ends: &mut Ends, home: &Home, deadline: u64) -> Result<NearMember, NearError> {
         let failed = self.near.as_mut().unwrap_or(&mut ends.near);
-        self.survivors.shrink(failed, deadline)
+        let mut near = self.survivors.shrink(failed, deadline)?;
+        if let Home::Candidate(candidate) = home {
+            near.call_while_waiting(candidate.while_waiting());
+        }
+        Ok(near)
     }
 
     /// The new group before it is agreed on; `None` if a member of this node was lost again.
-    fn lay_out(&mut self, ends: &mut Ends, mut near: NearMember, home: &Home) -> Result<Option<Ends>, Error> {
+    fn lay_out(
+        &mut self,
+        ends: &mut Ends,
+        mut near: NearMember,
+        home: &Home,
+        deadline: u64,
+    ) -> Result<Option<Ends>, Error> {
         let news = match News::lay_out(&mut near) {
             Ok(news) => news,
             Err(_) if near.ends().core.check_fault().is_err() => {
+                if let Home::Candidate(candidate) = home {
+                    self.survivors.remake(candidate, false, deadline)?;
+                }
                 self.near = Some(near);
                 return Ok(None);
             }
@@ -175,7 +200,7 @@ fn lost_node(ends: &Ends) -> Option<usize> {
 /// The word with which a group has failed, if it did so at another node.
 fn word_of(ends: &Ends) -> Option<FaultWord> {
     match ends.near.ends().core.check_fault() {
-        Err(NearError::MemberLost { loss: crate::Loss::Elsewhere, .. }) => ends.news.published(),
+        Err(NearError::MemberLost { loss: Loss::Elsewhere, .. }) => ends.news.published(),
         _ => None,
     }
 }
@@ -193,7 +218,7 @@ const OWN_NODE: u32 = u32::MAX;
 fn taken_over(home: &Home) -> Option<Leader> {
     match home {
         Home::Threads(seat) => seat.lock().expect(HELD_BRIEFLY).leader.take(),
-        Home::Own => None,
+        Home::Own | Home::Candidate(_) => None,
     }
 }
 
@@ -211,13 +236,18 @@ fn left(deadline: u64) -> Option<Duration> {
     (deadline != NEVER).then(|| clock.duration(deadline.saturating_sub(clock.ticks())))
 }
 
+/// The library's number and text of a fault.
+fn words_of(fault: Fault) -> (i32, String) {
+    match fault {
+        Fault::Engine { class, text } => (class, text),
+        other => (0, format!("{other:?}")),
+    }
+}
+
 /// The engine cannot be remade: the members of this node are told so, and keep out of other groups.
 fn cannot_go_on(new: &mut Ends, fault: Fault) -> Error {
     tell_that_it_stays_out(new);
-    let (class, text) = match fault {
-        Fault::Engine { class, text } => (class, text),
-        other => (0, format!("{other:?}")),
-    };
+    let (class, text) = words_of(fault);
     let node = new.numbering.node;
     new.publish(FaultWord { epoch: OWN_NODE, node: node as u32, kind: FaultKind::Engine { class } });
     Error::Engine { node, class, text }
@@ -230,7 +260,8 @@ impl Survivors {
         let here = (0..numbering.members_of(numbering.node)).map(|local| old[numbering.own_rank(local)]).collect();
         let node = |node: usize| first.place(old[numbering.rank(node, 0)]).0;
         let nodes = (0..numbering.nodes()).map(node).collect();
-        Self { first: Arc::clone(first), old: Arc::clone(old), here, nodes, completed: *completed }
+        let (first, old) = (Arc::clone(first), Arc::clone(old));
+        Self { first, old, node: numbering.node, here, nodes, completed: *completed, has_given_up: false }
     }
 
     /// This member's place in the new group.
@@ -254,10 +285,24 @@ impl Survivors {
     }
 
     /// Agrees with the survivors of all nodes.
-    fn agree(&mut self, new: &mut Ends, lost: Option<usize>) -> Result<Agreed, Error> {
-        let highest = new.near.allreduce(self.completed, u64::max).map_err(|error| new.failed(error))?;
+    fn agree(&mut self, new: &mut Ends, home: &Home, lost: Option<usize>) -> Result<Agreed, Error> {
+        let highest = new.near.allreduce(self.completed, u64::max);
+        let has_failed = new.near.ends().core.check_fault().is_err();
+        match home {
+            // A member whose time is over takes no further part.
+            Home::Candidate(candidate) if highest.is_ok() || has_failed => {
+                self.leave_lost_processes(new, candidate, !has_failed)?;
+            }
+            _ => {}
+        }
+        let highest = highest.map_err(|error| new.failed(error))?;
         let agreed = match new.leader.is_some() {
-            true => Some(self.meet(new, lost, highest)?),
+            true => {
+                if !matches!(home, Home::Candidate(_)) {
+                    self.leave_lost_nodes(new, lost)?;
+                }
+                Some(self.meet(new, highest)?)
+            }
             false if new.near.rank() == 0 => return Err(self.give_up(new)),
             false => None,
         };
@@ -270,8 +315,35 @@ impl Survivors {
         new.publish(FaultWord { epoch: OWN_NODE, node, kind: FaultKind::Node })
     }
 
-    /// Leaves the lost nodes behind, and learns from the other leaders which members have stayed.
-    fn meet(&mut self, new: &mut Ends, lost: Option<usize>, highest: u64) -> Result<Agreed, Error> {
+    /// Takes part in an attempt of all processes; `None` if all have to come again.
+    fn remake(&mut self, candidate: &SharedCandidate, is_whole: bool, deadline: u64) -> Result<Option<Remade>, Error> {
+        let (_, leader) = self.first.place(self.here[0]);
+        candidate.remake(Standing { leader, is_whole }, left(deadline)).map_err(|fault| {
+            self.has_given_up = true;
+            let (class, text) = words_of(fault);
+            Error::Engine { node: self.node, class, text }
+        })
+    }
+
+    /// Leaves the lost processes behind, together with all others that are left; this one may lead its node then.
+    fn leave_lost_processes(
+        &mut self,
+        new: &mut Ends,
+        candidate: &SharedCandidate,
+        is_whole: bool,
+    ) -> Result<(), Error> {
+        let Some(Remade { stay, engine }) = self.remake(candidate, is_whole, new.deadline)? else {
+            // Every node agrees within itself again, as one of them has to.
+            let rank = new.near.rank();
+            return Err(new.near.ends_mut().core.fail(rank, Loss::Left).into());
+        };
+        self.nodes = stay.iter().map(|node| self.nodes[node]).collect();
+        new.leader = engine.map(Leader::new);
+        Ok(())
+    }
+
+    /// Leaves the lost nodes behind, together with the other leaders.
+    fn leave_lost_nodes(&mut self, new: &mut Ends, lost: Option<usize>) -> Result<(), Error> {
         let mut living = NodeSet::all(self.nodes.len());
         lost.iter().for_each(|&node| living.remove(node));
         let leader = new.leader.as_mut().expect("a leader meets the others");
@@ -279,8 +351,13 @@ impl Survivors {
         let limit = left(new.deadline);
         let stay = leader.engine.remake(&living, limit).map_err(|fault| cannot_go_on(new, fault))?;
         self.nodes = stay.iter().map(|node| self.nodes[node]).collect();
+        Ok(())
+    }
+
+    /// Learns from the other leaders which members have stayed.
+    fn meet(&mut self, new: &mut Ends, highest: u64) -> Result<Agreed, Error> {
         let words = self.words(highest);
-        let leader = new.leader.as_mut().expect("as before");
+        let leader = new.leader.as_mut().expect("a leader meets the others");
         let facts = leader.engine.facts().clone();
         new.numbering = Arc::new(Numbering::new(&facts, &vec![1; facts.nodes()]));
         let ticket = start_gather(&mut *leader.engine, facts.nodes(), &words).map_err(Stop::from);

@@ -1,6 +1,7 @@
 //! Groups over several nodes, whose nodes are threads of this process with groups of threads.
 #![cfg(not(loom))]
 
+mod candidates;
 mod cluster;
 mod conformance;
 mod limits;
