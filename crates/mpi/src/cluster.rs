@@ -3,7 +3,6 @@
 use std::fmt;
 use std::hash::{DefaultHasher, Hasher};
 use std::os::linux::fs::MetadataExt;
-use std::sync::Arc;
 use std::time::Duration;
 
 use corecast_base::rendezvous::SocketDir;
@@ -11,11 +10,10 @@ use corecast_base::small_file;
 use corecast_collective::nodes::{Connection, Engine, Facts, Survival};
 use corecast_collective::processes::RANK_VARIABLE;
 
-use crate::engine::{Communicators, MpiEngine};
+use crate::engine::MpiEngine;
 use crate::error::OpenError;
 use crate::launcher::Launcher;
 use crate::library_info::LibraryInfo;
-use crate::session::Session;
 use crate::set_up::{Limit, SetUp};
 
 /// The nodes of this program: see the [crate](crate).
@@ -60,7 +58,7 @@ impl Cluster {
         let every_rank: Vec<usize> = (0..set_up.facts.len()).collect();
         let comms = set_up.communicators(&every_rank, 1)?.expect("every rank is a leader");
         let hosts = set_up.facts.iter().map(|facts| facts.host.clone()).collect();
-        let engine = engine_of(set_up.session, &library, set_up.rank, hosts, comms)?;
+        let engine = MpiEngine::open(set_up.session, facts_of(&library, set_up.rank, hosts), comms)?;
         Ok(Self { engine: Some(engine), launcher, library: Some(library), limit: limit.duration() })
     }
 
@@ -117,17 +115,11 @@ impl fmt::Display for Cluster {
     }
 }
 
-/// The engine of a node's leader.
-pub(crate) fn engine_of(
-    session: Arc<Session>,
-    library: &LibraryInfo,
-    node: usize,
-    hosts: Vec<String>,
-    comms: Communicators,
-) -> Result<MpiEngine, OpenError> {
+/// The facts of a node among those on these hosts.
+pub(crate) fn facts_of(library: &LibraryInfo, node: usize, hosts: Vec<String>) -> Facts {
     let mut facts = Facts::new(node, hosts, format!("{}, {} ABI", library.version, library.abi));
     facts.survival = if library.mortality.is_none() { Survival::Nodes } else { Survival::Members };
-    Ok(MpiEngine::open(session, facts, comms)?)
+    facts
 }
 
 /// True for members of `corecast run` whose node's leader is another one.

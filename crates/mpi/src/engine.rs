@@ -11,7 +11,6 @@ use std::sync::Arc;
 use std::thread::{self, ThreadId};
 use std::time::{Duration, Instant};
 
-use corecast_base::crash_point;
 use corecast_collective::nodes::{Engine, Facts, Fault, FaultKind, FaultWord, NodeSet, Slot, Step, Survival, Ticket};
 
 use crate::abi::Handle;
@@ -19,6 +18,7 @@ use crate::buffer::Slots;
 use crate::control::Control;
 use crate::error::MpiError;
 use crate::library::Library;
+use crate::living::{Leaving, is_past};
 use crate::session::{End, Session};
 use crate::steps::Steps;
 
@@ -29,11 +29,6 @@ const LAST_WORDS: Duration = Duration::from_millis(500);
 
 /// The longest time for which a word is awaited that explains a revoked communicator.
 const REASON: Duration = Duration::from_secs(1);
-/// The further time that a node takes at most once it has met all that live to leave the others behind.
-const LAST_STEPS: Duration = Duration::from_secs(5);
-/// The times, beside one for each node, that nodes are left behind anew: each time one more may have died, and the library may
-/// have found that out only then.
-const FURTHER_ATTEMPTS: usize = 3;
 
 /// The communicators of the leaders.
 #[derive(Debug)]
@@ -70,8 +65,13 @@ impl MpiEngine {
     /// The engine of the node of these facts.
     pub(crate) fn open(session: Arc<Session>, facts: Facts, comms: Communicators) -> Result<Self, MpiError> {
         let control = Control::open(&session.library, comms.control, facts.node, facts.nodes(), 0)?;
+        Ok(Self::with(session, facts, comms, control))
+    }
+
+    /// The same, with this end of control.
+    pub(crate) fn with(session: Arc<Session>, facts: Facts, comms: Communicators, control: Control) -> Self {
         let only_thread = session.is_for_one_thread().then(|| thread::current().id());
-        Ok(Self {
+        Self {
             slots: Slots::of_lanes(comms.operations.len()),
             steps: Steps::default(),
             operations: comms.operations,
@@ -85,7 +85,12 @@ impl MpiEngine {
             process: process::id(),
             facts,
             session,
-        })
+        }
+    }
+
+    /// Notes that there were more nodes, or more processes of one.
+    pub(crate) fn behind_a_loss(self) -> Self {
+        Self { has_lost: true, ..self }
     }
 
     /// True if this thread may call the library.
@@ -180,53 +185,18 @@ impl MpiEngine {
     }
 
     /// Goes on without the nodes that are lost, and returns the others in the old numbers.
-    ///
-    /// A process that dies when the library has made the new communicator is a member of it, and what is made of it then fails at
-    /// some nodes and is done at others. So all agree on whether all have made it, and leave one more process behind if not.
-    ///
-    /// A node that left in the midst of this would be waited for until its process has ended. So all that have met stay for up
-    /// to [`LAST_STEPS`] beyond their limits, whether or not their own time is over: the first node whose time is over ends the
-    /// attempt of those whose time is over soon. They leave if other nodes are later still.
-    fn shrink(&mut self, mut deadline: Option<Instant>) -> Result<NodeSet, MpiError> {
+    fn shrink(&mut self, deadline: Option<Instant>) -> Result<NodeSet, MpiError> {
         let session = Arc::clone(&self.session);
         let library = &session.library;
         // Nodes that have not heard of the fault may wait in an operation.
         self.operations.iter().for_each(|&comm| library.revoke(comm));
-        let mut attempts_left = self.facts.nodes() + FURTHER_ATTEMPTS;
-        let last = deadline.map(|deadline| deadline.checked_add(LAST_STEPS).unwrap_or(deadline));
-        loop {
-            let (comm, kept) = self.shrunk(deadline)?;
-            crash_point::here("far-shrunk");
-            let made = self.connections(comm, &kept, deadline);
-            if let Err(error) = &made {
-                // Nodes that still wait for this one are told by the library that it has given this attempt up.
-                library.revoke(comm);
-                if error.is_late && deadline == last {
-                    return Err(MpiError::left_behind(error.call));
-                }
-            }
-            deadline = deadline.zip(last).map(|(deadline, last)| deadline.max(last.min(Instant::now() + LAST_STEPS)));
-            let are_made = library.agree(comm, made.is_ok(), &mut || is_past(deadline))?;
-            attempts_left -= 1;
-            match made {
-                Ok(made) if are_made => return Ok(self.adopt(made, &kept)),
-                Ok((_, mut control)) if attempts_left > 0 => control.close(library),
-                Ok(_) => return Err(MpiError::late("MPI_Comm_idup")),
-                // `MPI_Comm_idup` of Open MPI 5.0.11 tells of a process that has died as of an internal error (class 17).
-                Err(error) if attempts_left == 0 => return Err(error),
-                Err(_) => {}
-            }
-        }
-    }
-
-    /// A communicator of the nodes that live, and their old numbers.
-    fn shrunk(&self, deadline: Option<Instant>) -> Result<(Handle, Vec<usize>), MpiError> {
-        let (library, spare) = (&self.session.library, self.spare);
-        let made = match deadline.filter(|_| self.only_thread.is_none()) {
-            Some(deadline) => library.call_apart(deadline, move |library| library.shrink(spare))?,
-            None => Some(library.shrink(spare)),
-        };
-        made.ok_or_else(|| MpiError::left_behind("MPIX_Comm_shrink"))?
+        let leaving = Leaving { library, comm: self.spare, has_one_thread: self.only_thread.is_some(), deadline };
+        let (living, made) = leaving.leave(
+            self.facts.nodes(),
+            |living, deadline| self.connections(living.comm, &living.kept, deadline),
+            |(_, mut control)| control.close(library),
+        )?;
+        Ok(self.adopt(made, &living.kept))
     }
 
     /// The communicators of these nodes, and this one's end of control.
@@ -282,10 +252,6 @@ impl Communicators {
         let (control, spare) = (next(), next());
         Ok(Self { operations: made.collect(), control, spare })
     }
-}
-
-fn is_past(deadline: Option<Instant>) -> bool {
-    deadline.is_some_and(|deadline| Instant::now() > deadline)
 }
 
 fn duplicate(library: &Library, comm: Handle, is_over: &mut dyn FnMut() -> bool) -> Result<Handle, MpiError> {
@@ -401,7 +367,7 @@ impl fmt::Debug for MpiEngine {
 }
 
 #[cold]
-fn wrong_thread(has_left_call: bool) -> Fault {
+pub(crate) fn wrong_thread(has_left_call: bool) -> Fault {
     let text = match has_left_call {
         true => "a thread is in a call of MPI that was not finished in time",
         false => "MPI was initialised for one thread: the leader has to stay on the thread that opened the cluster",

@@ -20,6 +20,8 @@ pub struct MpiError {
     pub(crate) is_revoked: bool,
     /// True if the library has not reported it: other nodes were late.
     pub(crate) is_late: bool,
+    /// True if this process can take no further part in what all do.
+    pub(crate) is_final: bool,
 }
 
 impl MpiError {
@@ -32,7 +34,12 @@ impl MpiError {
     pub(crate) fn left_behind(call: &'static str) -> Self {
         let text =
             "not all nodes have called it in time; the others wait for this process until it has ended".to_owned();
-        Self { text, ..Self::late(call) }
+        Self { text, is_final: true, ..Self::late(call) }
+    }
+
+    /// A step of all processes that has failed at another one.
+    pub(crate) fn elsewhere(call: &'static str) -> Self {
+        Self::of_no_class(call, "it has failed at another process".to_owned())
     }
 
     /// The system has refused the thread that a call needs.
@@ -41,7 +48,7 @@ impl MpiError {
     }
 
     fn of_no_class(call: &'static str, text: String) -> Self {
-        Self { call, class: 0, text, is_failure: false, is_revoked: false, is_late: false }
+        Self { call, class: 0, text, is_failure: false, is_revoked: false, is_late: false, is_final: false }
     }
 }
 

@@ -32,6 +32,7 @@
 
 pub mod abi;
 mod buffer;
+mod candidate;
 mod cluster;
 mod control;
 mod engine;
@@ -40,6 +41,7 @@ mod functions;
 pub mod launcher;
 mod library;
 mod library_info;
+mod living;
 pub mod load;
 mod near_ranks;
 mod node_facts;

@@ -78,6 +78,20 @@ impl Library {
         Ok(found)
     }
 
+    /// Makes such a call, on a thread of its own if there is a deadline.
+    pub(crate) fn call_until<R: Send + 'static>(
+        self: &Arc<Self>,
+        deadline: Option<Instant>,
+        name: &'static str,
+        call: impl FnOnce(&Self) -> Result<R, MpiError> + Send + 'static,
+    ) -> Result<R, MpiError> {
+        let made = match deadline {
+            Some(deadline) => self.call_apart(deadline, call)?,
+            None => Some(call(self)),
+        };
+        made.ok_or_else(|| MpiError::left_behind(name))?
+    }
+
     /// True if a thread is in a call that was left behind.
     pub(crate) fn has_left_call(&self) -> bool {
         // ORDERING: Relaxed, one thread at a time calls the library, and hands it over by other means
@@ -110,6 +124,7 @@ impl Library {
             is_failure,
             is_revoked,
             is_late: false,
+            is_final: false,
         }
     }
 

@@ -11,35 +11,35 @@
 //!
 //! MPI promises that a message goes on while its sender is in any call of MPI. An operation of a group is none, so each member
 //! lets MPI proceed now and then while it waits for others of its node: a long message of the program may be on its way to the
-//! very rank that is missing. Members of groups that were split off or shrunk do not, and neither do members that have moved to
-//! another thread where the program has initialised MPI for one.
+//! very rank that is missing. Members of groups that were split off do not, nor those of shrunk ones unless MPI survives the
+//! death of a process, and neither do members that have moved to another thread where the program has initialised MPI for one.
+//!
+//! Where MPI survives the death of a process, a node that has lost its leader is led by its lowest rank that is left. All ranks
+//! leave the lost ones behind together, so each has to shrink the group, or to end its process: the others wait for one that
+//! has left the group and lives on.
 //!
 //! **Progress:** blocking, with a limit of time.
 
 use std::fmt;
 use std::sync::Arc;
 use std::thread::{self, ThreadId};
-use std::time::Duration;
 
 use corecast_base::CpuSet;
 use corecast_base::rendezvous::SocketDir;
 use corecast_collective::Builder;
-use corecast_collective::nodes::{Connection, Engine, Member, SetupError};
+use corecast_collective::nodes::{Connection, Engine, Member, SetupError, Survival};
 use corecast_collective::processes::Invitation;
 use corecast_machine::Machine;
 
-use crate::cluster::{engine_of, home};
+use crate::candidate::{RankCandidate, turns};
+use crate::cluster::{facts_of, home};
+use crate::engine::MpiEngine;
 use crate::error::OpenError;
 use crate::launcher::Launcher;
 use crate::library::Library;
 use crate::library_info::LibraryInfo;
 use crate::near_ranks;
 use crate::set_up::{Limit, SetUp};
-
-/// The time between two turns of the library in a wait: some hundred polls, so that a turn costs a few percent of it.
-const BETWEEN: Duration = Duration::from_micros(10);
-/// The longest sleep between two turns.
-const NAP: Duration = Duration::from_millis(1);
 
 /// This rank's way into a group over all ranks.
 pub struct Rank {
@@ -111,15 +111,28 @@ impl Rank {
         let comms = set_up.communicators(&leaders, 1)?;
         let info = LibraryInfo::of(&set_up.session.library);
         let hosts = leaders.iter().map(|&rank| set_up.facts[rank].host.clone()).collect();
-        let (world_rank, library) = (set_up.rank, Arc::clone(&set_up.session.library));
-        let only_thread = set_up.session.is_for_one_thread().then(|| thread::current().id());
-        // Ranks that do not lead have nothing to close, and all ranks finalize together.
-        set_up.session.end_at_exit();
-        let engine = match comms {
-            Some(comms) => Some(Box::new(engine_of(set_up.session, &info, node, hosts, comms)?) as Box<dyn Engine>),
-            None => None,
+        let facts = facts_of(&info, node, hosts);
+        let (world_rank, session) = (set_up.rank, Arc::clone(&set_up.session));
+        let candidate = match facts.survival {
+            Survival::Nodes => {
+                let operations = comms.as_ref().map_or(&[][..], |comms| &comms.operations);
+                let comm = set_up.of_all()?;
+                Some(RankCandidate::new(&session, comm, world_rank, &facts, &nodes, operations))
+            }
+            _ => None,
         };
-        let (is_leader, connection) = (engine.is_some(), Connection::from(engine).timeout(limit.duration()));
+        let only_thread = session.is_for_one_thread().then(|| thread::current().id());
+        // Ranks that do not lead have nothing to close, and all ranks finalize together.
+        session.end_at_exit();
+        let library = Arc::clone(&session.library);
+        let engine = comms.map(|comms| MpiEngine::open(session, facts, comms)).transpose()?;
+        let is_leader = engine.is_some();
+        let engine = engine.map(|engine| Box::new(engine) as Box<dyn Engine>);
+        let connection = Connection::from(engine).timeout(limit.duration());
+        let connection = match candidate {
+            Some(candidate) => connection.candidate(candidate),
+            None => connection,
+        };
         Ok(Self { invitation, connection, is_leader, library, only_thread, world_rank, node, nodes })
     }
 
@@ -142,17 +155,7 @@ impl Rank {
     pub fn join(self) -> Result<Member, SetupError> {
         let Self { invitation, connection, library, only_thread, .. } = self;
         let mut member = invitation.over(connection).join()?;
-        let mut last = Duration::ZERO;
-        member.near().call_while_waiting(move |waited| {
-            if waited < last {
-                last = Duration::ZERO;
-            }
-            if waited - last >= BETWEEN && only_thread.is_none_or(|only| only == thread::current().id()) {
-                last = waited;
-                library.proceed();
-            }
-            NAP
-        });
+        member.near().call_while_waiting(turns(library, only_thread));
         Ok(member)
     }
 }

@@ -45,6 +45,16 @@ pub(crate) struct Session {
     keeper: Mutex<Option<Keeper>>,
     level: i32,
     is_guest: bool,
+    meeting: Arc<Mutex<Meeting>>,
+}
+
+/// The place where processes meet that end together with the program. Written by candidates, read at the end of the process.
+#[derive(Clone, Copy, Debug, Default)]
+struct Meeting {
+    /// The communicator of all processes of the library if `None`.
+    comm: Option<Handle>,
+    /// True if processes are lost that the library goes on without.
+    has_lost: bool,
 }
 
 /// How a process ends its part.
@@ -61,6 +71,7 @@ pub(crate) struct End {
 /// The thread that has initialised the library and waits to finalize it.
 struct Keeper {
     library: Arc<Library>,
+    meeting: Arc<Mutex<Meeting>>,
     /// The process of that thread. Processes that are forked from it have no such thread.
     process: u32,
     end: Sender<End>,
@@ -80,7 +91,8 @@ impl Session {
         }
         if library.is_initialized() {
             let level = library.thread_level()?;
-            return Ok(Some(Arc::new(Self { library, keeper: Mutex::new(None), level, is_guest: true })));
+            let (keeper, meeting) = (Mutex::new(None), Arc::default());
+            return Ok(Some(Arc::new(Self { library, keeper, level, is_guest: true, meeting })));
         }
         crash_point::here("far-opening");
         let Some((level, keeper)) = Keeper::start(&library, deadline)? else { return Ok(None) };
@@ -88,7 +100,8 @@ impl Session {
         if level < needed {
             return Err(OpenError::ThreadLevel { provided: level, needed });
         }
-        Ok(Some(Arc::new(Self { library, keeper: Mutex::new(Some(keeper)), level, is_guest: false })))
+        let meeting = Arc::clone(&keeper.meeting);
+        Ok(Some(Arc::new(Self { library, keeper: Mutex::new(Some(keeper)), level, is_guest: false, meeting })))
     }
 
     /// True if only the thread that has initialised the library may call it.
@@ -122,6 +135,12 @@ impl Session {
         let Some(keeper) = self.take_keeper() else { return };
         AT_EXIT.lock().unwrap_or_else(PoisonError::into_inner).push(keeper);
         HOOK.call_once(call_at_exit);
+    }
+
+    /// Lets a process that ends with the program meet those of this communicator then, in the place of all of the library.
+    /// `has_lost` says that there were more.
+    pub(crate) fn meet_at_exit(&self, comm: Handle, has_lost: bool) {
+        *self.meeting.lock().unwrap_or_else(PoisonError::into_inner) = Meeting { comm: Some(comm), has_lost };
     }
 
     fn take_keeper(&self) -> Option<Keeper> {
@@ -162,8 +181,11 @@ extern "C" fn end_all(code: c_int, _argument: *mut c_void) {
     // ORDERING: Relaxed, stored by this process before it came to its end
     let is_clean = code == 0 && !HAS_FAILED.load(Ordering::Relaxed);
     let keepers = std::mem::take(&mut *AT_EXIT.lock().unwrap_or_else(PoisonError::into_inner));
-    // Members that do not lead have no communicator of their own, nor do they know of losses: their keepers look for some.
-    keepers.into_iter().for_each(|keeper| keeper.end(End { is_clean, has_lost: false, comm: None }));
+    for keeper in keepers {
+        // Without a meeting of their own, processes do not know of losses: their keepers look for some.
+        let Meeting { comm, has_lost } = *keeper.meeting.lock().unwrap_or_else(PoisonError::into_inner);
+        keeper.end(End { is_clean, has_lost, comm });
+    }
 }
 
 impl Keeper {
@@ -231,7 +253,8 @@ impl Keeper {
         })?;
         match begun.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
             Ok(level) => {
-                let keeper = Self { library: kept, process: process::id(), end, met, ended, limit };
+                let (process, meeting) = (process::id(), Arc::default());
+                let keeper = Self { library: kept, meeting, process, end, met, ended, limit };
                 Ok(Some((level?, keeper)))
             }
             Err(RecvTimeoutError::Timeout) => Ok(None),

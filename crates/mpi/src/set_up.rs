@@ -144,6 +144,12 @@ impl SetUp {
         made.map(Some).map_err(|error| self.late(error, Stage::Communicators))
     }
 
+    /// A further communicator of all processes. All of them have to call it.
+    pub(crate) fn of_all(&self) -> Result<Handle, OpenError> {
+        let made = self.session.library.duplicate(self.comm, self.limit.deadline)?;
+        made.ok_or_else(|| self.late(MpiError::late("MPI_Comm_idup"), Stage::Communicators))
+    }
+
     fn late(&self, error: MpiError, stage: Stage) -> OpenError {
         if !error.is_late {
             return error.into();

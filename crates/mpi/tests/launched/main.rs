@@ -155,13 +155,50 @@ fn a_leader_that_dies_at_any_place_hangs_nobody() {
             let told =
                 run_with(&mpi, options, "killed at", 6, &[&variables[..], &[("CORECAST_MPI_TIMEOUT", "5")]].concat());
             if survives {
-                assert!(told.is_success.is_some() && told.count("went on") == 4, "{mpi}, {place}: {told:?}");
+                assert!(told.is_success.is_some() && told.count("went on") == 5, "{mpi}, {place}: {told:?}");
                 assert!(!told.output.contains("panicked"), "{mpi}, {place}: {told:?}");
             } else {
                 assert!(told.is_success == Some(false) && told.count("went on") == 0, "{mpi}, {place}: {told:?}");
             }
         }
     }
+}
+
+/// Ranks on two nodes of which some are lost, as [`ranks::led_anew`] reads it.
+fn check_led_anew(cases: &[(usize, &str)]) {
+    for mpi in survivors("ranks that lead") {
+        for &(ranks, deaths) in cases {
+            let folder = tempfile::tempdir().expect("a folder");
+            let path = folder.path().to_str().expect("a name that is text");
+            let variables = [("CORECAST_TEST_FOLDER", path), ("CORECAST_TEST_DEATHS", deaths)];
+            let told = run_with(&mpi, SURVIVAL_FLAGS, "led anew", ranks, &variables);
+            let left = ranks - deaths.split([',', ';']).count();
+            assert!(told.is_success.is_some() && told.count("went on") == left, "{mpi}, {ranks}, {deaths}: {told:?}");
+            let is_quiet = ["panicked", "MPI_Finalize was not finished"].iter().all(|word| !told.output.contains(word));
+            assert!(is_quiet, "{mpi}, {ranks}, {deaths}: {told:?}");
+        }
+    }
+}
+
+#[test]
+fn the_lowest_rank_that_is_left_leads_its_node() {
+    check_led_anew(&[(4, "2"), (4, "0"), (6, "3,4"), (6, "3;4"), (6, "3;0"), (6, "1")]);
+}
+
+#[test]
+fn a_node_without_ranks_is_lost() {
+    check_led_anew(&[(4, "2,3"), (4, "0;1")]);
+}
+
+#[test]
+fn ranks_that_die_while_others_are_left_behind_are_left_behind_as_well() {
+    // The next leader of the node, another rank of it, and the leader of the other node.
+    check_led_anew(&[(6, "3,4s"), (6, "3,5s"), (6, "3,0s")]);
+}
+
+#[test]
+fn ranks_that_leave_and_end_are_not_waited_for() {
+    check_led_anew(&[(4, "3l"), (4, "2l")]);
 }
 
 #[test]

@@ -75,16 +75,82 @@ pub(crate) fn killed_at(ranks: usize) {
             break error;
         }
     };
-    if me.node() == 1 {
-        assert!(matches!(error, Error::MemberLost { rank: 2, .. }), "{error}");
-        let shrunk = me.shrink_timeout(PATIENCE).map(|shrunk| shrunk.gone);
-        assert!(matches!(shrunk, Err(Error::NodeLost { .. })), "its leader is lost: {shrunk:?}");
-        return say("is lost");
-    }
-    assert!(matches!(error, Error::NodeLost { node: 1, .. } | Error::MemberLost { rank: 2, .. }), "{error}");
+    let is_named = match error {
+        Error::MemberLost { rank: 2, .. } => true,
+        Error::NodeLost { node: 1, .. } => me.node() != 1,
+        _ => false,
+    };
+    assert!(is_named, "{error}");
     let mut shrunk = me.shrink_timeout(PATIENCE).expect("the others live");
-    assert_eq!(shrunk.gone, [2, 3]);
-    assert_eq!(shrunk.me.allreduce(1, |a, b| a + b), Ok(ranks - 2));
+    assert_eq!(shrunk.gone, [2], "the other member of its node leads it");
+    assert_eq!((shrunk.me.nodes(), shrunk.me.members_of(1)), (ranks / 2, 1));
+    assert_eq!(shrunk.me.allreduce(1, |a, b| a + b), Ok(ranks - 1));
+    say("went on");
+}
+
+/// The way in which a rank is lost.
+#[derive(Clone, Copy, PartialEq)]
+enum End {
+    Killed,
+    /// While the others leave lost ranks behind.
+    KilledInRemake,
+    /// It leaves in the midst of an operation, and its process ends as if all had gone well.
+    Leaves,
+}
+
+/// The ranks that are lost in each round, as the variable of the test says: `3,4s;0` is rank 3, and rank 4 while the others leave
+/// that one behind, and rank 0 in the second round. An `l` stands for one that leaves.
+fn rounds() -> Vec<Vec<(usize, End)>> {
+    let text = std::env::var("CORECAST_TEST_DEATHS").expect("rounds");
+    let lost = |text: &str| {
+        let rank = text.trim_end_matches(['s', 'l']).parse().expect("a rank");
+        let end = match text.chars().last() {
+            Some('s') => End::KilledInRemake,
+            Some('l') => End::Leaves,
+            _ => End::Killed,
+        };
+        (rank, end)
+    };
+    text.split(';').map(|round| round.split(',').map(lost).collect()).collect()
+}
+
+/// Ranks of two nodes are lost round by round, leaders and others. All others go on, and the lowest of each node leads it.
+pub(crate) fn led_anew(ranks: usize) {
+    let (own, rounds, each) = (Launcher::from_env().expect("a launcher").rank, rounds(), ranks / 2);
+    if rounds.concat().contains(&(own, End::KilledInRemake)) {
+        // SAFETY: no other thread of this process uses the environment now.
+        unsafe { std::env::set_var("CORECAST_CRASH_AT", "far-shrunk") };
+    }
+    let mut me = on_nodes(2, |rank| rank / each);
+    let mut living: Vec<usize> = (0..ranks).collect();
+    for lost in rounds {
+        let met = me.barrier();
+        if lost.contains(&(own, End::Killed)) {
+            // SAFETY: numbers only; this process has no other work.
+            unsafe { libc::kill(std::process::id() as i32, libc::SIGKILL) };
+        }
+        if lost.contains(&(own, End::Leaves)) {
+            drop(me.start().barrier());
+            return say("left");
+        }
+        let mut error = met.err();
+        while lost.iter().any(|(rank, _)| living.contains(rank)) {
+            while error.is_none() {
+                error = me.allreduce(1, |a, b| a + b).err();
+            }
+            let shrunk = me.shrink_timeout(PATIENCE).unwrap_or_else(|last| panic!("{last} behind {error:?}"));
+            let gone: Vec<usize> = shrunk.gone.iter().map(|&rank| living[rank]).collect();
+            assert!(gone.iter().all(|gone| lost.iter().any(|(rank, _)| rank == gone)), "{gone:?} behind {error:?}");
+            living.retain(|rank| !gone.contains(rank));
+            (me, error) = (shrunk.me, None);
+            assert_eq!((me.size(), living[me.rank()]), (living.len(), own));
+        }
+        let sum = me.allreduce(own, |a, b| a + b);
+        assert_eq!(sum, Ok(living.iter().sum()), "{living:?}");
+        let nodes = if living.iter().all(|rank| rank / each == own / each) { 1 } else { 2 };
+        let leads = living.iter().find(|&rank| rank / each == own / each) == Some(&own);
+        assert_eq!((me.nodes(), me.is_leader()), (nodes, leads));
+    }
     say("went on");
 }
 

@@ -67,6 +67,7 @@ pub(crate) fn play(role: &Role) {
         "ranks late" => ranks::ranks_late(ranks),
         "rank killed" => ranks::rank_killed(ranks),
         "killed at" => ranks::killed_at(ranks),
+        "led anew" => ranks::led_anew(ranks),
         "stopped" => ranks::stopped(ranks),
         "uneven" => ranks::uneven(ranks),
         "bound" => ranks::bound(ranks),
