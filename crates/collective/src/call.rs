@@ -193,7 +193,8 @@ mod tests {
             }
             assert_eq!(Call::of_word(Call::rooted(operation, 3).word(), 3), None, "no such root");
         }
-        assert_eq!([0, 23, 31].map(|code| Call::of_word(code, 4096)), [None; 3]);
+        let unknown = CallKind::ALL.len() as u64 + 1;
+        assert_eq!([0, unknown, 31].map(|code| Call::of_word(code, 4096)), [None; 3]);
     }
 
     #[test]
