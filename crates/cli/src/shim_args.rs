@@ -2,10 +2,11 @@
 
 use std::ffi::{OsStr, OsString};
 
+use clap::builder::PossibleValuesParser;
+
 use crate::failure::Failure;
 use crate::shim::family::Family;
 use crate::shim::launch::{Launch, LaunchError, lock_names};
-use clap::builder::PossibleValuesParser;
 
 /// The options.
 #[derive(Clone, Debug, Default, clap::Args)]
