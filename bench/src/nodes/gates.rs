@@ -234,6 +234,7 @@ mod tests {
             rows: Vec::new(),
             checks: Vec::new(),
             idle: Vec::new(),
+            relaunches: Vec::new(),
             deaths: Vec::new(),
             skipped: Vec::new(),
             gates: Vec::new(),

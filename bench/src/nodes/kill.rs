@@ -116,7 +116,7 @@ impl Outcome {
     /// A death after which the job has to end, with a failure.
     fn of_job(ended: &Ended) -> Self {
         let wrong = match ended {
-            Ended::Badly(_) => None,
+            Ended::Badly(_) | Ended::Launcher(_) => None,
             Ended::Hung => Some("the job did not end".to_owned()),
             Ended::Well => Some("the job ended as if nobody had died".to_owned()),
         };

@@ -30,7 +30,7 @@ use self::bed::{Bed, MAX_HOSTS};
 use self::kill::{Campaign, kill_many};
 use self::launch::{Ended, Launch};
 use self::library::Library;
-use self::work::Task;
+use self::work::{Task, Work};
 use crate::rules::judge;
 use corecast_race::error::BenchError;
 use corecast_race::failure::Failure;
@@ -42,13 +42,16 @@ pub use self::kill::{NodesDeathRow, Victim};
 pub use self::launch::NodesPrograms;
 pub use self::line::{NodesLine, run_on_nodes};
 pub use self::member::nodes_member;
-pub use self::report::{NodesCheckRow, NodesReport, NodesRow, NodesSkipped};
+pub use self::report::{NodesCheckRow, NodesRelaunch, NodesReport, NodesRow, NodesSkipped};
 pub use self::work::{DeathPlace, HostMembers, NodesOp, NodesShape};
 
 /// The most members on a host.
 const MAX_NODE_MEMBERS: usize = 256;
 /// The most hosts.
 pub const MAX_NODES: usize = MAX_HOSTS;
+
+/// The most launches of one work whose launcher fails by itself.
+const MAX_LAUNCHES: usize = 3;
 
 /// Settings of a run of its own.
 #[derive(Clone, Debug)]
@@ -199,19 +202,40 @@ impl Run<'_> {
         task: Task,
         limit: Duration,
     ) -> Result<Result<Vec<f64>, Trouble>, BenchError> {
-        let work = (shape, members.clone(), task);
-        let launch = Launch::start(&self.bed, library, &self.settings.programs, self.settings.hosts, work)?;
-        let (work, _folder, ended) = launch.finish(limit, self.options)?;
+        let (work, ended) = self.launch(library, (shape, members.clone(), task), limit)?;
         let outcome: Option<Vec<f64>> = work.told("outcome");
         let trouble = |words| Trouble { words, has_hung: false };
         Ok(match (ended, outcome) {
             (Ended::Well, Some(outcome)) => Ok(outcome),
             (Ended::Well, None) => Err(trouble("the launch has told nothing".to_owned())),
-            (Ended::Badly(words), _) => Err(trouble(words)),
+            (Ended::Badly(words) | Ended::Launcher(words), _) => Err(trouble(words)),
             (Ended::Hung, _) => {
                 Err(Trouble { words: format!("the launch took more than {} s", limit.as_secs()), has_hung: true })
             }
         })
+    }
+
+    /// A launch to its end. One whose launcher has failed by itself is repeated, and told.
+    fn launch(
+        &mut self,
+        library: &Library,
+        work: (NodesShape, HostMembers, Task),
+        limit: Duration,
+    ) -> Result<(Work, Ended), BenchError> {
+        let shape = work.0;
+        let mut launches = 1;
+        loop {
+            let launched =
+                Launch::start(&self.bed, library, &self.settings.programs, self.settings.hosts, work.clone())?;
+            let (work, _folder, ended) = launched.finish(limit, self.options)?;
+            match ended {
+                Ended::Launcher(reason) if launches < MAX_LAUNCHES => {
+                    launches += 1;
+                    self.report.relaunches.push(NodesRelaunch { library: library.name.clone(), shape, reason });
+                }
+                ended => return Ok((work, ended)),
+            }
+        }
     }
 
     fn check(

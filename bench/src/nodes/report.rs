@@ -31,6 +31,8 @@ pub struct NodesReport {
     pub idle: Vec<NodesIdleRow>,
     /// One entry for each library whose launches lost something.
     pub deaths: Vec<NodesDeathRow>,
+    /// One entry for each launch that was repeated, as its launcher had failed by itself.
+    pub relaunches: Vec<NodesRelaunch>,
     /// The libraries that did not take part.
     pub skipped: Vec<NodesSkipped>,
     /// The demands, and whether they hold here.
@@ -54,6 +56,7 @@ impl NodesReport {
             checks: Vec::new(),
             idle: Vec::new(),
             deaths: Vec::new(),
+            relaunches: Vec::new(),
             skipped,
             gates: Vec::new(),
         }
@@ -120,6 +123,17 @@ pub struct NodesCheckRow {
     pub wrong: Option<String>,
     /// True if the launch was ended, as it was not done after 120 s and 0.1 s for each operation.
     pub is_late: bool,
+}
+
+/// A launch that was repeated, as its launcher had failed by itself and no process had told a fault.
+#[derive(Clone, Debug, Serialize)]
+pub struct NodesRelaunch {
+    /// The library.
+    pub library: String,
+    /// How members are processes and threads.
+    pub shape: NodesShape,
+    /// The launcher's words.
+    pub reason: String,
 }
 
 /// A library that did not take part.

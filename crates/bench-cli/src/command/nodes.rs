@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use clap::ValueEnum;
 use corecast_bench::{
     HostMembers, MAX_NODES, NodesCheckRow, NodesDeathPlace, NodesDeathRow, NodesIdleRow, NodesLine, NodesOptions,
-    NodesPrograms, NodesReport, NodesRow, NodesShape, NodesSkipped, NodesVictim, NodesWork, nodes, nodes_member,
-    run_on_nodes,
+    NodesPrograms, NodesRelaunch, NodesReport, NodesRow, NodesShape, NodesSkipped, NodesVictim, NodesWork, nodes,
+    nodes_member, run_on_nodes,
 };
 
 use corecast::collective::MAX_MEMBERS;
@@ -288,7 +288,7 @@ const DEATHS: &[Column<NodesDeathRow>] = &[
 ];
 
 fn describe(report: &NodesReport) -> String {
-    let NodesReport { machine, hosts, rows, checks, idle, deaths, skipped, gates, .. } = report;
+    let NodesReport { machine, hosts, rows, checks, idle, deaths, relaunches, skipped, gates, .. } = report;
     let mut text = format!("groups over {hosts} hosts, which share {}\n", printable::line(machine));
     if !rows.is_empty() {
         text += &columns::plain(ROWS, rows);
@@ -308,6 +308,9 @@ fn describe(report: &NodesReport) -> String {
     }
     if !deaths.is_empty() {
         text += &columns::plain(DEATHS, deaths);
+    }
+    for NodesRelaunch { library, reason, .. } in relaunches {
+        text += &format!("launched again: {}: {}\n", printable::line(library), printable::line(reason));
     }
     for NodesSkipped { library, reason } in skipped {
         text += &format!("SKIPPED: {}: {}\n", printable::line(library), printable::line(reason));
