@@ -105,12 +105,10 @@ fn nodes_that_lose_another_one_while_they_leave_one_behind_go_on() {
 
 #[test]
 fn a_node_whose_time_is_over_when_all_have_come_stays() {
-    // The detector of failures is to take a process that stands still for a living one.
-    let flags = SURVIVAL_FLAGS.replace("period 0.1", "period 5").replace("timeout 0.4", "timeout 60");
     for mpi in survivors("slow nodes in remake") {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().to_str().expect("a name that is text");
-        let told = run_with(&mpi, &flags, "slow in remake", 4, &[("CORECAST_TEST_FOLDER", path)]);
+        let told = run_with(&mpi, SURVIVAL_FLAGS, "slow in remake", 4, &[("CORECAST_TEST_FOLDER", path)]);
         assert!(told.is_success.is_some() && told.count("closed") == 3, "{mpi}: {told:?}");
         assert!(!told.output.contains("panicked"), "{mpi}: {told:?}");
     }
@@ -126,6 +124,18 @@ fn a_rank_that_gives_up_shrinking_ends() {
             let told = run_with(&mpi, options, "ranks late", 3, &[("CORECAST_TEST_FOLDER", path)]);
             assert!(told.is_success.is_some() && told.count("ok") >= 1, "{mpi}: {told:?}");
             assert!(!told.output.contains("panicked"), "{mpi}: {told:?}");
+        }
+    }
+}
+
+#[test]
+fn a_leader_that_computes_is_not_taken_for_dead() {
+    for mpi in survivors("leaders that compute") {
+        for ranks in [2, 3] {
+            let folder = tempfile::tempdir().expect("a folder");
+            let path = folder.path().to_str().expect("a name that is text");
+            let told = run_with(&mpi, SURVIVAL_FLAGS, "computing", ranks, &[("CORECAST_TEST_FOLDER", path)]);
+            assert!(told.is_success == Some(true) && told.count("ok") == ranks, "{mpi}, {ranks} ranks: {told:?}");
         }
     }
 }

@@ -267,6 +267,22 @@ pub(crate) fn ranks_late(ranks: usize) {
     say("ok");
 }
 
+/// Rank 1 computes between two barriers, and then all others do. Nobody takes them for dead meanwhile.
+pub(crate) fn computing() {
+    // The options once chose a detector that took a process for dead after 0.4 s without a call of MPI.
+    const COMPUTING: Duration = Duration::from_secs(2);
+    let mut me = node_of_one();
+    for computes_alone in [true, false] {
+        me.barrier().expect("nobody has died");
+        if (me.rank() == 1) == computes_alone {
+            // Without a call of MPI, and without a CPU, which is left to those that wait.
+            thread::sleep(COMPUTING);
+        }
+        me.barrier().expect("nobody has died");
+    }
+    say("ok");
+}
+
 /// A rank dies. The others learn of it, and go on without it where the library does.
 pub(crate) fn rank_killed(ranks: usize) {
     let mut me = node_of_one();

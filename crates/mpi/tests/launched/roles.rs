@@ -65,6 +65,7 @@ pub(crate) fn play(role: &Role) {
         "deaths in remake" => deaths_in_remake(ranks),
         "slow in remake" => slow_in_remake(ranks),
         "ranks late" => ranks::ranks_late(ranks),
+        "computing" => ranks::computing(),
         "rank killed" => ranks::rank_killed(ranks),
         "killed at" => ranks::killed_at(ranks),
         "led anew" => ranks::led_anew(ranks),
