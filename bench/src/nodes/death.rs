@@ -43,7 +43,7 @@ fn survive(me: &mut Member, work: &Work, (first, death): (usize, usize)) -> Resu
             at_ns = now_ns();
         }
     }
-    work.tell(&format!("after-{first}-{death}"), &After { at_ns, members: shrunk.size() })?;
+    work.tell(&format!("after-{first}-{death}"), &After { at_ns, members: shrunk.size(), leads: shrunk.is_leader() })?;
     Ok(shrunk)
 }
 

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use corecast_race::gate::Demand;
 
-use super::kill::Victim;
+use super::campaign::Victim;
 use super::work::{NodesOp, NodesShape};
 use super::{NodesCheckRow, NodesDeathRow, NodesIdleRow, NodesReport, NodesRow};
 use crate::rules::{Rule, at_least, at_most};
@@ -59,14 +59,17 @@ const S6_TOLD: Demand = at_most(
 const S6_WRONG: Demand =
     at_most(0.0, "S6: deaths that were named wrongly, hung, or left no working group", KILL_MEMBER);
 const S7_TOLD: Demand =
-    at_most(TOLD_OF_LEADER_MS, "S7: ms from the death of a leader until all survivors are told", KILL_LEADER);
+    at_most(TOLD_OF_LEADER_MS, "S7: ms from the death of a leader or a rank until all survivors are told", KILL_LEADER);
 const S7_AFTER: Demand = at_most(
     AFTER_LEADER_MS,
-    "S7: ms from the death of a leader until a survivor has done an operation of the new group",
+    "S7: ms from the death of a leader or a rank until a survivor has done an operation of the new group",
     KILL_LEADER,
 );
-const S7_WRONG: Demand =
-    at_most(0.0, "S7: deaths of leaders that were named wrongly, hung, or left no working group or job", KILL_LEADER);
+const S7_WRONG: Demand = at_most(
+    0.0,
+    "S7: deaths of leaders and ranks that were named wrongly, hung, or left no working group or job",
+    KILL_LEADER,
+);
 
 pub(super) const RULES: &[Rule<NodesReport>] = &[
     Rule::new(RIGHT, |report| {
@@ -185,9 +188,13 @@ fn longest(
     if found > limit || has_enough(&rows, victim) { Ok(found) } else { Err(needs(victim)) }
 }
 
-/// The deaths that had survivors on other hosts.
+/// The deaths that had survivors on other hosts. A rank that does not lead is a process of MPI, and its death that of a leader.
 fn deaths(report: &NodesReport, victim: Victim) -> impl Iterator<Item = &NodesDeathRow> {
-    report.deaths.iter().filter(move |row| row.victim == victim && row.hosts >= HOSTS)
+    let kind = |row: &NodesDeathRow| match row.victim {
+        Victim::Member if row.shape == NodesShape::Ranks => Victim::Leader,
+        other => other,
+    };
+    report.deaths.iter().filter(move |row| kind(row) == victim && row.hosts >= HOSTS)
 }
 
 fn wrong(report: &NodesReport, victim: Victim) -> Result<f64, String> {
@@ -248,7 +255,9 @@ mod tests {
             place: None,
             hosts: 2,
             members: 2,
+            shape: NodesShape::Nested,
             is_survivable: victim == Victim::Member || library == "openmpi-5.0",
+            launch_flags: None,
             runs,
             named,
             shrunk: runs,
@@ -402,6 +411,17 @@ mod tests {
         assert_eq!(of(&[row(10, 0.005), row(10, 0.002)]), [Holds]);
         assert_eq!(of(&[row(10, 0.005), row(2, 0.002)]), [NotJudged]);
         assert_eq!(of(&[row(10, 0.005), row(2, 0.02)]), [Missed]);
+    }
+
+    #[test]
+    fn the_death_of_any_rank_is_judged_as_that_of_a_leader() {
+        let rank = |library| NodesDeathRow {
+            shape: NodesShape::Ranks,
+            is_survivable: library == "openmpi-5.0",
+            ..death(library, Victim::Member, 200, 200, 100.0)
+        };
+        let report = NodesReport { deaths: ["openmpi-5.0", "mpich"].map(rank).to_vec(), ..empty() };
+        assert_eq!(verdicts(&report, &["S6", "S7"]), [NotJudged, NotJudged, Holds, Holds, Holds]);
     }
 
     #[test]

@@ -1,13 +1,12 @@
 //! Launches of which members, a leader or a host are killed in the midst of operations.
 //!
-//! Members that do not lead die one after the other, until only leaders are left: a launch takes longer than a death. So do
-//! leaders, until one is left, if the library goes on without them.
+//! Victims of a launch die one after the other, as long as there are some and the library goes on without them: a launch takes
+//! longer than a death.
 //!
 //! Processes are named by descriptors, which are taken while all of them wait for each other: a number may be that of another
 //! process by the time of the death.
 
 use std::os::fd::OwnedFd;
-use std::thread::available_parallelism;
 use std::time::Duration;
 
 use corecast_race::error::BenchError;
@@ -17,6 +16,7 @@ use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 use serde::Serialize;
 
 use super::bed::{self, Bed};
+use super::campaign::{Campaign, Victim};
 use super::death::now_ns;
 use super::launch::{Ended, Launch, NodesPrograms};
 use super::library::Library;
@@ -30,26 +30,8 @@ const LIMIT_OF_DEATH: Duration = Duration::from_secs(5);
 /// The time from operations to a death, in milliseconds.
 const BEFORE_MS: std::ops::Range<u64> = 2..40;
 
-/// The pass of a place at which a leader dies: behind the launch's first operations, so that the processes are known by then. An
-/// operation takes some microseconds, and the processes are looked for every millisecond.
-const PASSES: std::ops::Range<u64> = 5000..10_000;
-/// The same where members share CPUs. An operation takes several switches of processes there, and milliseconds beside
-/// foreign load.
-const PASSES_CROWDED: std::ops::Range<u64> = 500..1000;
 /// The time between two looks at a launch whose leader is to die at a place.
 const LOOK: Timespec = Timespec { tv_sec: 0, tv_nsec: 10_000_000 };
-
-/// The victim of a launch.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Victim {
-    /// A member that does not lead its node.
-    Member,
-    /// The leader of a node.
-    Leader,
-    /// All processes of a host.
-    Host,
-}
 
 /// The deaths of one kind under one library.
 #[derive(Clone, Debug, Serialize)]
@@ -64,8 +46,12 @@ pub struct NodesDeathRow {
     pub hosts: usize,
     /// Members on each host.
     pub members: usize,
+    /// How members are processes: nested or ranks.
+    pub shape: NodesShape,
     /// True if the library can go on after such a death.
     pub is_survivable: bool,
+    /// The options with which its launcher lets processes of MPI die; `null` if it has none.
+    pub launch_flags: Option<&'static str>,
     /// Deaths.
     pub runs: usize,
     /// Deaths of which all survivors were told the right name; of those that cannot be survived, those after which the job ended
@@ -83,17 +69,6 @@ pub struct NodesDeathRow {
     pub after_max_ms: Option<f64>,
     /// The outcome of the first death that did not go as it should.
     pub first_wrong: Option<String>,
-}
-
-/// How and how often.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Campaign {
-    pub(super) victim: Victim,
-    /// The place of a leader's death; at any time if `None`.
-    pub(super) place: Option<DeathPlace>,
-    pub(super) hosts: usize,
-    pub(super) members: usize,
-    pub(super) runs: usize,
 }
 
 /// The outcome of one death.
@@ -140,21 +115,27 @@ pub(super) fn kill_many(
         let is_survivable = campaign.is_survivable(library);
         let deaths = campaign.deaths_of_launch(is_survivable).min(campaign.runs - outcomes.len());
         let at = campaign.draw_place(random);
-        let task = (NodesShape::Nested, HostMembers::even(campaign.members), Task::Die { deaths, at });
+        let task = (campaign.shape, HostMembers::even(campaign.members), Task::Die { deaths, at });
         let launch = Launch::start(bed, library, programs, campaign.hosts, task)?;
         let victims = Victims { bed, campaign, is_survivable, deaths, at };
         outcomes.extend(victims.kill(launch, options, random)?);
     }
+    Ok(row(library, campaign, outcomes))
+}
+
+fn row(library: &Library, campaign: Campaign, outcomes: Vec<Outcome>) -> NodesDeathRow {
     let told = Samples::of(outcomes.iter().flat_map(|outcome| outcome.told_ms.iter().copied()));
     let after = Samples::of(outcomes.iter().flat_map(|outcome| outcome.after_ms.iter().copied()));
     let count = |is: fn(&Outcome) -> bool| outcomes.iter().filter(|outcome| is(outcome)).count();
-    Ok(NodesDeathRow {
+    NodesDeathRow {
         library: library.name.clone(),
         victim: campaign.victim,
         place: campaign.place,
         hosts: campaign.hosts,
         members: campaign.members,
+        shape: campaign.shape,
         is_survivable: campaign.is_survivable(library),
+        launch_flags: library.survival_flags(),
         runs: campaign.runs,
         named: count(|outcome| outcome.is_named),
         shrunk: count(|outcome| outcome.is_shrunk),
@@ -163,61 +144,6 @@ pub(super) fn kill_many(
         max_ms: told.most(),
         after_max_ms: after.most(),
         first_wrong: outcomes.into_iter().find_map(|outcome| outcome.wrong),
-    })
-}
-
-impl Campaign {
-    /// The launcher of Open MPI 5 ends the job when one of its daemons dies, so a host that is lost with its daemon ends every
-    /// job.
-    fn is_survivable(self, library: &Library) -> bool {
-        match self.victim {
-            Victim::Member => true,
-            Victim::Leader => library.survives(),
-            Victim::Host => false,
-        }
-    }
-
-    /// The most deaths of one launch.
-    fn deaths_of_launch(self, is_survivable: bool) -> usize {
-        match self.victim {
-            _ if self.place.is_some() => 1,
-            Victim::Member => self.hosts * (self.members - 1),
-            Victim::Leader if is_survivable => (self.hosts - 1).max(1),
-            Victim::Leader | Victim::Host => 1,
-        }
-    }
-
-    /// The number of a rank's node among those of the ranks that live.
-    fn node_of(self, rank: usize, living: &[usize]) -> usize {
-        let mut nodes: Vec<usize> = living.iter().map(|rank| rank / self.members).collect();
-        nodes.dedup();
-        nodes.partition_point(|&node| node < rank / self.members)
-    }
-
-    /// The next victim among the ranks that live.
-    fn draw(self, living: &[usize], random: &mut fastrand::Rng) -> usize {
-        let is_leader = |rank: usize| rank % self.members == 0;
-        let wants_leader = self.victim != Victim::Member;
-        let victims: Vec<usize> = living.iter().copied().filter(|&rank| is_leader(rank) == wants_leader).collect();
-        victims[random.usize(..victims.len())]
-    }
-
-    /// The host and the pass at which the place of a launch's only death is passed, if deaths have one.
-    fn draw_place(self, random: &mut fastrand::Rng) -> Option<DeathAt> {
-        let place = self.place?;
-        let is_crowded = available_parallelism().is_ok_and(|cpus| self.hosts * self.members > cpus.get());
-        let passes = if is_crowded { PASSES_CROWDED } else { PASSES };
-        Some(DeathAt { host: random.usize(..self.hosts), place, pass: random.u64(passes) })
-    }
-
-    /// The ranks that a death leaves.
-    fn survivors(self, living: &[usize], victim: usize) -> Vec<usize> {
-        let lives = |rank: usize| match self.victim {
-            Victim::Member => rank != victim,
-            // A node without its leader is lost as a whole.
-            Victim::Leader | Victim::Host => rank / self.members != victim / self.members,
-        };
-        living.iter().copied().filter(|&rank| lives(rank)).collect()
     }
 }
 
@@ -330,16 +256,17 @@ impl Victims<'_> {
         let told: Vec<Option<Told>> =
             survivors.iter().map(|rank| work.told(&format!("told-{rank}-{number}"))).collect();
         let after: Vec<Option<After>> = survivors.iter().map(|rank| work.told(&after_name(*rank, *number))).collect();
-        let is_right = |told: &Told| match self.campaign.victim {
-            // Named by its rank in the group that it died in.
-            Victim::Member => told.named.and_then(|rank| living.get(rank)) == Some(victim),
-            // So is its node.
-            Victim::Leader | Victim::Host => told.node == Some(self.campaign.node_of(*victim, living)),
+        let is_right = |(told, &rank): (&Told, &usize)| self.campaign.is_named(told, rank, (*victim, living));
+        let has_heard = |(told, rank): (&Option<Told>, _)| told.as_ref().is_some_and(|told| is_right((told, rank)));
+        let is_named = told.iter().zip(survivors).all(has_heard);
+        let goes_on = |(after, &rank): (&Option<After>, &usize)| {
+            let leads = self.campaign.leads(rank, survivors);
+            after.as_ref().is_some_and(|after| after.members == survivors.len() && after.leads == leads)
         };
-        let is_named = told.iter().all(|told| told.as_ref().is_some_and(is_right));
-        let is_shrunk = after.iter().all(|after| after.as_ref().is_some_and(|after| after.members == survivors.len()));
+        let is_shrunk = after.iter().zip(survivors).all(goes_on);
         let words = || {
-            let told = told.iter().flatten().find(|told| !is_right(told)).map(|told| told.words.clone());
+            let all = told.iter().zip(survivors).filter_map(|(told, rank)| Some((told.as_ref()?, rank)));
+            let told = all.into_iter().find(|&heard| !is_right(heard)).map(|(told, _)| told.words.clone());
             let told = told.unwrap_or_else(|| "no wrong name".to_owned());
             let failures = work.failures().join("; ");
             format!("rank {victim} of the first group was killed as number {number}; {told}; {failures}; {ended:?}")
@@ -424,24 +351,6 @@ fn processes(launch: &mut Launch<'_>, ranks: usize, options: &Options) -> Option
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    const CAMPAIGN: Campaign = Campaign { victim: Victim::Leader, place: None, hosts: 4, members: 2, runs: 1 };
-
-    #[test]
-    fn nodes_are_named_by_their_number_in_the_group_that_they_die_in() {
-        let living = [0, 1, 4, 5, 6, 7];
-        assert_eq!([0, 4, 6].map(|rank| CAMPAIGN.node_of(rank, &living)), [0, 1, 2]);
-        assert_eq!(CAMPAIGN.survivors(&living, 4), [0, 1, 6, 7]);
-    }
-
-    #[test]
-    fn leaders_die_until_one_is_left_where_that_can_be_survived() {
-        assert_eq!([true, false].map(|is_survivable| CAMPAIGN.deaths_of_launch(is_survivable)), [3, 1]);
-        let members = Campaign { victim: Victim::Member, ..CAMPAIGN };
-        assert_eq!(members.deaths_of_launch(true), 4);
-        let at_place = Campaign { place: Some(DeathPlace::Started), ..CAMPAIGN };
-        assert_eq!(at_place.deaths_of_launch(true), 1, "the place is known before the launch");
-    }
 
     #[test]
     fn a_job_that_ends_as_if_nobody_had_died_is_wrong() {

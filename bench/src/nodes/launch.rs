@@ -136,20 +136,21 @@ impl NodesPrograms {
     fn of(&self, work: &Work, hosts: usize) -> Vec<String> {
         let text = |path: &PathBuf| path.display().to_string();
         let mut words = Vec::new();
+        // All hosts run the same words, and a shell there knows the host's number of members and its place of a death.
+        let death = |host: usize| match work.task {
+            Task::Die { at: Some(at), .. } if at.host == host => {
+                format!("export {CRASH_VARIABLE}={};", at.variable())
+            }
+            _ => String::new(),
+        };
+        let own = |host: usize| format!("{}) n={};{};", bed::name(host + 1), work.members.at(host), death(host));
+        let cases = format!("case $(hostname) in {} esac", (0..hosts).map(own).collect::<String>());
         if work.shape == NodesShape::Nested {
-            // All hosts run the same words, and a shell there knows which number of members is the host's.
-            let death = |host: usize| match work.task {
-                Task::Die { at: Some(at), .. } if at.host == host => {
-                    format!("; export {CRASH_VARIABLE}={}", at.variable())
-                }
-                _ => String::new(),
-            };
-            let number = |host: usize| format!("{}) n={}{};;", bed::name(host + 1), work.members.at(host), death(host));
-            let numbers: String = (0..hosts).map(number).collect();
-            let line =
-                format!("case $(hostname) in {numbers} esac; exec \"$0\" run --no-pin --room 256Mi -n $n -- \"$@\"");
             // Each death takes memory of the group, and half of the room that is left.
+            let line = format!("{cases}; exec \"$0\" run --no-pin --room 256Mi -n $n -- \"$@\"");
             words.extend(["sh".to_owned(), "-c".to_owned(), line, text(&self.corecast)]);
+        } else if matches!(work.task, Task::Die { at: Some(_), .. }) {
+            words.extend(["sh".to_owned(), "-c".to_owned(), format!("{cases}; exec \"$0\" \"$@\"")]);
         }
         words.push(text(&self.member));
         words.extend(self.words.iter().cloned());

@@ -99,6 +99,11 @@ impl Library {
         self.kind == Kind::OpenMpi5
     }
 
+    /// The options with which the launcher lets nodes die, if it has any.
+    pub(super) fn survival_flags(&self) -> Option<&'static str> {
+        self.survives().then_some(SURVIVAL_FLAGS)
+    }
+
     /// The command that launches this program, with its words, on the hosts.
     pub(super) fn command(&self, bed: &Bed, layout: Layout, program: &[String]) -> Command {
         let words = self.words(bed, layout).into_iter().chain(program.iter().cloned());

@@ -24,6 +24,8 @@ const TRIALS: usize = 3;
 /// Blocks of rounds, of whose times the median counts.
 const BLOCKS: usize = 3;
 const MOST_ROUNDS: usize = 20_000;
+/// The memory of a group of ranks in which some die: each death takes half of what is left.
+const ROOM_OF_DEATHS: usize = 256 << 20;
 
 /// One process of a launch, whose work this file has.
 ///
@@ -67,7 +69,10 @@ fn nested(work: &Work) -> Result<(), Failure> {
 }
 
 fn ranks(work: &Work) -> Result<(), Failure> {
-    let rank = Rank::from_env(machine::detect, |machine, members| Group::builder(machine).members(members).pin(false));
+    let rank = Rank::from_env(machine::detect, |machine, members| {
+        let group = Group::builder(machine).members(members).pin(false);
+        if matches!(work.task, Task::Die { .. }) { group.room_bytes(ROOM_OF_DEATHS) } else { group }
+    });
     let mut me = rank.map_err(Failure::refused)?.join().map_err(Failure::refused)?;
     body(&mut me, work)
 }

@@ -6,6 +6,7 @@
 //! All hosts share the CPUs of this machine, so only ratios mean something, and no time is that of a network.
 
 mod bed;
+mod campaign;
 mod conformance;
 mod death;
 mod flat;
@@ -27,7 +28,8 @@ use corecast::collective::MAX_MEMBERS;
 use corecast::machine::Machine;
 
 use self::bed::{Bed, MAX_HOSTS};
-use self::kill::{Campaign, kill_many};
+use self::campaign::Campaign;
+use self::kill::kill_many;
 use self::launch::{Ended, Launch};
 use self::library::Library;
 use self::work::{Task, Work};
@@ -37,8 +39,9 @@ use corecast_race::failure::Failure;
 use corecast_race::options::Options;
 use corecast_race::progress::Progress;
 
+pub use self::campaign::Victim;
 pub use self::idle::NodesIdleRow;
-pub use self::kill::{NodesDeathRow, Victim};
+pub use self::kill::NodesDeathRow;
 pub use self::launch::NodesPrograms;
 pub use self::line::{NodesLine, run_on_nodes};
 pub use self::member::nodes_member;
@@ -64,7 +67,7 @@ pub struct NodesOptions {
     pub homes: Vec<PathBuf>,
     /// The libraries to take, by name; all if there are none.
     pub libraries: Vec<String>,
-    /// How members become processes and threads.
+    /// How members become processes and threads; where some are killed, nested or ranks.
     pub shape: NodesShape,
     /// Launches of each kind in a race, or deaths; a default if `None`.
     pub runs: Option<usize>,
@@ -280,7 +283,8 @@ impl Run<'_> {
             )));
         }
         let runs = self.settings.runs.unwrap_or(if self.options.quick { 5 } else { 50 });
-        let campaign = Campaign { victim, place, hosts: self.settings.hosts, members, runs };
+        let NodesOptions { shape, hosts, .. } = *self.settings;
+        let campaign = Campaign { victim, place, shape, hosts, members, runs };
         let done = |run: usize| step(run as f64 / runs as f64, &format!("death {} of {runs}", run + 1));
         let (bed, programs) = (&self.bed, &self.settings.programs);
         let row = kill_many(bed, library, programs, campaign, self.options, &mut self.random, done)?;

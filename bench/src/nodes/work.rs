@@ -221,6 +221,8 @@ pub(super) struct After {
     pub(super) at_ns: u64,
     /// Members of the new group.
     pub(super) members: usize,
+    /// True if this one leads its node there.
+    pub(super) leads: bool,
 }
 
 /// The begin of the names of files in which processes tell that they have failed.

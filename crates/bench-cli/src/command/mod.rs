@@ -89,7 +89,7 @@ pub(crate) enum Benchmark {
     Mpi(mpi::Arguments),
     /// Race groups over several hosts with plain MPI, check their operations, or kill what takes part in them.
     #[command(
-        after_help = "Examples:\n  corecast bench nodes --hosts 2 --members 1,2,4 --quick\n  corecast bench nodes --hosts 4 --kill member --runs 20"
+        after_help = "Examples:\n  corecast bench nodes --hosts 2 --members 1,2,4 --quick\n  corecast bench nodes --hosts 4 --kill member --runs 20\n  corecast bench nodes --hosts 3 --kill leader --shape ranks --runs 20"
     )]
     Nodes(nodes::Arguments),
     /// A process of a launch of `nodes`.

@@ -44,9 +44,9 @@ pub(crate) struct Arguments {
     /// Take only these libraries.
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     libraries: Vec<String>,
-    /// How members become processes.
-    #[arg(long, value_enum, default_value_t = Shape::Threads)]
-    shape: Shape,
+    /// How members become processes [default: threads, or nested with --kill, which takes nested or ranks].
+    #[arg(long, value_enum)]
+    shape: Option<Shape>,
     /// Check N random operations in each cell instead of timing some.
     #[arg(long, value_name = "N", conflicts_with = "kill", value_parser = clap::value_parser!(u64).range(1..))]
     check: Option<u64>,
@@ -76,7 +76,7 @@ pub(crate) struct Arguments {
 }
 
 /// The values of `--shape`.
-#[derive(Clone, Copy, Debug, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Shape {
     /// One process on each host, with a thread for each member.
     Threads,
@@ -130,11 +130,7 @@ impl Arguments {
             members: self.members(),
             homes: self.mpi_home.clone(),
             libraries: self.libraries.clone(),
-            shape: match self.shape {
-                Shape::Threads => NodesShape::Threads,
-                Shape::Nested => NodesShape::Nested,
-                Shape::Ranks => NodesShape::Ranks,
-            },
+            shape: self.shape(),
             runs: self.runs,
             work: self.work(),
             programs,
@@ -154,6 +150,9 @@ impl Arguments {
     fn check(&self) -> Result<(), Failure> {
         if self.kill.is_some() && self.hosts < 2 {
             return Err(Failure::input("--kill needs survivors on another host: expected --hosts 2 or more, not 1"));
+        }
+        if self.kill.is_some() && self.shape == Some(Shape::Threads) {
+            return Err(Failure::input("--kill takes a process for each member: expected --shape nested or ranks"));
         }
         if self.at.is_some() && self.kill != Some(Killed::Leader) {
             return Err(Failure::input("--at is a place that only leaders pass: expected --kill leader"));
@@ -207,6 +206,14 @@ impl Arguments {
             ([], Some(_)) => even(&[2]),
             ([], None) => even(&[1, 2, 4]),
             (members, _) => members.to_vec(),
+        }
+    }
+
+    fn shape(&self) -> NodesShape {
+        match (self.shape, self.kill) {
+            (Some(Shape::Nested), _) | (None, Some(_)) => NodesShape::Nested,
+            (Some(Shape::Ranks), _) => NodesShape::Ranks,
+            (Some(Shape::Threads), _) | (None, None) => NodesShape::Threads,
         }
     }
 
@@ -276,6 +283,7 @@ const DEATHS: &[Column<NodesDeathRow>] = &[
     Column::words("library", "library", |row| row.library.as_str().into()),
     Column::words("victim", "killed", |row| format!("{:?}", row.victim).to_lowercase().into()),
     Column::words("place", "at", |row| row.place.map_or("any time", |place| place.name()).into()),
+    Column::words("shape", "shape", |row| format!("{:?}", row.shape).to_lowercase().into()),
     Column::figure("runs", "deaths", "", |row| count(row.runs), Digits(0)),
     Column::figure("named", "named", "", |row| count(row.named), Digits(0)),
     Column::figure("shrunk", "went on", "", |row| count(row.shrunk), Digits(0)),
@@ -308,6 +316,10 @@ fn describe(report: &NodesReport) -> String {
     }
     if !deaths.is_empty() {
         text += &columns::plain(DEATHS, deaths);
+        for row in deaths {
+            let Some(flags) = row.launch_flags else { continue };
+            text += &format!("{} was launched with {flags}\n", printable::line(&row.library));
+        }
     }
     for NodesRelaunch { library, reason, .. } in relaunches {
         text += &format!("launched again: {}: {}\n", printable::line(library), printable::line(reason));
@@ -370,7 +382,9 @@ mod tests {
             place: Some(NodesDeathPlace::Started),
             hosts: 2,
             members: 2,
+            shape: NodesShape::Ranks,
             is_survivable: true,
+            launch_flags: Some("--with-ft ulfm"),
             runs: 20,
             named: 19,
             shrunk: 18,

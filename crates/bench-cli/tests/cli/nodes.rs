@@ -58,6 +58,10 @@ fn members_that_make_no_group_are_refused() {
         (&["--members", "1", "--kill", "member"], "--members 1: expected 2 or more with --kill member"),
         (&["--kill", "member", "--at", "started"], "--at is a place that only leaders pass: expected --kill leader"),
         (&["--at", "started"], "--kill <WHAT>"),
+        (
+            &["--kill", "leader", "--shape", "threads"],
+            "--kill takes a process for each member: expected --shape nested or",
+        ),
         (&["--members", "256", "--hosts", "64"], "expected at most 4096 members in all, not 16384"),
     ] {
         let run = program.run(&[&["nodes"], arguments].concat()).failed(2, words);
@@ -83,6 +87,16 @@ fn the_place_of_a_leaders_death_is_told() {
     for row in rows("deaths at a place", "deaths", &kill) {
         let labels = [&row["victim"], &row["place"]].map(Value::as_str);
         assert_eq!(labels, [Some("leader"), Some("started")], "{row}");
+        let counts = [&row["runs"], &row["named"], &row["hung"]].map(Value::as_u64);
+        assert_eq!(counts, [Some(1), Some(1), Some(0)], "{row}");
+    }
+}
+
+#[test]
+fn a_rank_that_dies_ends_the_job_of_a_library_that_does_not_survive_it() {
+    let kill = ["--members", "2", "--kill", "member", "--shape", "ranks", "--runs", "1"];
+    for row in rows("deaths of ranks", "deaths", &kill) {
+        assert_eq!([&row["shape"], &row["victim"]].map(Value::as_str), [Some("ranks"), Some("member")], "{row}");
         let counts = [&row["runs"], &row["named"], &row["hung"]].map(Value::as_u64);
         assert_eq!(counts, [Some(1), Some(1), Some(0)], "{row}");
     }
