@@ -125,8 +125,8 @@ impl<'a> Launch<'a> {
     }
 }
 
-/// True if the launcher's output tells a fault of its own and the death of no process. Hydra of MPICH 4.0.2 loses a daemon in one of
-/// some dozen launches on two hosts, of programs that only initialise and finalize MPI, too.
+/// True if the launcher's output tells a fault of its own and the death of no process. Hydra of MPICH 4.0.2 loses a daemon in
+/// one of some dozen launches on two hosts, of programs that only initialise and finalize MPI, too.
 fn is_launchers_own(log: &str) -> bool {
     log.contains("process manager error waiting for completion") && !log.contains("APPLICATION TERMINATED")
 }

@@ -38,6 +38,7 @@ use corecast_race::error::BenchError;
 use corecast_race::failure::Failure;
 use corecast_race::options::Options;
 use corecast_race::progress::Progress;
+use tempfile::TempDir;
 
 pub use self::campaign::Victim;
 pub use self::idle::NodesIdleRow;
@@ -205,7 +206,7 @@ impl Run<'_> {
         task: Task,
         limit: Duration,
     ) -> Result<Result<Vec<f64>, Trouble>, BenchError> {
-        let (work, ended) = self.launch(library, (shape, members.clone(), task), limit)?;
+        let (work, _folder, ended) = self.launch(library, (shape, members.clone(), task), limit)?;
         let outcome: Option<Vec<f64>> = work.told("outcome");
         let trouble = |words| Trouble { words, has_hung: false };
         Ok(match (ended, outcome) {
@@ -218,25 +219,25 @@ impl Run<'_> {
         })
     }
 
-    /// A launch to its end. One whose launcher has failed by itself is repeated, and told.
+    /// A launch to its end, with the folder of its outcomes. One whose launcher has failed by itself is repeated, and told.
     fn launch(
         &mut self,
         library: &Library,
         work: (NodesShape, HostMembers, Task),
         limit: Duration,
-    ) -> Result<(Work, Ended), BenchError> {
+    ) -> Result<(Work, TempDir, Ended), BenchError> {
         let shape = work.0;
         let mut launches = 1;
         loop {
             let launched =
                 Launch::start(&self.bed, library, &self.settings.programs, self.settings.hosts, work.clone())?;
-            let (work, _folder, ended) = launched.finish(limit, self.options)?;
+            let (work, folder, ended) = launched.finish(limit, self.options)?;
             match ended {
                 Ended::Launcher(reason) if launches < MAX_LAUNCHES => {
                     launches += 1;
                     self.report.relaunches.push(NodesRelaunch { library: library.name.clone(), shape, reason });
                 }
-                ended => return Ok((work, ended)),
+                ended => return Ok((work, folder, ended)),
             }
         }
     }
