@@ -1,9 +1,10 @@
 //! `corecast measure --cluster`: what messages between the nodes of this job cost, as a cluster file.
 //!
-//! Every process of the launcher runs it, one on each host. They measure together; the first one writes and tells the result.
+//! Every process of the launcher runs it, one on each host or, for lanes, several. They measure together; the first one writes and
+//! tells the result.
 
 use std::fs;
-use std::hash::{DefaultHasher, Hasher};
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::Path;
 use std::thread;
 
@@ -12,7 +13,7 @@ use corecast::collective::nodes::network_costs::{self, NetworkCosts, Settings};
 use corecast::collective::nodes::{Engine, Fault, Slot, Step};
 use corecast::machine::{measure, model_file, pin};
 use corecast::mpi::{Cluster, Launcher};
-use corecast::plan::cluster::{self, ClusterModel, MachineKind, MachineSource, NodeRun, Tier};
+use corecast::plan::cluster::{self, ClusterModel, MachineSource, Tier};
 
 use super::opening::open_failure;
 use crate::failure::Failure;
@@ -23,9 +24,6 @@ use crate::{printable, table, target_folder};
 
 /// The variable in which Slurm tells the place of a node in its network.
 const PLACE_VARIABLE: &str = "SLURM_TOPOLOGY_ADDR";
-
-/// The kind of machine that every node is taken to be.
-const KIND: &str = "node";
 
 /// Measures with all other processes of the launcher, and writes the result to `out` if there is one.
 pub(crate) fn measure(
@@ -39,23 +37,15 @@ pub(crate) fn measure(
     let Some(mut engine) = cluster.into_engine() else {
         return Ok(());
     };
-    let (node, hosts) = (engine.facts().node, engine.facts().hosts.clone());
-    let measured = match hosts.len() {
-        1 => Err(alone()),
-        _ => measured(&mut *engine, is_quick).map_err(told),
-    };
+    let (node, first_host) = (engine.facts().node, engine.facts().hosts[0].clone());
+    let measured = measured(&mut *engine, is_quick);
     engine.close(measured.is_ok());
     let costs = measured?;
     if node != 0 {
         return Ok(());
     }
-    if (0..hosts.len()).any(|node| place_among_equals(node, &hosts) > 0) {
-        output.remark(
-            "several processes of the launcher share a host, and each counts as a machine: expected one on each host",
-        );
-    }
     let machine = machine.model(output)?.machine;
-    let model = model(&costs, &hosts, &machine, out)?;
+    let model = model(&costs, &first_host, &machine, out)?;
     if let Some(path) = out {
         model_file::write(&machine, &machine_path(path))?;
         cluster::write(&model, path).map_err(Failure::environment)?;
@@ -81,19 +71,38 @@ fn check_out(out: Option<&Path>, output: &Output) -> Result<(), Failure> {
     }
 }
 
-fn alone() -> Failure {
-    Failure::input("messages between nodes need two of them: there is one")
+fn alone(processes: usize) -> Failure {
+    let why =
+        if processes == 1 { "there is one".to_owned() } else { format!("all {processes} processes share a host") };
+    Failure::input(format!("messages between nodes need two of them: {why}"))
         .with_help("start it under the launcher, such as `mpirun --map-by ppr:1:node corecast measure --cluster`")
 }
 
-/// The number of a node among those before it that have told the same.
-fn place_among_equals<T: PartialEq>(node: usize, told: &[T]) -> usize {
-    told[..node].iter().filter(|&other| *other == told[node]).count()
+/// Where a process runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Position {
+    /// A number that all processes on its host have and no others.
+    host: u64,
+    /// Its number among the processes that share CPUs: several hosts may be namespaces of one machine. The first processes of
+    /// all hosts come first, as they measure while the others sleep.
+    seat: usize,
 }
 
-/// The number of this node among those of the machine that it runs on: several hosts may be namespaces of one machine, and then
-/// share its CPUs.
-fn place_on_machine(engine: &mut dyn Engine) -> Result<usize, Fault> {
+/// The positions of processes that tell their machine and their host.
+fn positions(told: &[(u64, &str)]) -> Vec<Position> {
+    let lane = |process: usize| told[..process].iter().filter(|&other| *other == told[process]).count();
+    let rank = |process: usize| (lane(process), process);
+    let position = |process: usize| {
+        let mut hasher = DefaultHasher::new();
+        told[process].hash(&mut hasher);
+        let before = |&other: &usize| told[other].0 == told[process].0 && rank(other) < rank(process);
+        Position { host: hasher.finish(), seat: (0..told.len()).filter(before).count() }
+    };
+    (0..told.len()).map(position).collect()
+}
+
+/// The positions of all processes.
+fn gathered_positions(engine: &mut dyn Engine) -> Result<Vec<Position>, Fault> {
     let (node, nodes) = (engine.facts().node, engine.facts().nodes());
     let mut hasher = DefaultHasher::new();
     // A system that does not tell is one of its own.
@@ -106,20 +115,31 @@ fn place_on_machine(engine: &mut dyn Engine) -> Result<usize, Fault> {
     while !engine.poll(ticket)? {
         thread::yield_now();
     }
-    let machines: Vec<&[u8]> = engine.room(into, bytes * nodes).chunks_exact(bytes).collect();
-    Ok(place_among_equals(node, &machines))
+    let machines = engine.room(into, bytes * nodes).chunks_exact(bytes).map(|bytes| {
+        let mut machine = [0; 8];
+        machine.copy_from_slice(bytes);
+        u64::from_le_bytes(machine)
+    });
+    let machines: Vec<u64> = machines.collect();
+    let hosts = engine.facts().hosts.iter().map(String::as_str);
+    Ok(positions(&machines.into_iter().zip(hosts).collect::<Vec<_>>()))
 }
 
-fn measured(engine: &mut dyn Engine, is_quick: bool) -> Result<NetworkCosts, Fault> {
-    let place_on_machine = place_on_machine(engine)?;
+fn measured(engine: &mut dyn Engine, is_quick: bool) -> Result<NetworkCosts, Failure> {
+    let positions = gathered_positions(engine).map_err(told)?;
+    let Position { host, seat } = positions[engine.facts().node];
+    if positions.iter().all(|other| other.host == host) {
+        return Err(alone(positions.len()));
+    }
     // A leader that wanders between CPUs measures its own journeys, and two on one CPU its changes of context. One that may not
     // be bound is measured as it is.
     let cpus = pin::affinity().ok();
-    let own = cpus.as_ref().and_then(|cpus| cpus.as_slice().iter().cycle().nth(place_on_machine).copied());
+    let own = cpus.as_ref().and_then(|cpus| cpus.as_slice().iter().cycle().nth(seat).copied());
     let _bound = own.and_then(|cpu| pin::pin(cpu).ok());
     let place = std::env::var(PLACE_VARIABLE).unwrap_or_default();
     let exchanges = if is_quick { 100 } else { Settings::default().exchanges };
-    network_costs::measure(engine, &Settings { exchanges, place, ..Settings::default() })
+    let settings = Settings { exchanges, place, host: Some(host), ..Settings::default() };
+    network_costs::measure(engine, &settings).map_err(told)
 }
 
 /// A fault of the engine in words.
@@ -139,23 +159,15 @@ fn machine_path(cluster: &Path) -> std::path::PathBuf {
 
 fn model(
     costs: &NetworkCosts,
-    hosts: &[String],
+    first_host: &str,
     machine: &Machine,
     out: Option<&Path>,
 ) -> Result<ClusterModel, Failure> {
     let source = format!("{} by corecast measure --cluster over {}", measure::date::now(), costs.engine);
     let file = machine_path(out.unwrap_or(Path::new("cluster.json")));
     let file = file.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
-    let run = NodeRun { kind: KIND.to_owned(), count: costs.nodes as u64, place: None, other: Default::default() };
-    let model = ClusterModel {
-        name: format!("{} of {}, the first {}", table::many(hosts.len(), "node"), machine.name, hosts[0]),
-        machines: [(KIND.to_owned(), MachineKind::of(MachineSource::File(file)))].into(),
-        nodes: vec![run],
-        tiers: costs.tiers(&source),
-        nic: None,
-        arrival: Some(costs.arrival(&source)),
-        other: Default::default(),
-    };
+    let name = format!("{} of {}, the first {first_host}", table::many(costs.nodes, "node"), machine.name);
+    let model = costs.model(name, MachineSource::File(file), &source);
     model.check().map_err(Failure::environment)?;
     Ok(model)
 }
@@ -175,12 +187,28 @@ fn describe(model: &ClusterModel, costs: &NetworkCosts) -> String {
         )
     });
     format!(
-        "{}: {} over {}\n{}{arrival}every node is taken to be a machine as the first one is\n",
+        "{}: {} over {}\n{}{arrival}{}every node is taken to be a machine as the first one is\n",
         printable::line(&model.name),
         table::many(costs.pairs.len(), "ordered pair"),
         printable::line(&costs.engine),
         table::text(&rows),
+        lanes(model),
     )
+}
+
+/// How lanes disturb each other, or why that is not known.
+fn lanes(model: &ClusterModel) -> String {
+    let Some(nic) = &model.nic else {
+        return "lanes were not measured, as that takes several processes on each node, such as 4 with \
+                `mpirun --map-by ppr:4:node`\n"
+            .to_owned();
+    };
+    let one_ns = nic.curve.first().map_or(1.0, |(_, cost)| cost.value);
+    let point = |(lanes, cost): &(u32, cluster::Parameter)| {
+        format!("{} {} ({:.2} x)", table::many(*lanes as usize, "lane"), time(cost.value), cost.value / one_ns)
+    };
+    let points: Vec<String> = nic.curve.iter().map(point).collect();
+    format!("{} KiB of each lane at once, until all have arrived: {}\n", nic.bytes >> 10, points.join(", "))
 }
 
 fn row(tier: &Tier) -> Vec<String> {
@@ -208,16 +236,44 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nodes_on_one_host_are_numbered_there() {
-        let hosts = ["a", "b", "a", "a"];
-        assert_eq!([0, 1, 2, 3].map(|node| place_among_equals(node, &hosts)), [0, 0, 1, 2]);
+    fn processes_of_one_host_tell_one_number_and_first_ones_get_the_first_cpus() {
+        // Two hosts that are namespaces of one machine, and one of another machine with the name of the first.
+        let told = [(1, "a"), (1, "a"), (1, "b"), (1, "b"), (2, "a")];
+        let positions = positions(&told);
+        assert_eq!(positions.iter().map(|position| position.seat).collect::<Vec<_>>(), [0, 2, 1, 3, 0]);
+        let hosts: Vec<u64> = positions.iter().map(|position| position.host).collect();
+        assert_eq!((hosts[0], hosts[2]), (hosts[1], hosts[3]));
+        assert!(hosts[0] != hosts[2] && hosts[0] != hosts[4] && hosts[2] != hosts[4]);
     }
 
     #[test]
-    fn nodes_of_one_machine_have_places_of_their_own() {
+    fn hosts_of_one_machine_have_seats_of_their_own() {
         let nodes = Network::of(3).engines().into_iter();
-        let nodes: Vec<_> = nodes.map(|mut engine| thread::spawn(move || place_on_machine(&mut *engine))).collect();
-        let places: Vec<_> = nodes.into_iter().map(|node| node.join().expect("no panic").expect("no fault")).collect();
-        assert_eq!(places, [0, 1, 2]);
+        let nodes: Vec<_> = nodes.map(|mut engine| thread::spawn(move || gathered_positions(&mut *engine))).collect();
+        for node in nodes {
+            let positions = node.join().expect("no panic").expect("no fault");
+            assert_eq!(positions.iter().map(|position| position.seat).collect::<Vec<_>>(), [0, 1, 2]);
+        }
+    }
+
+    #[test]
+    fn a_single_host_is_refused_however_many_processes_it_has() {
+        let mut engine = Network::of(1).engines().remove(0);
+        let failure = measured(&mut *engine, true).expect_err("there is nothing to measure");
+        assert!(format!("{failure:?}").contains("there is one"), "{failure:?}");
+    }
+
+    #[test]
+    fn a_curve_or_its_absence_is_told() {
+        let lanes_of = |points: &[(u32, f64)]| {
+            let mut model = cluster::parse(include_str!("../../../../docs/examples/cluster.json")).expect("a model");
+            let curve = points.iter().map(|&(k, ns)| (k, cluster::Parameter::measured(ns, "today"))).collect();
+            let nic = cluster::Nic { bytes: 64 << 10, curve, other: Default::default() };
+            model.nic = Some(nic).filter(|nic| !nic.curve.is_empty());
+            lanes(&model)
+        };
+        let text = lanes_of(&[(1, 10_000.0), (2, 12_500.0)]);
+        assert!(text.contains("1 lane 10") && text.contains("(1.25 x)"), "{text}");
+        assert!(lanes_of(&[]).contains("not measured"));
     }
 }

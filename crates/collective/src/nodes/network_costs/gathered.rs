@@ -1,7 +1,9 @@
 //! The tournament of all nodes, and what it found, the same at every node.
 
-use corecast_plan::cluster::{Arrival, Parameter, Tier};
+use corecast_plan::cluster::{Arrival, ClusterModel, MachineKind, MachineSource, Nic, NodeRun, Parameter, Tier};
 
+use super::hosts::Hosts;
+use super::lanes;
 use super::leader_end::LeaderEnd;
 use super::pair::{Found, answer, ask, median};
 use super::tiers::{Place, tiers_of};
@@ -21,12 +23,15 @@ const NOBODY: f64 = -1.0;
 /// The measured costs of messages between nodes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NetworkCosts {
-    /// The number of nodes.
+    /// The number of nodes: of hosts, however many leaders each has.
     pub nodes: usize,
     /// The library that carried the messages.
     pub engine: String,
     /// Pairs that met, in both directions, ordered by node and then by round.
     pub pairs: Vec<PairCosts>,
+    /// `(k, ns)`: until the messages of 64 KiB that k lanes of a node send at once have arrived; empty if some node has one
+    /// leader.
+    pub lanes: Vec<(u32, f64)>,
     places: Vec<Place>,
 }
 
@@ -57,8 +62,8 @@ pub struct PairCosts {
     pub tail_ns: f64,
 }
 
-/// Measures the messages between all nodes. All leaders call it at the same time, with settings that differ in the place only,
-/// over an engine that was not remade.
+/// Measures the messages between all nodes. All leaders call it at the same time, with settings that differ in the place and the
+/// host only, over an engine that was not remade.
 ///
 /// # Errors
 /// A [`Fault`] of the engine, after which it is of use only as its rules say.
@@ -80,32 +85,53 @@ pub fn measure(engine: &mut dyn Engine, settings: &Settings) -> Result<NetworkCo
 /// All rounds, and what they found at all nodes.
 fn tournament(engine: &mut dyn Engine, settings: &Settings) -> Result<NetworkCosts, Fault> {
     let mut end = LeaderEnd::new(engine);
-    let (node, nodes) = (end.facts().node, end.facts().nodes());
     let engine = end.facts().engine.clone();
     let places = gathered_places(&mut end, &settings.place)?;
+    let hosts = Hosts::gathered(&mut end, settings.host)?;
+    let pairs = gathered_pairs(&mut end, &hosts, settings)?;
+    let lanes = lanes::curve(&mut end, &hosts, settings)?;
+    let places = (0..hosts.len()).map(|host| places[hosts.leader(host, 0)].clone()).collect();
+    Ok(NetworkCosts { nodes: hosts.len(), engine, pairs, lanes, places })
+}
+
+/// The costs that the first leaders of all hosts find.
+fn gathered_pairs(end: &mut LeaderEnd<'_>, hosts: &Hosts, settings: &Settings) -> Result<Vec<PairCosts>, Fault> {
+    let (host, lane) = hosts.seat(end.facts().node);
+    end.rest(lane > 0);
     let mut records = Vec::new();
-    for round in rounds(nodes, settings.rounds as usize) {
+    for round in rounds(hosts.len(), settings.rounds as usize) {
         // All pairs of a round measure at once: none begins while another one is still in the round before.
         end.gather(&[0; 8])?;
-        let found = match partner(nodes, round, node) {
+        let found = match partner(hosts.len(), round, host).filter(|_| lane == 0) {
             None => None,
-            Some(other) if node < other => {
-                let found = ask(&mut end, other, settings)?;
-                answer(&mut end, other, settings)?;
-                Some((other, found))
-            }
-            Some(other) => {
-                answer(&mut end, other, settings)?;
-                Some((other, ask(&mut end, other, settings)?))
-            }
+            Some(other) => Some((other, both(end, (host, other), hosts.leader(other, 0), settings)?)),
         };
         records.extend_from_slice(&record(found));
     }
     let all = end.gather(&records)?;
+    end.rest(false);
     let rounds = records.len() / RECORD_BYTES;
-    let pair = |(i, record): (usize, &[u8])| pair_of(i / rounds, record);
-    let pairs = all.chunks_exact(RECORD_BYTES).enumerate().filter_map(pair).collect();
-    Ok(NetworkCosts { nodes, engine, pairs, places })
+    let pair = |(i, record): (usize, &[u8])| pair_of(hosts.seat(i / rounds).0, record);
+    let mut pairs: Vec<PairCosts> = all.chunks_exact(RECORD_BYTES).enumerate().filter_map(pair).collect();
+    pairs.sort_by_key(|pair| pair.from);
+    Ok(pairs)
+}
+
+/// Asks and answers the partner's leader, which does so the other way round.
+fn both(
+    end: &mut LeaderEnd<'_>,
+    (host, other): (usize, usize),
+    leader: usize,
+    settings: &Settings,
+) -> Result<Found, Fault> {
+    if host < other {
+        let found = ask(end, leader, settings)?;
+        answer(end, leader, settings)?;
+        Ok(found)
+    } else {
+        answer(end, leader, settings)?;
+        ask(end, leader, settings)
+    }
 }
 
 fn gathered_places(end: &mut LeaderEnd<'_>, own: &str) -> Result<Vec<Place>, Fault> {
@@ -176,6 +202,30 @@ impl NetworkCosts {
         tiers
     }
 
+    /// How lanes of one node disturb each other; `None` if that was not measured, as some node has one leader.
+    #[must_use]
+    pub fn nic(&self, source: &str) -> Option<Nic> {
+        let curve: Vec<(u32, Parameter)> =
+            self.lanes.iter().map(|&(lanes, ns)| (lanes, Parameter::measured(ns, source))).collect();
+        (curve.len() > 1).then(|| Nic { bytes: lanes::BYTES as u64, curve, other: Default::default() })
+    }
+
+    /// All of it as the model of a cluster whose nodes are this machine, each with a member on every CPU.
+    #[must_use]
+    pub fn model(&self, name: String, machine: MachineSource, source: &str) -> ClusterModel {
+        let kind = "node".to_owned();
+        let run = NodeRun { kind: kind.clone(), count: self.nodes as u64, place: None, other: Default::default() };
+        ClusterModel {
+            name,
+            machines: [(kind, MachineKind::of(machine))].into(),
+            nodes: vec![run],
+            tiers: self.tiers(source),
+            nic: self.nic(source),
+            arrival: Some(self.arrival(source)),
+            other: Default::default(),
+        }
+    }
+
     /// How unpunctual the nodes were while nothing else ran.
     #[must_use]
     pub fn arrival(&self, source: &str) -> Arrival {
@@ -198,12 +248,21 @@ impl NetworkCosts {
 mod tests {
     use super::*;
     use crate::nodes::local::Network;
-    use corecast_plan::cluster::{ClusterModel, ClusterRequest, MachineKind, MachineSource, Near, NodeRun};
+    use corecast_plan::cluster::{ClusterRequest, Near};
     use corecast_plan::{Effort, Operation};
 
     fn measured(network: Network, place: impl Fn(usize) -> String) -> Vec<Result<NetworkCosts, Fault>> {
+        measured_on(network, place, |_| None)
+    }
+
+    fn measured_on(
+        network: Network,
+        place: impl Fn(usize) -> String,
+        host: impl Fn(usize) -> Option<u64>,
+    ) -> Vec<Result<NetworkCosts, Fault>> {
         let nodes = network.engines().into_iter().enumerate().map(|(node, mut engine)| {
-            let settings = Settings { exchanges: 10, bursts: 4, place: place(node), ..Settings::default() };
+            let (place, host) = (place(node), host(node));
+            let settings = Settings { exchanges: 10, bursts: 4, place, host, ..Settings::default() };
             std::thread::spawn(move || measure(&mut *engine, &settings))
         });
         let nodes: Vec<_> = nodes.collect();
@@ -241,24 +300,35 @@ mod tests {
     }
 
     #[test]
+    fn leaders_of_one_host_are_lanes_of_one_node() {
+        // Of three hosts one has three leaders, dealt in turns, and the others have two.
+        let found = measured_on(Network::of(7).seed(5).delays(10), |_| String::new(), |leader| Some(leader as u64 % 3));
+        let first = found[0].as_ref().expect("measured");
+        assert!(found.iter().all(|costs| costs.as_ref() == Ok(first)));
+        assert_eq!((first.nodes, first.pairs.len()), (3, 6));
+        assert!(first.pairs.iter().all(|pair| pair.from < 3 && pair.to < 3 && pair.from != pair.to), "{first:?}");
+        assert_eq!(first.lanes.iter().map(|(lanes, _)| *lanes).collect::<Vec<_>>(), [1, 2]);
+        let machine = MachineSource::Synthetic("core:2 pu:1".to_owned());
+        let model = first.model("lanes".to_owned(), machine, "today");
+        model.check().expect("what is measured fits together");
+        let nic = model.nic.as_ref().expect("a curve");
+        assert_eq!((model.len(), nic.bytes, nic.curve.len()), (3, 64 << 10, 2));
+        // With one leader on some host there is nothing to compare.
+        let found = measured_on(Network::of(3), |_| String::new(), |leader| Some(leader as u64 / 2));
+        let costs = found[0].as_ref().expect("measured");
+        assert_eq!((costs.nodes, costs.nic("today")), (2, None));
+    }
+
+    #[test]
     fn the_costs_make_a_model_that_is_planned_with() {
         let found = measured(Network::of(4), |node| format!("system.switch{}.node{node}", node / 2));
         let costs = found[0].as_ref().expect("measured");
-        let tiers = costs.tiers("today");
-        let sizes: Vec<Option<u64>> = tiers.iter().map(|tier| tier.size).collect();
-        assert_eq!(sizes, [Some(2), None]);
-        assert!(tiers[1].latency_ns.source.starts_with("today, 8 pairs"), "{:?}", tiers[1]);
-        let kind = MachineKind::of(MachineSource::Synthetic("core:2 pu:1".to_owned()));
-        let run = NodeRun { kind: "node".to_owned(), count: 4, place: None, other: Default::default() };
-        let model = ClusterModel {
-            name: "local".to_owned(),
-            machines: [("node".to_owned(), kind)].into(),
-            nodes: vec![run],
-            tiers,
-            nic: None,
-            arrival: Some(costs.arrival("today")),
-            other: Default::default(),
-        };
+        let machine = MachineSource::Synthetic("core:2 pu:1".to_owned());
+        let model = costs.model("local".to_owned(), machine, "today");
+        let sizes: Vec<Option<u64>> = model.tiers.iter().map(|tier| tier.size).collect();
+        assert_eq!((sizes, &model.nic), (vec![Some(2), None], &None));
+        let source = &model.tiers[1].latency_ns.source;
+        assert!(source.starts_with("today, 8 pairs"), "{source}");
         model.check().expect("what is measured fits together");
         let near = Near::plan_all(&model, std::path::Path::new("."), Effort::Quick).expect("the insides");
         let plan = ClusterRequest::new(Operation::Barrier).plan(&model, &near).expect("a plan");

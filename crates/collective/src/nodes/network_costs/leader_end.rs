@@ -1,5 +1,6 @@
 //! Messages to one partner and to all nodes over an engine, each waited for.
 
+use std::thread;
 use std::time::Duration;
 
 use corecast_base::Clock;
@@ -9,10 +10,14 @@ use crate::nodes::{Engine, Facts, Fault, Slot, Step, Ticket};
 
 /// The time between two yields of a leader that waits: the same as in groups.
 const BURST: Duration = Duration::from_micros(30);
+/// The time between two looks of a leader that has nothing to do: others measure meanwhile, perhaps on the same CPUs.
+const REST: Duration = Duration::from_millis(1);
 
 /// A leader's end, waiting.
 pub(super) struct LeaderEnd<'a> {
     engine: &'a mut dyn Engine,
+    /// True while it sleeps as it waits.
+    is_resting: bool,
 }
 
 impl<'a> LeaderEnd<'a> {
@@ -21,7 +26,12 @@ impl<'a> LeaderEnd<'a> {
         for slot in [Slot::outgoing(0), Slot::incoming(0)] {
             engine.room(slot, Slot::BYTES);
         }
-        Self { engine }
+        Self { engine, is_resting: false }
+    }
+
+    /// Sleeps from now on as it waits, or does so no more.
+    pub(super) fn rest(&mut self, is_resting: bool) {
+        self.is_resting = is_resting;
     }
 
     pub(super) fn facts(&self) -> &Facts {
@@ -39,6 +49,9 @@ impl<'a> LeaderEnd<'a> {
                     return Ok(());
                 }
                 spin_hint();
+            }
+            if self.is_resting {
+                thread::sleep(REST);
             }
             yield_now();
         }
@@ -78,6 +91,26 @@ impl<'a> LeaderEnd<'a> {
         let mut bytes = [0; 8];
         bytes.copy_from_slice(self.engine.room(Slot::incoming(0), 8));
         Ok(f64::from_le_bytes(bytes))
+    }
+
+    /// Sends some words.
+    pub(super) fn send_words<const N: usize>(&mut self, to: usize, words: &[u64; N]) -> Result<(), Fault> {
+        let room = self.engine.room(Slot::outgoing(0), 8 * N);
+        room.chunks_exact_mut(8).zip(words).for_each(|(bytes, word)| bytes.copy_from_slice(&word.to_le_bytes()));
+        self.send(to, 8 * N)
+    }
+
+    /// Waits for some words.
+    pub(super) fn receive_words<const N: usize>(&mut self, from: usize) -> Result<[u64; N], Fault> {
+        self.receive(from, 8 * N)?;
+        let room = self.engine.room(Slot::incoming(0), 8 * N);
+        let mut words = [0; N];
+        for (word, bytes) in words.iter_mut().zip(room.chunks_exact(8)) {
+            let mut own = [0; 8];
+            own.copy_from_slice(bytes);
+            *word = u64::from_le_bytes(own);
+        }
+        Ok(words)
     }
 
     /// Lets messages come in for that long, without receiving any.

@@ -19,7 +19,11 @@
 //! `latency_ns` is what one way leaves when both CPUs' times are taken off. Values are medians over the pairs of a tier.
 //! Tiers are told by the nodes' places in the network if there are any, or else by the clusters that the costs of all pairs show.
 //!
-//! **Limits:** messages have at most 64 KiB, as engines promise no more. Lanes are not measured: a leader has one.
+//! **Lanes:** a host on which the launcher has started several leaders, as [`Settings::host`] tells, is one node, whose leaders are
+//! lanes. Only the first one of each host measures as above, while the others sleep. Then as many lanes as all hosts have send 64 KiB
+//! at once between two hosts: 1, 2, 4, ... of them, until all have arrived. With one leader a host there is no such curve.
+//!
+//! **Limits:** messages have at most 64 KiB, as engines promise no more.
 //!
 //! **Progress:** blocking; a leader polls and yields. **Memory ordering:** nothing is shared.
 //!
@@ -37,6 +41,8 @@
 //! ```
 
 mod gathered;
+mod hosts;
+mod lanes;
 mod leader_end;
 mod pair;
 mod tiers;
@@ -56,10 +62,12 @@ pub struct Settings {
     /// This node's place in the network, from the outermost part to the innermost, such as `system.group1.switch7`; empty if that
     /// is not known. Slurm's SLURM_TOPOLOGY_ADDR has this form.
     pub place: String,
+    /// A number that all leaders on this host give and no others; a leader that gives none has a host of its own.
+    pub host: Option<u64>,
 }
 
 impl Default for Settings {
     fn default() -> Self {
-        Self { exchanges: 1000, bursts: 64, rounds: 20, place: String::new() }
+        Self { exchanges: 1000, bursts: 64, rounds: 20, place: String::new(), host: None }
     }
 }

@@ -96,7 +96,8 @@ fn exchanges(end: &mut LeaderEnd<'_>, partner: usize, bytes: usize, count: u32) 
     Ok(times)
 }
 
-fn echo(end: &mut LeaderEnd<'_>, partner: usize, bytes: usize, count: u32) -> Result<(), Fault> {
+/// Answers messages, which the partner sends one behind the other.
+pub(super) fn echo(end: &mut LeaderEnd<'_>, partner: usize, bytes: usize, count: u32) -> Result<(), Fault> {
     for _ in 0..count {
         end.receive(partner, bytes)?;
         end.send(partner, bytes)?;
