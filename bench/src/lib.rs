@@ -105,8 +105,8 @@ pub use messages::{
 pub use mpi::{MPI_PRESET, MpiForeign, MpiForeignRow, MpiForeignSkip, MpiOptions, MpiReport, MpiRow, mpi};
 pub use nodes::{
     DeathPlace as NodesDeathPlace, HostMembers, MAX_NODES, NodesCheckRow, NodesDeathRow, NodesIdleRow, NodesLine,
-    NodesOp, NodesOptions, NodesPrograms, NodesRelaunch, NodesReport, NodesRow, NodesShape, NodesSkipped, NodesWork,
-    Victim as NodesVictim, nodes, nodes_member, run_on_nodes,
+    NodesModelRow, NodesOp, NodesOptions, NodesPrograms, NodesRelaunch, NodesReport, NodesRow, NodesShape,
+    NodesSkipped, NodesWork, Victim as NodesVictim, nodes, nodes_member, run_on_nodes,
 };
 pub use pair::ump;
 pub use published::PublishedFigure;

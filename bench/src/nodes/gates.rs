@@ -6,13 +6,14 @@ use corecast_race::gate::Demand;
 
 use super::campaign::Victim;
 use super::work::{NodesOp, NodesShape};
-use super::{NodesCheckRow, NodesDeathRow, NodesIdleRow, NodesReport, NodesRow};
+use super::{NodesCheckRow, NodesDeathRow, NodesIdleRow, NodesModelRow, NodesReport, NodesRow};
 use crate::rules::{Rule, at_least, at_most};
 use crate::stats::{least, most};
 
 const COMMAND: &str = "corecast bench nodes";
 const CHECK: &str = "corecast bench nodes --check 10000";
 const IDLE: &str = "corecast bench nodes --idle";
+const MODEL: &str = "corecast bench nodes --model --hosts 4";
 const KILL_MEMBER: &str = "corecast bench nodes --kill member --runs 1000";
 const KILL_LEADER: &str = "corecast bench nodes --kill leader --runs 200";
 
@@ -22,7 +23,7 @@ const HOSTS: usize = 2;
 const OPERATIONS: u64 = 10_000;
 const MEMBERS: [usize; 3] = [1, 2, 4];
 const LIBRARIES: usize = 5;
-/// The launches of each kind, for S2 to S4.
+/// The launches of each kind, for S2 to S4 and S10.
 const LAUNCHES: usize = 10;
 /// Deaths under each library, for S6 and S7.
 const MEMBER_DEATHS: usize = 1000;
@@ -71,13 +72,21 @@ const S7_WRONG: Demand = at_most(
     KILL_LEADER,
 );
 
+const S10: Demand = at_most(
+    1.25,
+    "S10: one member on each of 2, 3 and 4 hosts, time by the model / measured, or its inverse, the largest median",
+    MODEL,
+);
+/// The numbers of hosts for S10.
+const MODEL_HOSTS: [usize; 3] = [2, 3, 4];
+
 pub(super) const RULES: &[Rule<NodesReport>] = &[
     Rule::new(RIGHT, |report| {
         let wrong = report.rows.iter().filter(|row| row.wrong.is_some());
         let mut cells: Vec<(&str, usize)> = wrong.map(|row| (row.library.as_str(), row.members)).collect();
         cells.dedup();
         if report.rows.is_empty() {
-            Err("a run without --check, --idle and --kill".to_owned())
+            Err("a run without --check, --idle, --model and --kill".to_owned())
         } else {
             Ok(cells.len() as f64)
         }
@@ -102,6 +111,7 @@ pub(super) const RULES: &[Rule<NodesReport>] = &[
     Rule::new(S7_TOLD, |report| longest(report, Victim::Leader, TOLD_OF_LEADER_MS, |row| row.max_ms)),
     Rule::new(S7_AFTER, |report| longest(report, Victim::Leader, AFTER_LEADER_MS, |row| row.after_max_ms)),
     Rule::new(S7_WRONG, |report| wrong(report, Victim::Leader)),
+    Rule::new(S10, |report| predicted(&report.model)),
 ];
 
 /// True if all libraries have run enough operations in every shape with all numbers of members.
@@ -164,6 +174,16 @@ fn rows<'r>(report: &'r NodesReport, library: &str, is_meant: impl Fn(&NodesRow)
 
 fn gain(rows: &[&NodesRow]) -> Option<f64> {
     least(rows.iter().filter_map(|row| row.ratio))
+}
+
+/// The largest factor between predicted and measured times, which is to be small on each number of hosts.
+fn predicted(rows: &[NodesModelRow]) -> Result<f64, String> {
+    let rows: Vec<&NodesModelRow> = rows.iter().filter(|row| MODEL_HOSTS.contains(&row.hosts)).collect();
+    let needs = || format!("--model --hosts 4, {LAUNCHES} launches");
+    let found = most(rows.iter().filter_map(|row| row.ratio).map(|ratio| ratio.max(1.0 / ratio))).ok_or_else(needs)?;
+    let has = |hosts: usize| rows.iter().any(|row| row.hosts == hosts);
+    let is_enough = MODEL_HOSTS.into_iter().all(has) && rows.iter().all(|row| row.launches >= LAUNCHES);
+    if found > S10.limit || is_enough { Ok(found) } else { Err(needs()) }
 }
 
 /// The largest share of a CPU in a wait, which is to be at most `limit`.
@@ -241,6 +261,7 @@ mod tests {
             rows: Vec::new(),
             checks: Vec::new(),
             idle: Vec::new(),
+            model: Vec::new(),
             relaunches: Vec::new(),
             deaths: Vec::new(),
             skipped: Vec::new(),
@@ -323,7 +344,7 @@ mod tests {
             deaths: of(Victim::Member).chain(of(Victim::Leader)).collect(),
             ..empty()
         };
-        verdicts(&report, &["S1", "S6", "S7"])
+        verdicts(&report, &["S1:", "S6", "S7"])
     }
 
     #[test]
@@ -342,11 +363,11 @@ mod tests {
         assert_eq!(judged(&NAMES[2..3], 1000, 1000, 100.0, 10_000)[3..], [Holds, Holds, NotJudged]);
         let mut report =
             NodesReport { checks: NAMES.iter().flat_map(|name| checks(name, 10_000, None)).collect(), ..empty() };
-        assert_eq!(verdicts(&report, &["S1"]), [Holds]);
+        assert_eq!(verdicts(&report, &["S1:"]), [Holds]);
         report.checks.pop();
-        assert_eq!(verdicts(&report, &["S1"]), [NotJudged], "a cell is missing");
+        assert_eq!(verdicts(&report, &["S1:"]), [NotJudged], "a cell is missing");
         report.checks[0].is_late = true;
-        assert_eq!(verdicts(&report, &["S1"]), [Missed]);
+        assert_eq!(verdicts(&report, &["S1:"]), [Missed]);
     }
 
     #[test]
@@ -357,7 +378,7 @@ mod tests {
             rows: NAMES.iter().flat_map(|name| rows(name, 10, 120.0)).collect(),
             ..empty()
         };
-        let names = ["S1", "S2", "S6"];
+        let names = ["S1:", "S2", "S6"];
         assert_eq!(verdicts(&report, &names), [Holds; 4]);
         report.checks.iter_mut().for_each(|row| row.hosts = 1);
         report.deaths.iter_mut().for_each(|row| row.hosts = 1);
@@ -422,6 +443,33 @@ mod tests {
         };
         let report = NodesReport { deaths: ["openmpi-5.0", "mpich"].map(rank).to_vec(), ..empty() };
         assert_eq!(verdicts(&report, &["S6", "S7"]), [NotJudged, NotJudged, Holds, Holds, Holds]);
+    }
+
+    #[test]
+    fn the_model_is_judged_by_the_worst_operation_on_two_to_four_hosts() {
+        let row = |hosts, launches, ratio| NodesModelRow {
+            library: "openmpi".to_owned(),
+            hosts,
+            op: NodesOp::Barrier,
+            bytes: 0,
+            launches,
+            wrong: None,
+            predicted_us: Some(20.0 * ratio),
+            measured_us: Some(20.0),
+            ratio: Some(ratio),
+            least_ratio: None,
+            most_ratio: None,
+        };
+        let of = |rows: &[NodesModelRow]| {
+            let report = NodesReport { model: rows.to_vec(), ..empty() };
+            verdicts(&report, &["S10"])
+        };
+        assert_eq!(of(&[]), [NotJudged]);
+        assert_eq!(of(&[row(2, 10, 0.9), row(3, 10, 1.2)]), [NotJudged], "four hosts are missing");
+        assert_eq!(of(&[row(2, 10, 0.9), row(3, 10, 1.2), row(4, 10, 1.0)]), [Holds]);
+        assert_eq!(of(&[row(2, 10, 0.9), row(3, 10, 1.2), row(4, 2, 1.0)]), [NotJudged]);
+        assert_eq!(of(&[row(2, 2, 0.7)]), [Missed], "too low");
+        assert_eq!(of(&[row(2, 10, 0.9), row(3, 10, 1.2), row(4, 10, 1.0), row(8, 10, 3.0)]), [Holds]);
     }
 
     #[test]

@@ -71,7 +71,8 @@ impl Run<'_> {
         let (mut shares, mut wrong, mut done) = ([Vec::new(), Vec::new()], None, 0);
         for launch in 0..launches {
             step(launch as f64 / launches as f64, &format!("launch {} of {launches}", launch + 1));
-            match self.outcome(library, members, self.settings.shape, Task::Idle, LIMIT)? {
+            let cell = (self.settings.hosts, members);
+            match self.outcome(library, cell, self.settings.shape, Task::Idle, LIMIT)? {
                 Ok(told) => {
                     // Rank 0 has waited for nobody.
                     for of_rank in told.chunks_exact(2).skip(1) {

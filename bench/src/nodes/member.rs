@@ -16,14 +16,15 @@ use super::conformance::check;
 use super::death::die;
 use super::flat::Flat;
 use super::idle::wait;
+use super::model::compare;
 use super::work::{Case, NodesOp, NodesShape, Task, Work, failed_name};
 use crate::stats::median;
 
 /// Rounds before the number of rounds of a case is known.
-const TRIALS: usize = 3;
+pub(super) const TRIALS: usize = 3;
 /// Blocks of rounds, of whose times the median counts.
-const BLOCKS: usize = 3;
-const MOST_ROUNDS: usize = 20_000;
+pub(super) const BLOCKS: usize = 3;
+pub(super) const MOST_ROUNDS: usize = 20_000;
 /// The memory of a group of ranks in which some die: each death takes half of what is left.
 const ROOM_OF_DEATHS: usize = 256 << 20;
 
@@ -33,11 +34,12 @@ const ROOM_OF_DEATHS: usize = 256 << 20;
 /// A [`Failure`], which it writes to the folder of outcomes as well.
 pub fn nodes_member(work: &Path) -> Result<(), Failure> {
     let work = Work::read(work)?;
-    let done = match work.shape {
-        NodesShape::Threads => threads(&work),
-        NodesShape::Nested => nested(&work),
-        NodesShape::Ranks | NodesShape::DealtRanks => ranks(&work),
-        NodesShape::Plain => plain(&work),
+    let done = match (&work.task, work.shape) {
+        (&Task::Model { exchanges, budget_ms }, _) => compare(&work, exchanges, budget_ms),
+        (_, NodesShape::Threads) => threads(&work),
+        (_, NodesShape::Nested) => nested(&work),
+        (_, NodesShape::Ranks | NodesShape::DealtRanks) => ranks(&work),
+        (_, NodesShape::Plain) => plain(&work),
     };
     done.inspect_err(|failure| {
         let name = failed_name(&host(), std::process::id());
@@ -86,6 +88,7 @@ fn body(me: &mut Member, work: &Work) -> Result<(), Failure> {
         }
         Task::Idle => finish(wait(me)?, me.rank(), work),
         Task::Die { deaths, .. } => die(me, work, *deaths),
+        Task::Model { .. } => Err(Failure::refused("messages are measured before there is a group")),
     }
 }
 
@@ -97,12 +100,12 @@ fn plain(work: &Work) -> Result<(), Failure> {
 }
 
 /// Rank 0 tells the outcome.
-fn finish(outcome: Vec<f64>, rank: usize, work: &Work) -> Result<(), Failure> {
+pub(super) fn finish(outcome: Vec<f64>, rank: usize, work: &Work) -> Result<(), Failure> {
     if rank == 0 { work.tell("outcome", &outcome) } else { Ok(()) }
 }
 
 /// The operations that are timed.
-trait Timed {
+pub(super) trait Timed {
     fn rank(&self) -> usize;
     fn size(&self) -> usize;
     fn barrier(&mut self) -> Result<(), Failure>;
@@ -167,7 +170,7 @@ fn time(me: &mut impl Timed, cases: &[Case], budget_ms: u64) -> Result<Vec<f64>,
     cases.iter().map(|&case| time_case(me, case, Duration::from_millis(budget_ms))).collect()
 }
 
-fn time_case(me: &mut impl Timed, case: Case, budget: Duration) -> Result<f64, Failure> {
+pub(super) fn time_case(me: &mut impl Timed, case: Case, budget: Duration) -> Result<f64, Failure> {
     let mut values = vec![0; (case.bytes / 8).max(1)];
     check_case(me, case, &mut values)?;
     let trial = block(me, case, &mut values, TRIALS)?;

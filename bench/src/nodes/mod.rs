@@ -17,6 +17,7 @@ mod launch;
 mod library;
 mod line;
 mod member;
+mod model;
 mod race;
 mod report;
 mod work;
@@ -46,6 +47,7 @@ pub use self::kill::NodesDeathRow;
 pub use self::launch::NodesPrograms;
 pub use self::line::{NodesLine, run_on_nodes};
 pub use self::member::nodes_member;
+pub use self::model::NodesModelRow;
 pub use self::report::{NodesCheckRow, NodesRelaunch, NodesReport, NodesRow, NodesSkipped};
 pub use self::work::{DeathPlace, HostMembers, NodesOp, NodesShape};
 
@@ -87,6 +89,8 @@ pub enum NodesWork {
     Check(u64),
     /// Lets all members wait for a late one, and takes their CPU time.
     Idle,
+    /// Measures the messages between hosts and times operations, on 2 hosts, on 3 and so on to all of them.
+    Model,
     /// Kills this, at any time or, if it is a leader, at a place.
     Kill(Victim, Option<DeathPlace>),
 }
@@ -188,6 +192,7 @@ impl Run<'_> {
                     NodesWork::Race => self.race(library, members.most(), &mut step)?,
                     NodesWork::Check(rounds) => self.check(library, members, rounds, &mut step)?,
                     NodesWork::Idle => self.idle(library, members, &mut step)?,
+                    NodesWork::Model => self.model(library, &mut step)?,
                     NodesWork::Kill(victim, place) => {
                         self.kill(library, members.most(), (victim, place), &mut step)?;
                     }
@@ -201,12 +206,12 @@ impl Run<'_> {
     fn outcome(
         &mut self,
         library: &Library,
-        members: &HostMembers,
+        (hosts, members): (usize, &HostMembers),
         shape: NodesShape,
         task: Task,
         limit: Duration,
     ) -> Result<Result<Vec<f64>, Trouble>, BenchError> {
-        let (work, _folder, ended) = self.launch(library, (shape, members.clone(), task), limit)?;
+        let (work, _folder, ended) = self.launch(library, hosts, (shape, members.clone(), task), limit)?;
         let outcome: Option<Vec<f64>> = work.told("outcome");
         let trouble = |words| Trouble { words, has_hung: false };
         Ok(match (ended, outcome) {
@@ -223,14 +228,14 @@ impl Run<'_> {
     fn launch(
         &mut self,
         library: &Library,
+        hosts: usize,
         work: (NodesShape, HostMembers, Task),
         limit: Duration,
     ) -> Result<(Work, TempDir, Ended), BenchError> {
         let shape = work.0;
         let mut launches = 1;
         loop {
-            let launched =
-                Launch::start(&self.bed, library, &self.settings.programs, self.settings.hosts, work.clone())?;
+            let launched = Launch::start(&self.bed, library, &self.settings.programs, hosts, work.clone())?;
             let (work, folder, ended) = launched.finish(limit, self.options)?;
             match ended {
                 Ended::Launcher(reason) if launches < MAX_LAUNCHES => {
@@ -255,7 +260,7 @@ impl Run<'_> {
             step(place as f64 / shapes.len() as f64, "random operations");
             let task = Task::Check { rounds, seed: self.random.u64(..1 << 53) };
             let limit = CHECK_LIMIT + CHECK_LIMIT_OF_ROUND.mul_f64(rounds as f64);
-            let trouble = self.outcome(library, members, shape, task, limit)?.err();
+            let trouble = self.outcome(library, (self.settings.hosts, members), shape, task, limit)?.err();
             let is_late = trouble.as_ref().is_some_and(|trouble| trouble.has_hung);
             self.report.checks.push(NodesCheckRow {
                 library: library.name.clone(),

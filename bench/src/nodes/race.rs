@@ -114,6 +114,6 @@ impl Run<'_> {
     ) -> Result<Result<Vec<f64>, Trouble>, BenchError> {
         let budget_ms = if self.options.quick { 60 } else { 200 };
         let task = Task::Time { cases: cases.to_vec(), budget_ms };
-        self.outcome(library, &HostMembers::even(members), shape, task, LIMIT)
+        self.outcome(library, (self.settings.hosts, &HostMembers::even(members)), shape, task, LIMIT)
     }
 }

@@ -8,6 +8,7 @@ use serde::Serialize;
 use super::NodesOptions;
 use super::idle::NodesIdleRow;
 use super::kill::NodesDeathRow;
+use super::model::NodesModelRow;
 use super::work::{NodesOp, NodesShape};
 
 /// The outcome of `corecast bench nodes`.
@@ -29,6 +30,8 @@ pub struct NodesReport {
     pub checks: Vec<NodesCheckRow>,
     /// One entry for each cell of members that waited for a late one.
     pub idle: Vec<NodesIdleRow>,
+    /// One entry for each operation by the model and by the clock.
+    pub model: Vec<NodesModelRow>,
     /// One entry for each library whose launches lost something.
     pub deaths: Vec<NodesDeathRow>,
     /// One entry for each launch that was repeated, as its launcher had failed by itself.
@@ -55,6 +58,7 @@ impl NodesReport {
             rows: Vec::new(),
             checks: Vec::new(),
             idle: Vec::new(),
+            model: Vec::new(),
             deaths: Vec::new(),
             relaunches: Vec::new(),
             skipped,
@@ -68,7 +72,8 @@ impl NodesReport {
         let rows = self.rows.iter().filter(|row| row.wrong.is_some()).count();
         let checks = self.checks.iter().filter(|row| row.wrong.is_some() || row.is_late).count();
         let idle = self.idle.iter().filter(|row| row.wrong.is_some()).count();
-        rows + checks + idle + self.deaths.iter().filter(|row| row.first_wrong.is_some()).count()
+        let model = self.model.iter().filter(|row| row.wrong.is_some()).count();
+        rows + checks + idle + model + self.deaths.iter().filter(|row| row.first_wrong.is_some()).count()
     }
 }
 

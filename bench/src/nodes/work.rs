@@ -144,6 +144,8 @@ pub(super) enum Task {
     Check { rounds: u64, seed: u64 },
     /// A wait of all members for rank 0.
     Idle,
+    /// Measure messages between the hosts, this number in each direction of a pair, and time operations for about as long.
+    Model { exchanges: u32, budget_ms: u64 },
     /// This many times: operations until one fails, and then some among the survivors. The leader of a host may have a place to
     /// die at.
     Die { deaths: usize, at: Option<DeathAt> },

@@ -5,9 +5,9 @@ use std::path::PathBuf;
 
 use clap::ValueEnum;
 use corecast_bench::{
-    HostMembers, MAX_NODES, NodesCheckRow, NodesDeathPlace, NodesDeathRow, NodesIdleRow, NodesLine, NodesOptions,
-    NodesPrograms, NodesRelaunch, NodesReport, NodesRow, NodesShape, NodesSkipped, NodesVictim, NodesWork, nodes,
-    nodes_member, run_on_nodes,
+    HostMembers, MAX_NODES, NodesCheckRow, NodesDeathPlace, NodesDeathRow, NodesIdleRow, NodesLine, NodesModelRow,
+    NodesOptions, NodesPrograms, NodesRelaunch, NodesReport, NodesRow, NodesShape, NodesSkipped, NodesVictim,
+    NodesWork, nodes, nodes_member, run_on_nodes,
 };
 
 use corecast::collective::MAX_MEMBERS;
@@ -35,7 +35,7 @@ pub(crate) struct Arguments {
     /// The number of hosts, made of network namespaces [default: 2].
     #[arg(long, value_name = "N", default_value_t = 2, hide_default_value = true, value_parser = number(MAX_NODES as u64))]
     hosts: usize,
-    /// The numbers of members on each host; 1+3, host by host, with --check [default: 1,2,4, or 2 with --kill].
+    /// The numbers of members on each host; 1+3, host by host, with --check [default: 1,2,4; 1 with --model, 2 with --kill].
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     members: Vec<HostMembers>,
     /// Take a library from this folder, which has bin/mpiexec and lib, too; may be given several times.
@@ -53,6 +53,10 @@ pub(crate) struct Arguments {
     /// Let all members wait a second for one that is late instead, and take the CPU time that they use.
     #[arg(long, conflicts_with_all = ["check", "kill"])]
     idle: bool,
+    /// Measure the messages between the hosts instead, and compare the times that the model of them predicts with those of a
+    /// group with one member on each: on 2 hosts, on 3, and so on to --hosts.
+    #[arg(long, conflicts_with_all = ["check", "idle", "kill", "shape"])]
+    model: bool,
     /// Kill a member, a leader or a host in each launch instead of timing operations.
     #[arg(long, value_enum, value_name = "WHAT")]
     kill: Option<Killed>,
@@ -62,7 +66,7 @@ pub(crate) struct Arguments {
     /// Run this shell line beside the hosts instead. It finds their names in CORECAST_HOSTS, a program that takes a host and a
     /// line for it in CORECAST_AGENT, and a launcher with one process on each host in CORECAST_MPIRUN.
     #[arg(long, value_name = "LINE")]
-    #[arg(conflicts_with_all = ["check", "idle", "kill", "at", "members", "shape", "runs", "quick", "seed"])]
+    #[arg(conflicts_with_all = ["check", "idle", "model", "kill", "at", "members", "shape", "runs", "quick", "seed"])]
     run: Option<String>,
     /// Launches of each kind, or deaths [default: 10, and 50 with --kill; 2 and 5 with --quick].
     #[arg(long, value_name = "N", value_parser = number(100_000))]
@@ -154,6 +158,12 @@ impl Arguments {
         if self.kill.is_some() && self.shape == Some(Shape::Threads) {
             return Err(Failure::input("--kill takes a process for each member: expected --shape nested or ranks"));
         }
+        if self.model && self.hosts < 2 {
+            return Err(Failure::input("--model needs messages between hosts: expected --hosts 2 or more, not 1"));
+        }
+        if let Some(members) = self.members().iter().find(|members| self.model && members.most() != 1) {
+            return Err(Failure::input(format!("--members {members}: expected 1 with --model")));
+        }
         if self.at.is_some() && self.kill != Some(Killed::Leader) {
             return Err(Failure::input("--at is a place that only leaders pass: expected --kill leader"));
         }
@@ -204,6 +214,7 @@ impl Arguments {
         let even = |numbers: &[usize]| numbers.iter().copied().map(HostMembers::even).collect();
         match (self.members.as_slice(), self.kill) {
             ([], Some(_)) => even(&[2]),
+            ([], None) if self.model => even(&[1]),
             ([], None) => even(&[1, 2, 4]),
             (members, _) => members.to_vec(),
         }
@@ -224,6 +235,7 @@ impl Arguments {
             (Some(Killed::Host), _) => NodesWork::Kill(NodesVictim::Host, None),
             (None, Some(rounds)) => NodesWork::Check(rounds),
             (None, None) if self.idle => NodesWork::Idle,
+            (None, None) if self.model => NodesWork::Model,
             (None, None) => NodesWork::Race,
         }
     }
@@ -279,6 +291,21 @@ const IDLE: &[Column<NodesIdleRow>] = &[
     Column::words("wrong", "wrong", |row| row.wrong.as_deref().unwrap_or("nothing").into()),
 ];
 
+const MODEL: &[Column<NodesModelRow>] = &[
+    Column::words("library", "library", |row| row.library.as_str().into()),
+    Column::figure("hosts", "hosts", "", |row| count(row.hosts), Digits(0)),
+    Column::words("op", "operation", |row| row.op.name().into()),
+    Column::figure("bytes", "bytes", "", |row| count(row.bytes), Digits(0)),
+    Column::figure("launches", "launches", "", |row: &NodesModelRow| count(row.launches), Digits(0)).optional(),
+    Column::figure("predicted_us", "by the model, us", "", |row| Value::Figure(row.predicted_us), Digits(1)),
+    Column::figure("measured_us", "measured, us", "", |row| Value::Figure(row.measured_us), Digits(1)),
+    Column::figure("ratio", "x", "", |row| Value::Figure(row.ratio), Ratio(2)),
+    Column::figure("least_ratio", "from", "", |row: &NodesModelRow| Value::Figure(row.least_ratio), Ratio(2))
+        .optional(),
+    Column::figure("most_ratio", "to", "", |row: &NodesModelRow| Value::Figure(row.most_ratio), Ratio(2)).optional(),
+    Column::words("wrong", "wrong", |row| row.wrong.as_deref().unwrap_or("nothing").into()),
+];
+
 const DEATHS: &[Column<NodesDeathRow>] = &[
     Column::words("library", "library", |row| row.library.as_str().into()),
     Column::words("victim", "killed", |row| format!("{:?}", row.victim).to_lowercase().into()),
@@ -296,7 +323,7 @@ const DEATHS: &[Column<NodesDeathRow>] = &[
 ];
 
 fn describe(report: &NodesReport) -> String {
-    let NodesReport { machine, hosts, rows, checks, idle, deaths, relaunches, skipped, gates, .. } = report;
+    let NodesReport { machine, hosts, rows, checks, idle, model, deaths, relaunches, skipped, gates, .. } = report;
     let mut text = format!("groups over {hosts} hosts, which share {}\n", printable::line(machine));
     if !rows.is_empty() {
         text += &columns::plain(ROWS, rows);
@@ -313,6 +340,9 @@ fn describe(report: &NodesReport) -> String {
     }
     if !idle.is_empty() {
         text += &columns::plain(IDLE, idle);
+    }
+    if !model.is_empty() {
+        text += &columns::plain(MODEL, model);
     }
     if !deaths.is_empty() {
         text += &columns::plain(DEATHS, deaths);
@@ -376,6 +406,20 @@ mod tests {
             wrong: Some("something".to_owned()),
         };
         agree_with_json(IDLE, &idle, "bench nodes", "idle[]");
+        let model = NodesModelRow {
+            library: "mpich".to_owned(),
+            hosts: 3,
+            op: NodesOp::Broadcast,
+            bytes: 8,
+            launches: 10,
+            wrong: Some("something".to_owned()),
+            predicted_us: Some(30.5),
+            measured_us: Some(33.5),
+            ratio: Some(0.9),
+            least_ratio: Some(0.8),
+            most_ratio: Some(1.1),
+        };
+        agree_with_json(MODEL, &model, "bench nodes", "model[]");
         let death = NodesDeathRow {
             library: "mpich".to_owned(),
             victim: NodesVictim::Leader,
