@@ -25,6 +25,9 @@ pub(crate) struct ClusterArgs {
     /// Take every node as punctual: leave out what the file says of arrival.
     #[arg(long, requires = "cluster")]
     pub(super) punctual: bool,
+    /// Also compare ways that groups do not take today: several leaders on each node, and pieces that are not of 64 KiB.
+    #[arg(long, requires = "cluster")]
+    pub(super) beyond_groups: bool,
     /// Also write a page with the tree of nodes and the growth of the cost.
     #[arg(long, value_name = "FILE", requires = "cluster")]
     pub(super) html: Option<PathBuf>,

@@ -55,6 +55,7 @@ struct CandidateJson {
     spread_ns: f64,
     depth: u32,
     exact: bool,
+    of_groups: bool,
 }
 
 /// Something of both phases; null where the operation lacks one.
@@ -189,6 +190,7 @@ impl CandidateJson {
             spread_ns: candidate.spread_ns,
             depth: candidate.depth,
             exact: candidate.is_exact,
+            of_groups: candidate.is_of_groups,
         }
     }
 }

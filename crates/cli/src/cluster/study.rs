@@ -14,7 +14,7 @@ use super::{json, text};
 use crate::failure::{Failure, NotWritten};
 use crate::output::Output;
 use crate::report::cluster_page::{self, ClusterPage};
-use crate::report::cluster_rows::Growth;
+use crate::report::cluster_rows::{self, Growth};
 
 /// The question that a study answers.
 pub(crate) struct Question<'a> {
@@ -36,6 +36,8 @@ pub(super) struct Study {
     pub(super) time_ms: f64,
     /// The node whose neighbours are asked for.
     pub(super) node: Option<u64>,
+    /// True if ways are compared that groups do not take.
+    pub(super) is_beyond_groups: bool,
 }
 
 /// Plans for the cluster of the arguments, and shows the result in the form that is asked for.
@@ -58,8 +60,7 @@ impl Study {
             model = model.scaled(nodes);
         }
         model.arrival = model.arrival.filter(|_: &Arrival| !question.arguments.punctual);
-        let request = ClusterRequest::new(question.operation).bytes(question.bytes);
-        let request = request.root(question.arguments.root_node.unwrap_or(0));
+        let request = question.request(question.arguments.root_node.unwrap_or(0));
         let model = request.completed(model);
         let folder = path.parent().unwrap_or(Path::new(""));
         let near = Near::plan_all(&model, folder, question.effort).map_err(Failure::input)?;
@@ -71,7 +72,8 @@ impl Study {
             return Err(Failure::input(why));
         }
         let growth = growth(&model, &near, question).map_err(Failure::input)?;
-        Ok(Self { model, near, plan, growth, time_ms, node: question.arguments.node })
+        let ClusterArgs { node, beyond_groups: is_beyond_groups, .. } = *question.arguments;
+        Ok(Self { model, near, plan, growth, time_ms, node, is_beyond_groups })
     }
 
     fn write_page(&self, question: &Question<'_>, path: &Path) -> Result<(), Failure> {
@@ -83,6 +85,7 @@ impl Study {
             created_at: &measure::date::now(),
             version: env!("CARGO_PKG_VERSION"),
             command: &question.command(),
+            compared: cluster_rows::compared(self.is_beyond_groups),
         });
         let written = write_atomically(path, page.as_bytes());
         written.map_err(|error| NotWritten { what: "the page", path: path.to_owned(), error })?;
@@ -98,21 +101,27 @@ impl Study {
 }
 
 impl Question<'_> {
+    fn request(&self, root: u64) -> ClusterRequest {
+        let request = ClusterRequest::new(self.operation).bytes(self.bytes).root(root);
+        if self.arguments.beyond_groups { request } else { request.of_groups() }
+    }
+
     /// The command that asks it again.
     fn command(&self) -> String {
         let path = self.arguments.cluster.as_deref().unwrap_or(Path::new("")).display().to_string();
-        let ClusterArgs { nodes, root_node, node, punctual, .. } = self.arguments;
+        let ClusterArgs { nodes, root_node, node, punctual, beyond_groups, .. } = self.arguments;
         let option =
             |name: &str, value: &Option<u64>| value.map_or(String::new(), |value| format!(" --{name} {value}"));
         let (nodes, root, node) = (option("nodes", nodes), option("root-node", root_node), option("node", node));
         let punctual = if *punctual { " --punctual" } else { "" };
+        let beyond = if *beyond_groups { " --beyond-groups" } else { "" };
         let effort = match self.effort {
             effort if effort == Effort::default() => String::new(),
             effort => format!(" --effort {effort}"),
         };
         let Self { operation, bytes, .. } = self;
         format!(
-            "corecast plan --cluster {path}{nodes} --op {operation} --bytes {bytes}{root}{node}{punctual}{effort} \
+            "corecast plan --cluster {path}{nodes} --op {operation} --bytes {bytes}{root}{node}{punctual}{beyond}{effort} \
              --explain"
         )
     }
@@ -132,7 +141,7 @@ fn growth(
 fn grown(model: &ClusterModel, near: &NearCosts, question: &Question<'_>) -> Result<Growth, cluster::ClusterPlanError> {
     // A cluster without the root is asked about its last node.
     let root = question.arguments.root_node.unwrap_or(0).min(model.len() - 1);
-    let plan = ClusterRequest::new(question.operation).bytes(question.bytes).root(root).plan(model, near)?;
+    let plan = question.request(root).plan(model, near)?;
     let of = |scheme| plan.best_of(scheme).map(|candidate| candidate.expected_ns());
     Ok(Growth {
         nodes: plan.nodes,
@@ -157,6 +166,7 @@ mod tests {
             root_node: Some(3),
             node: Some(2),
             punctual: true,
+            beyond_groups: true,
             ..ClusterArgs::default()
         };
         let of = |arguments, effort| {
@@ -165,7 +175,7 @@ mod tests {
         };
         assert_eq!(
             of(&arguments, Effort::Exact),
-            "corecast plan --cluster a.json --nodes 9 --op reduce --bytes 8 --root-node 3 --node 2 --punctual \
+            "corecast plan --cluster a.json --nodes 9 --op reduce --bytes 8 --root-node 3 --node 2 --punctual --beyond-groups \
              --effort exact --explain"
         );
         let plain = ClusterArgs { cluster: Some("a.json".into()), ..ClusterArgs::default() };

@@ -17,7 +17,8 @@ pub(super) fn describe(study: &Study, is_explained: bool) -> String {
     let mut text =
         format!("{}\n{}", headline(study), table_of(&cluster_rows::CANDIDATES, cluster_rows::candidates(&study.plan)));
     if is_explained {
-        text += &format!("\n{}\n{}", why(&study.plan), insides(study));
+        let compared = cluster_rows::compared(study.is_beyond_groups);
+        text += &format!("\n{}{compared}\n\n{}", why(&study.plan), insides(study));
         text += &format!("\n{}", tiers(study));
         let growth = cluster_rows::growth(&study.growth);
         text += &format!("\ngrowth, simulated:\n{}", table_of(&cluster_rows::GROWTH, growth));

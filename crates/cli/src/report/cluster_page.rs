@@ -24,6 +24,8 @@ pub(crate) struct ClusterPage<'a> {
     pub(crate) version: &'a str,
     /// The command that says the same in words.
     pub(crate) command: &'a str,
+    /// The ways that were compared, in words.
+    pub(crate) compared: &'a str,
 }
 
 /// The page as an HTML document in UTF-8, which loads and runs nothing.
@@ -87,7 +89,7 @@ fn costs(page: &ClusterPage<'_>) -> Markup {
             h2 { "What it should take" }
             p {
                 strong { (time(best.expected_ns())) } " by " (best) ", " (time(best.quiet_ns)) " with every node punctual. "
-                "Near is inside the nodes, far between them; messages are those of the longest chain."
+                "Near is inside the nodes, far between them; messages are those of the longest chain. Ways " (page.compared) "."
             }
             (table("simulated", &plain(&cluster_rows::CANDIDATES), cluster_rows::candidates(page.plan)))
         }
@@ -184,6 +186,7 @@ mod tests {
                 created_at: "2026-11-26",
                 version: "0.1.0",
                 command: "corecast plan",
+                compared: cluster_rows::compared(false),
             });
             assert!(page.contains("<strong>simulated</strong>") && page.contains("openucx/ucx#9908"), "{page}");
             assert!(page.contains("doubling") && !page.contains("<i>") && !page.contains("NaN"));

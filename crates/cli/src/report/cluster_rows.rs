@@ -48,9 +48,19 @@ pub(crate) fn candidates(plan: &ClusterPlan) -> Vec<Vec<String>> {
     plan.candidates.iter().filter(is_first).map(|candidate| row(candidate, best)).collect()
 }
 
+/// The ways that were compared, in words.
+pub(crate) fn compared(is_beyond_groups: bool) -> &'static str {
+    if is_beyond_groups {
+        "compared: also ways that no group takes today, which say so; a group has one leader on each node, and pieces of 64 KiB"
+    } else {
+        "compared: the ways that groups take, with one leader on each node and pieces of 64 KiB; --beyond-groups has others"
+    }
+}
+
 fn row(candidate: &Candidate, best_ns: f64) -> Vec<String> {
+    let remark = if candidate.is_of_groups { "" } else { " (no group does)" };
     vec![
-        candidate.to_string(),
+        format!("{candidate}{remark}"),
         time(candidate.expected_ns()),
         ratio(candidate.expected_ns() / best_ns),
         time(candidate.quiet_ns),

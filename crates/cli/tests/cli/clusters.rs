@@ -46,6 +46,25 @@ fn a_hundred_thousand_nodes_are_planned_and_explained() {
 }
 
 #[test]
+fn ways_that_no_group_takes_are_compared_on_request_only() {
+    let (program, path) = (Program::new(), example());
+    let plan =
+        ["plan", "--cluster", &path, "--op", "allreduce", "--bytes", "1Mi", "--effort", "quick", "--nodes", "64"];
+    let is_of_groups = |json: &Value| {
+        let ways = json["candidates"].as_array().expect("ways").clone();
+        ways.iter().map(|way| way["of_groups"].as_bool().expect("said")).collect::<Vec<_>>()
+    };
+    let json = program.json(&[&plan[..], &["--json"]].concat());
+    assert!(is_of_groups(&json).iter().all(|&is| is) && json["best"]["lanes"] == 1, "{json}");
+    let json = program.json(&[&plan[..], &["--beyond-groups", "--json"]].concat());
+    assert!(is_of_groups(&json).contains(&true) && is_of_groups(&json).contains(&false), "{json}");
+    let text = program.run(&[&plan[..], &["--explain"]].concat()).succeeded().stdout;
+    assert!(!text.contains("no group does") && text.contains("compared: the ways that groups take"), "{text}");
+    let text = program.run(&[&plan[..], &["--beyond-groups", "--explain"]].concat()).succeeded().stdout;
+    assert!(text.contains("(no group does)") && text.contains("which say so"), "{text}");
+}
+
+#[test]
 fn a_page_and_an_explanation_are_written() {
     let (program, path) = (Program::new(), example());
     let page = program.path("cluster.html");

@@ -7,6 +7,7 @@
 
 use corecast_base::{Plain, bytes_of, bytes_of_mut};
 use corecast_channel::zeroed;
+use corecast_plan::cluster::GROUP_PIECE_BYTES;
 
 use super::engine::{Engine, Slot, Step, Ticket, ValueKind};
 use super::schedule::{Action, Share};
@@ -17,7 +18,7 @@ use crate::error::Loss;
 
 /// The most bytes of a chunk, unless one value is larger. From 16 to 256 KiB no size is best everywhere; this one is the size for
 /// which engines make their buffers.
-pub(super) const CHUNK_BYTES: usize = 64 << 10;
+pub(super) const CHUNK_BYTES: usize = GROUP_PIECE_BYTES as usize;
 
 /// The way of the values between nodes.
 #[derive(Clone, Debug)]

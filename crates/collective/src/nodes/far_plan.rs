@@ -98,9 +98,7 @@ impl FarPlan {
             let Ok(plan) = self.plan_of(Operation::Allreduce, bytes, 0) else { continue };
             let cost = |scheme| plan.best_of(scheme).map_or(f64::INFINITY, |candidate| candidate.expected_ns());
             let schemes = [FarScheme::Doubling, FarScheme::Tree, FarScheme::Halving];
-            let can_halve = FarForm::can_halve(plan.nodes as usize, class);
-            let usable = schemes.into_iter().filter(|&scheme| scheme != FarScheme::Halving || can_halve);
-            *form = match usable.min_by(|&a, &b| cost(a).total_cmp(&cost(b))) {
+            *form = match schemes.into_iter().min_by(|&a, &b| cost(a).total_cmp(&cost(b))) {
                 Some(FarScheme::Tree) => FarForm::Tree,
                 Some(FarScheme::Halving) => FarForm::Halving,
                 _ => FarForm::Doubling,
@@ -122,7 +120,8 @@ impl FarPlan {
         bytes: usize,
         root: usize,
     ) -> Result<ClusterPlan, cluster::ClusterPlanError> {
-        ClusterRequest::new(operation).root(root as u64).bytes(bytes as u64).plan(&self.model, &self.near)
+        let request = ClusterRequest::new(operation).root(root as u64).bytes(bytes as u64).of_groups();
+        request.plan(&self.model, &self.near)
     }
 
     /// The messages of this node in an operation of values of a size class, with this root.

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
+use corecast_plan::cluster::groups_can_halve;
+
 use super::engine::ValueKind;
 use super::exchange::CHUNK_BYTES;
 use crate::op::PredefinedOp;
@@ -31,7 +33,7 @@ impl FarForm {
     /// True if halving sends fewer bytes than doubling: among four nodes or more. Values of the short classes are left to
     /// doubling, which takes half as many rounds.
     pub(super) fn can_halve(nodes: usize, class: usize) -> bool {
-        nodes >= 4 && class + 2 >= CLASSES.len()
+        groups_can_halve(nodes as u64, BYTES[class] as u64)
     }
 }
 

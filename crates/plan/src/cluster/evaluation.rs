@@ -8,7 +8,7 @@ use super::inside::{Inside, Part};
 use super::layout::Layout;
 use super::model::ClusterModel;
 use super::near::NearCosts;
-use super::request::{ClusterPlanError, ClusterRequest};
+use super::request::{ClusterPlanError, ClusterRequest, GROUP_PIECE_BYTES, groups_can_halve};
 use super::waits::{chains_of_both, chains_of_rounds, chains_of_tree, expected_interruptions};
 use crate::operation::Operation;
 
@@ -65,7 +65,7 @@ impl<'a> Evaluation<'a> {
         self.variants().into_iter().map(|variant| self.candidate(variant)).collect()
     }
 
-    /// Every scheme with every number of lanes and length of pieces that it could have here.
+    /// Every scheme with every number of lanes and length of pieces that it could have here, or those that groups take.
     fn variants(&self) -> Vec<Variant> {
         let (operation, bytes) = (self.request.operation, self.request.bytes);
         let is_for_all = matches!(operation, Operation::Barrier | Operation::Allreduce);
@@ -76,11 +76,27 @@ impl<'a> Evaluation<'a> {
         };
         let mut variants = Vec::new();
         for (&scheme, lanes) in schemes.iter().flat_map(|scheme| self.lanes().into_iter().map(move |k| (scheme, k))) {
-            let chunks = CHUNKS_BYTES.into_iter().filter(|&chunk| chunk < bytes && scheme != FarScheme::Halving);
+            // Whole values are halved, but for groups, which halve each piece.
+            let is_useful = |chunk: u64| scheme != FarScheme::Halving || (lanes == 1 && chunk == GROUP_PIECE_BYTES);
+            let chunks = CHUNKS_BYTES.into_iter().filter(|&chunk| chunk < bytes && is_useful(chunk));
             let chunks = [None].into_iter().chain(chunks.map(Some));
             variants.extend(chunks.map(|chunk_bytes| Variant { scheme, lanes, chunk_bytes }));
         }
+        variants.retain(|&variant| !self.request.is_of_groups || self.is_of_groups(variant));
         variants
+    }
+
+    /// True if a group can take this way: by one leader of each node, and in pieces that all groups have. Where each node has one
+    /// member, long values can also go as a whole by the engine's own operation.
+    fn is_of_groups(&self, variant: Variant) -> bool {
+        let Variant { scheme, lanes, chunk_bytes } = variant;
+        let bytes = self.request.bytes;
+        let piece = Some(GROUP_PIECE_BYTES).filter(|&piece| bytes > piece);
+        let is_halving = scheme == FarScheme::Halving;
+        let goes_by_messages = chunk_bytes == piece && (!is_halving || groups_can_halve(self.layout.len(), bytes));
+        let is_alone = self.near.values().all(|near| near.members == 1);
+        let is_of_engine = is_halving && is_alone && piece.is_some() && chunk_bytes.is_none();
+        lanes == 1 && (goes_by_messages || is_of_engine)
     }
 
     /// Numbers of lanes that the values and all nodes are large enough for.
@@ -119,6 +135,7 @@ impl<'a> Evaluation<'a> {
             depth: quiet.depth,
             spread_ns: self.spread_ns() * f64::from(quiet.depth).sqrt(),
             is_exact: quiet.is_exact,
+            is_of_groups: self.is_of_groups(variant),
         })
     }
 

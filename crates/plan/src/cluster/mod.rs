@@ -3,7 +3,8 @@
 //! A [`ClusterModel`] is read from a file of schema `corecast-cluster/1`: kinds of machines, runs of nodes, and what a message
 //! costs on each tier of the network, every figure with its [`Provenance`]. [`Near`] plans the inside of each kind once.
 //! [`ClusterRequest::plan`] then evaluates the ways to do an operation: trees of earliest completion, recursive doubling, and
-//! halving for long values, with lanes and pieces where they help. A node derives its own neighbours in a tree from the model
+//! halving for long values, with lanes and pieces where they help, or only those that groups take today
+//! ([`ClusterRequest::of_groups`]). A node derives its own neighbours in a tree from the model
 //! ([`ClusterPlan::neighbours`]), so that no plan of 10^5 nodes is sent around.
 //!
 //! The cost of a tree is computed from counts of nodes, in a time that hardly depends on their number, and can be simulated
@@ -52,5 +53,5 @@ pub use near::{Near, NearCosts, NearError};
 pub use parameter::{Parameter, Provenance};
 pub use plan::{ClusterPlan, MOST_SIMULATED_NODES};
 pub use read::{parse, read};
-pub use request::{ClusterPlanError, ClusterRequest, OPERATIONS};
+pub use request::{ClusterPlanError, ClusterRequest, GROUP_PIECE_BYTES, OPERATIONS, groups_can_halve};
 pub use write::{render, write};

@@ -68,13 +68,28 @@ pub struct ClusterRequest {
     pub(super) operation: Operation,
     pub(super) bytes: u64,
     pub(super) root: u64,
+    /// Leaves out what groups do not do.
+    pub(super) is_of_groups: bool,
+}
+
+/// The pieces in which groups over several nodes send longer values.
+pub const GROUP_PIECE_BYTES: u64 = 64 << 10;
+
+/// The longest values that groups do not halve.
+const SHORT_BYTES: u64 = 4 << 10;
+
+/// True if groups may allreduce values of this length by halving: among four nodes or more it sends fewer bytes than doubling.
+/// Short values are left to doubling, which takes half as many rounds.
+#[must_use]
+pub fn groups_can_halve(nodes: u64, bytes: u64) -> bool {
+    nodes >= 4 && bytes > SHORT_BYTES
 }
 
 impl ClusterRequest {
     /// Asks for values of 8 bytes, from node 0 or to it.
     #[must_use]
     pub fn new(operation: Operation) -> Self {
-        Self { operation, bytes: 8, root: 0 }
+        Self { operation, bytes: 8, root: 0, is_of_groups: false }
     }
 
     /// The length of the values, in bytes.
@@ -87,6 +102,13 @@ impl ClusterRequest {
     #[must_use]
     pub fn root(self, root: u64) -> Self {
         Self { root, ..self }
+    }
+
+    /// Only the ways that groups over several nodes can take today: one leader of each node, and longer values in pieces of
+    /// [`GROUP_PIECE_BYTES`]. Without it, more lanes and other pieces are compared as well.
+    #[must_use]
+    pub fn of_groups(self) -> Self {
+        Self { is_of_groups: true, ..self }
     }
 
     /// The model with an assumed cost for each byte that a leader combines, 0.1 ns, at kinds that have none, if the request needs

@@ -147,6 +147,25 @@ fn long_values_take_lanes_pieces_or_halving() {
 }
 
 #[test]
+fn groups_take_one_lane_and_pieces_of_one_length() {
+    let model = example().scaled(64);
+    let near = near();
+    let of = |nodes: u64, bytes: u64| {
+        let request = ClusterRequest::new(Operation::Allreduce).bytes(bytes).of_groups();
+        request.plan(&model.scaled(nodes), &near).expect("a plan").candidates
+    };
+    for (bytes, piece) in [(8, None), (64 << 10, None), (1 << 20, Some(cluster::GROUP_PIECE_BYTES))] {
+        let found = of(64, bytes);
+        assert!(found.iter().all(|way| way.is_of_groups && way.lanes == 1 && way.chunk_bytes == piece), "{found:?}");
+        let halves = |found: &[cluster::Candidate]| found.iter().any(|way| way.scheme == FarScheme::Halving);
+        assert_eq!((halves(&found), halves(&of(3, bytes))), (bytes > 4 << 10, false), "{bytes}");
+        let all = ClusterRequest::new(Operation::Allreduce).bytes(bytes).plan(&model, &near).expect("a plan");
+        let marked: Vec<_> = all.candidates.into_iter().filter(|way| way.is_of_groups).collect();
+        assert_eq!(marked, found, "the same ways are marked among all");
+    }
+}
+
+#[test]
 fn requests_that_cannot_be_served_are_refused() {
     let refused = |request: ClusterRequest, model: &ClusterModel, near: &NearCosts| {
         request.plan(model, near).map(|plan| plan.nodes).expect_err("refused").to_string()

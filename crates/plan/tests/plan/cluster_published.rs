@@ -210,7 +210,8 @@ fn two_lanes_gain_up_to_a_factor_of_two() {
     let near = Near::plan_all(&model, Path::new("."), Effort::Quick).expect("the inside of the nodes");
     let plan = ClusterRequest::new(row.operation).bytes(1 << 20).plan(&model, &near).expect("a plan");
     let far = |lanes| {
-        let whole = |of: &&cluster::Candidate| of.scheme == FarScheme::Halving && of.lanes == lanes;
+        let whole =
+            |of: &&cluster::Candidate| of.scheme == FarScheme::Halving && of.lanes == lanes && of.chunk_bytes.is_none();
         plan.candidates.iter().find(whole).expect("halving with these lanes").far_ns
     };
     let gain = far(1) / far(2);
