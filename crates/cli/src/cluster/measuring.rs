@@ -1,7 +1,7 @@
 //! `corecast measure --cluster`: what messages between the nodes of this job cost, as a cluster file.
 //!
-//! Every process of the launcher runs it, one on each host or, for lanes, several. They measure together; the first one writes and
-//! tells the result.
+//! Every process of the launcher runs it, one on each host or, for lanes, several. They measure together; the first one writes
+//! and tells the result.
 
 use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -173,8 +173,18 @@ fn model(
 }
 
 fn describe(model: &ClusterModel, costs: &NetworkCosts) -> String {
-    let mut rows =
-        table::table(&["tier", ">nodes", ">one way", ">L", ">o send", ">o receive", ">g", ">KiB", ">spread"]);
+    let mut rows = table::table(&[
+        "tier",
+        ">nodes",
+        ">one way",
+        ">L",
+        ">o send",
+        ">o receive",
+        ">g",
+        ">exchange",
+        ">KiB",
+        "?>spread",
+    ]);
     for tier in &model.tiers {
         rows.add_row(row(tier));
     }
@@ -224,6 +234,7 @@ fn row(tier: &Tier) -> Vec<String> {
         time(tier.send_ns.value),
         time(tier.receive_ns.value),
         value(&tier.gap_ns),
+        value(&tier.exchange_ns),
         time(1024.0 * tier.byte_ns.value),
         value(&tier.spread_ns),
     ]

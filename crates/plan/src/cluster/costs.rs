@@ -56,11 +56,13 @@ impl TierCosts {
         let is_asked = tier.eager_bytes.as_ref().is_some_and(|eager| message.bytes as f64 > eager.value);
         let asking = if is_asked { value(&tier.rendezvous_ns) } else { 0.0 };
         let latency = send + tier.latency_ns.value + transfer + receive + asking + message.wait_ns;
+        let exchange = tier.exchange_ns.as_ref().map_or(send + tier.latency_ns.value + receive, |cost| cost.value);
+        let exchange = exchange + transfer + asking + message.wait_ns;
         let hop = |step: f64, latency: f64| Hop { step_ps: ps(step).max(1), latency_ps: ps(latency).max(1) };
         Self {
             down: hop(send.max(gap).max(transfer), latency),
             up: hop(receive.max(gap).max(transfer) + combine, latency + combine),
-            exchange_ps: ps(latency + combine),
+            exchange_ps: ps(exchange + combine),
         }
     }
 
@@ -101,6 +103,16 @@ mod tests {
         assert_eq!(long.down, Hop { step_ps: 5_242_880, latency_ps: 1_600_000 + 2_000_000 + 5_242_880 });
         assert_eq!(long.up.step_ps - long.down.step_ps, 6_553_600);
         assert_eq!(long.exchange_ps, long.up.latency_ps);
+    }
+
+    #[test]
+    fn an_exchange_takes_as_long_as_the_tier_says() {
+        let tier = Tier::assumed("all", None, 1100.0, 250.0, 0.0);
+        let message = Message { wait_ns: 100.0, ..MESSAGE };
+        assert_eq!(TierCosts::of(&tier, message).exchange_ps, 1_700_000);
+        let tier = Tier { exchange_ns: Some(Parameter::assumed(2500.0)), ..tier };
+        let costs = TierCosts::of(&tier, message);
+        assert_eq!((costs.exchange_ps, costs.down.latency_ps, costs.up.latency_ps), (2_600_000, 1_700_000, 1_700_000));
     }
 
     #[test]

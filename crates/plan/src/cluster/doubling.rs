@@ -11,6 +11,8 @@ pub(super) struct Doubling<'a> {
     pub(super) layout: &'a Layout,
     /// By tier: an exchange.
     pub(super) exchange_ps: Vec<u64>,
+    /// By tier: the message with the value of a node that folds.
+    pub(super) fold_ps: Vec<u64>,
     /// By tier: the message that brings the result to a node that folded.
     pub(super) return_ps: Vec<u64>,
     /// By kind: when a node has its value.
@@ -75,7 +77,7 @@ impl Doubling<'_> {
     fn folded_ps(&self, own: u64, other: Option<u64>) -> u64 {
         let ready = |position| self.ready_ps[self.layout.kind(position)];
         let Some(other) = other else { return ready(own) };
-        ready(own).max(ready(other)) + self.exchange_ps[self.layout.tier_between(own, other)]
+        ready(own).max(ready(other)) + self.fold_ps[self.layout.tier_between(own, other)]
     }
 
     /// The time from counts alone: exact if `is_even`, else no less than what a simulation says.
@@ -85,7 +87,7 @@ impl Doubling<'_> {
         let of_round = |round: u32| if is_even { self.layout.tier_between(0, 1 << round) } else { last };
         let most = |costs: &[u64]| costs[..=last].iter().copied().max().unwrap_or(0);
         let rounds: u64 = (0..self.rounds()).map(|round| self.exchange_ps[of_round(round)]).sum();
-        let fold = if self.folds() { most(&self.exchange_ps) + most(&self.return_ps) } else { 0 };
+        let fold = if self.folds() { most(&self.fold_ps) + most(&self.return_ps) } else { 0 };
         let worst = |times: &[u64]| self.layout.kinds().map(|kind| times[kind]).max().unwrap_or(0);
         worst(self.ready_ps) + fold + rounds + worst(self.tails_ps)
     }
@@ -144,6 +146,7 @@ mod tests {
         let doubling = Doubling {
             layout: &layout,
             exchange_ps: vec![1600, 1900, 2500],
+            fold_ps: vec![1550, 1850, 2450],
             return_ps: vec![1500, 1800, 2400],
             ready_ps,
             tails_ps: &[300, 900],
@@ -158,8 +161,14 @@ mod tests {
     fn pairs_cross_units_that_node_0_does_not_cross() {
         let tiers = |model: &ClusterModel| {
             let layout = Layout::new(model);
-            let (exchange_ps, return_ps) = (Vec::new(), Vec::new());
-            let doubling = Doubling { layout: &layout, exchange_ps, return_ps, ready_ps: &[], tails_ps: &[] };
+            let doubling = Doubling {
+                layout: &layout,
+                exchange_ps: Vec::new(),
+                fold_ps: Vec::new(),
+                return_ps: Vec::new(),
+                ready_ps: &[],
+                tails_ps: &[],
+            };
             (doubling.outermost_tiers(), doubling.outermost_fold())
         };
         // Node 16 exchanges with node 24, and node 8 with node 24.

@@ -237,6 +237,7 @@ impl<'a> Evaluation<'a> {
         let doubling = Doubling {
             layout: &self.layout,
             exchange_ps: costs.iter().map(|of| of.exchange_ps).collect(),
+            fold_ps: costs.iter().map(|of| of.up.latency_ps).collect(),
             return_ps: costs.iter().map(|of| of.down.latency_ps).collect(),
             ready_ps: &inside.up_ps,
             tails_ps: &inside.down_ps,
@@ -256,18 +257,26 @@ impl<'a> Evaluation<'a> {
         let pairs = Doubling {
             layout: &self.layout,
             exchange_ps: Vec::new(),
+            fold_ps: Vec::new(),
             return_ps: Vec::new(),
             ready_ps: &inside.up_ps,
             tails_ps: &inside.down_ps,
         };
         let cost_ps = |tier: usize, bytes: u64| {
-            let costs = TierCosts::of(&self.model.tiers[tier], Message { bytes, ..message });
-            costs.exchange_ps + costs.down.latency_ps
+            let combined = Message { bytes, ..message };
+            let told = Message { combine_byte_ns: 0.0, ..combined };
+            let of = |message| TierCosts::of(&self.model.tiers[tier], message).exchange_ps;
+            of(combined) + of(told)
         };
         // The dearest pair of each round: in uneven units no node need be in all of these.
         let tiers = pairs.outermost_tiers().into_iter().enumerate();
         let rounds_ps: u64 = tiers.map(|(round, tier)| cost_ps(tier, message.bytes >> (round + 1))).sum();
-        let fold_ps = if pairs.folds() { cost_ps(pairs.outermost_fold(), message.bytes) } else { 0 };
+        let fold_ps = if pairs.folds() {
+            let costs = TierCosts::of(&self.model.tiers[pairs.outermost_fold()], message);
+            costs.up.latency_ps + costs.down.latency_ps
+        } else {
+            0
+        };
         let far_ns = ns(rounds_ps + fold_ps);
         let depth = 2 * pairs.rounds() + if pairs.folds() { 2 } else { 0 };
         let chains = chains_of_rounds(self.layout.len(), 2 * pairs.rounds());

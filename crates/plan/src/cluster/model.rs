@@ -111,6 +111,9 @@ pub struct Tier {
     pub receive_ns: Parameter,
     /// Nanoseconds between two messages of one node, at least; `None` is no more than the CPU needs.
     pub gap_ns: Option<Parameter>,
+    /// Nanoseconds of an exchange of two nodes that begin together, until both have the other's message; `None` is as long as one
+    /// message, as if a CPU sent and received at the same time.
+    pub exchange_ns: Option<Parameter>,
     /// Nanoseconds for each byte.
     pub byte_ns: Parameter,
     /// The longest message that is sent without asking the receiver first; `None` is any.
@@ -249,6 +252,7 @@ impl Tier {
             send_ns: Parameter::assumed(busy_ns),
             receive_ns: Parameter::assumed(busy_ns),
             gap_ns: None,
+            exchange_ns: None,
             byte_ns: Parameter::assumed(byte_ns),
             eager_bytes: None,
             rendezvous_ns: None,
@@ -264,6 +268,7 @@ impl Tier {
             ("send_ns", Some(&self.send_ns)),
             ("receive_ns", Some(&self.receive_ns)),
             ("gap_ns", self.gap_ns.as_ref()),
+            ("exchange_ns", self.exchange_ns.as_ref()),
             ("byte_ns", Some(&self.byte_ns)),
             ("eager_bytes", self.eager_bytes.as_ref()),
             ("rendezvous_ns", self.rendezvous_ns.as_ref()),

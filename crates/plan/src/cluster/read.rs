@@ -15,13 +15,14 @@ use super::parameter::{Parameter, Provenance};
 const FIELDS: [&str; 7] = ["schema", "name", "machines", "nodes", "tiers", "nic", "arrival"];
 const OF_KINDS: [&str; 6] = ["file", "synthetic", "members", "reduce_byte_ns", "broadcast_byte_ns", "combine_byte_ns"];
 const OF_RUNS: [&str; 3] = ["kind", "count", "place"];
-const OF_TIERS: [&str; 10] = [
+const OF_TIERS: [&str; 11] = [
     "name",
     "size",
     "latency_ns",
     "send_ns",
     "receive_ns",
     "gap_ns",
+    "exchange_ns",
     "byte_ns",
     "eager_bytes",
     "rendezvous_ns",
@@ -127,6 +128,7 @@ fn tier(field: &Field<'_>) -> Result<Tier, FieldError> {
         send_ns: required(field, "send_ns")?,
         receive_ns: required(field, "receive_ns")?,
         gap_ns: optional(field, "gap_ns")?,
+        exchange_ns: optional(field, "exchange_ns")?,
         byte_ns: required(field, "byte_ns")?,
         eager_bytes: optional(field, "eager_bytes")?,
         rendezvous_ns: optional(field, "rendezvous_ns")?,

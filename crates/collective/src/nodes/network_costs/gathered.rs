@@ -14,8 +14,8 @@ use crate::nodes::{Engine, Fault, FaultKind, FaultWord};
 /// The longest place of a node in its network, in bytes.
 const PLACE_BYTES: usize = 256;
 
-/// A partner and the nine figures of [`Found`].
-const RECORD_BYTES: usize = 80;
+/// A partner and the ten figures of [`Found`].
+const RECORD_BYTES: usize = 88;
 
 /// The record of a round without a partner.
 const NOBODY: f64 = -1.0;
@@ -52,11 +52,13 @@ pub struct PairCosts {
     pub receive_ns: f64,
     /// Between two messages of a burst.
     pub gap_ns: f64,
+    /// An exchange of messages of 8 bytes that both send at once.
+    pub exchange_ns: f64,
     /// For each byte, between 16 KiB and 64 KiB.
     pub byte_ns: f64,
-    /// The mean of uninterrupted messages over their median.
+    /// The mean of uninterrupted exchanges over their median.
     pub late_ns: f64,
-    /// The share of messages that took more than 5 times the median.
+    /// The share of exchanges that took more than 5 times the median.
     pub tail_share: f64,
     /// By how much those took longer, on average.
     pub tail_ns: f64,
@@ -159,10 +161,20 @@ fn pair_of(from: usize, record: &[u8]) -> Option<PairCosts> {
         f64::from_le_bytes(number)
     });
     let partner = figures.next().filter(|&partner| partner >= 0.0)?;
-    let mut rest = [0.0; 9];
+    let mut rest = [0.0; 10];
     rest.iter_mut().zip(figures).for_each(|(place, figure)| *place = figure);
-    let Found { one_way_ns, spread_ns, send_ns, receive_ns, gap_ns, byte_ns, late_ns, tail_share, tail_ns } =
-        Found::of(rest);
+    let Found {
+        one_way_ns,
+        spread_ns,
+        send_ns,
+        receive_ns,
+        gap_ns,
+        exchange_ns,
+        byte_ns,
+        late_ns,
+        tail_share,
+        tail_ns,
+    } = Found::of(rest);
     let to = partner as usize;
     let costs = PairCosts {
         from,
@@ -172,6 +184,7 @@ fn pair_of(from: usize, record: &[u8]) -> Option<PairCosts> {
         send_ns,
         receive_ns,
         gap_ns,
+        exchange_ns,
         byte_ns,
         late_ns,
         tail_share,

@@ -1,8 +1,8 @@
 //! The time of messages that several lanes of a host send at once: how much of a network interface one leader leaves unused.
 //!
-//! Hosts meet in pairs as in the tournament. The first leader of one names a time, at which all lanes that take part send a message
-//! to their partners, which send it back; half of the time from the first begin to the last end counts. So lanes begin together,
-//! and all clocks that are compared are of one host.
+//! Hosts meet in pairs as in the tournament. The first leader of one names a time, at which all lanes that take part send a
+//! message to their partners, which send it back; half of the time from the first begin to the last end counts. So lanes begin
+//! together, and all clocks that are compared are of one host.
 
 use std::time::Duration;
 

@@ -12,16 +12,18 @@
 //! | `send_ns` | a burst of messages: the time in which the sender's library takes them over |
 //! | `gap_ns` | the same burst until its acknowledgement, less one way and back, by the number of messages |
 //! | `receive_ns` | a burst that had time to arrive: the time in which the receiver takes it |
+//! | `exchange_ns` | messages of 8 bytes that both send at once, until both have the other's: the median |
 //! | `byte_ns` | the slope from 16 KiB to 64 KiB, there and back |
-//! | `arrival` | messages that took more than 5 times the median: their share and their excess; the mean of the others over the
+//! | `arrival` | exchanges that took more than 5 times the median: their share and their excess; the mean of the others over the
 //! median |
 //!
 //! `latency_ns` is what one way leaves when both CPUs' times are taken off. Values are medians over the pairs of a tier.
 //! Tiers are told by the nodes' places in the network if there are any, or else by the clusters that the costs of all pairs show.
 //!
-//! **Lanes:** a host on which the launcher has started several leaders, as [`Settings::host`] tells, is one node, whose leaders are
-//! lanes. Only the first one of each host measures as above, while the others sleep. Then as many lanes as all hosts have send 64 KiB
-//! at once between two hosts: 1, 2, 4, ... of them, until all have arrived. With one leader a host there is no such curve.
+//! **Lanes:** a host on which the launcher has started several leaders, as [`Settings::host`] tells, is one node, whose leaders
+//! are lanes. Only the first one of each host measures as above, while the others sleep. Then as many lanes as all hosts have
+//! send 64 KiB at once between two hosts: 1, 2, 4, ... of them, until all have arrived. With one leader a host there is no such
+//! curve.
 //!
 //! **Limits:** messages have at most 64 KiB, as engines promise no more.
 //!

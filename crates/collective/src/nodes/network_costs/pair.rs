@@ -18,7 +18,7 @@ const WARM_UP: u32 = 20;
 /// A message that takes this many times the median was interrupted.
 const INTERRUPTED: f64 = 5.0;
 
-/// The figures that one partner found, in nanoseconds but for the share.
+/// The figures that one partner found, in nanoseconds but for the share. An exchange is of messages that both send at once.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Found {
     pub(super) one_way_ns: f64,
@@ -26,6 +26,7 @@ pub(super) struct Found {
     pub(super) send_ns: f64,
     pub(super) receive_ns: f64,
     pub(super) gap_ns: f64,
+    pub(super) exchange_ns: f64,
     pub(super) byte_ns: f64,
     pub(super) late_ns: f64,
     pub(super) tail_share: f64,
@@ -34,22 +35,35 @@ pub(super) struct Found {
 
 impl Found {
     /// Its figures in the order in which they are sent.
-    pub(super) fn figures(&self) -> [f64; 9] {
-        let Self { one_way_ns, spread_ns, send_ns, receive_ns, gap_ns, byte_ns, late_ns, tail_share, tail_ns } = *self;
-        [one_way_ns, spread_ns, send_ns, receive_ns, gap_ns, byte_ns, late_ns, tail_share, tail_ns]
+    pub(super) fn figures(&self) -> [f64; 10] {
+        let Self {
+            one_way_ns,
+            spread_ns,
+            send_ns,
+            receive_ns,
+            gap_ns,
+            exchange_ns,
+            byte_ns,
+            late_ns,
+            tail_share,
+            tail_ns,
+        } = *self;
+        [one_way_ns, spread_ns, send_ns, receive_ns, gap_ns, exchange_ns, byte_ns, late_ns, tail_share, tail_ns]
     }
 
     /// From such figures.
-    pub(super) fn of(figures: [f64; 9]) -> Self {
-        let [one_way_ns, spread_ns, send_ns, receive_ns, gap_ns, byte_ns, late_ns, tail_share, tail_ns] = figures;
-        Self { one_way_ns, spread_ns, send_ns, receive_ns, gap_ns, byte_ns, late_ns, tail_share, tail_ns }
+    pub(super) fn of(figures: [f64; 10]) -> Self {
+        let [one_way_ns, spread_ns, send_ns, receive_ns, gap_ns, exchange_ns, byte_ns, late_ns, tail_share, tail_ns] =
+            figures;
+        Self { one_way_ns, spread_ns, send_ns, receive_ns, gap_ns, exchange_ns, byte_ns, late_ns, tail_share, tail_ns }
     }
 }
 
 /// Asks the partner, which [answers](answer) meanwhile.
 pub(super) fn ask(end: &mut LeaderEnd<'_>, partner: usize, settings: &Settings) -> Result<Found, Fault> {
-    exchanges(end, partner, SHORT, WARM_UP)?;
-    let mut found = of_exchanges(exchanges(end, partner, SHORT, settings.exchanges)?);
+    there_and_back(end, partner, SHORT, WARM_UP)?;
+    let single = there_and_back(end, partner, SHORT, settings.exchanges)?;
+    let mut found = of_messages(single, exchanges(end, partner, settings)?);
     let bursts = f64::from(settings.bursts.max(2));
     let (started_ns, acknowledged_ns) = burst(end, partner, settings)?;
     found.send_ns = started_ns / bursts;
@@ -60,8 +74,8 @@ pub(super) fn ask(end: &mut LeaderEnd<'_>, partner: usize, settings: &Settings) 
     found.receive_ns = end.receive_number(partner)?;
     let mut long = [0.0; 2];
     for (time, bytes) in long.iter_mut().zip(LONG) {
-        exchanges(end, partner, bytes, WARM_UP / 4)?;
-        *time = median(exchanges(end, partner, bytes, (settings.exchanges / 20).max(5))?);
+        there_and_back(end, partner, bytes, WARM_UP / 4)?;
+        *time = median(there_and_back(end, partner, bytes, (settings.exchanges / 20).max(5))?);
     }
     found.byte_ns = ((long[1] - long[0]) / (LONG[1] - LONG[0]) as f64).max(0.0);
     Ok(found)
@@ -71,6 +85,7 @@ pub(super) fn ask(end: &mut LeaderEnd<'_>, partner: usize, settings: &Settings) 
 pub(super) fn answer(end: &mut LeaderEnd<'_>, partner: usize, settings: &Settings) -> Result<(), Fault> {
     echo(end, partner, SHORT, WARM_UP)?;
     echo(end, partner, SHORT, settings.exchanges)?;
+    exchanges(end, partner, settings)?;
     take_burst(end, partner, settings)?;
     let pause_ns = end.receive_number(partner)?;
     end.let_arrive(Duration::from_nanos(pause_ns.clamp(0.0, 1e9) as u64))?;
@@ -84,7 +99,7 @@ pub(super) fn answer(end: &mut LeaderEnd<'_>, partner: usize, settings: &Setting
 }
 
 /// Messages there and back: half the time of each, in nanoseconds.
-fn exchanges(end: &mut LeaderEnd<'_>, partner: usize, bytes: usize, count: u32) -> Result<Vec<f64>, Fault> {
+fn there_and_back(end: &mut LeaderEnd<'_>, partner: usize, bytes: usize, count: u32) -> Result<Vec<f64>, Fault> {
     let mut times = Vec::with_capacity(count as usize);
     for _ in 0..count {
         let start = Instant::now();
@@ -92,6 +107,22 @@ fn exchanges(end: &mut LeaderEnd<'_>, partner: usize, bytes: usize, count: u32) 
         end.send(partner, bytes)?;
         end.wait(answer)?;
         times.push(start.elapsed().as_nanos() as f64 / 2.0);
+    }
+    Ok(times)
+}
+
+/// Exchanges of short messages, behind some for warmth: the time of each, in nanoseconds. A partner begins when it has the
+/// other's message before, so both begin together.
+fn exchanges(end: &mut LeaderEnd<'_>, partner: usize, settings: &Settings) -> Result<Vec<f64>, Fault> {
+    let mut times = Vec::with_capacity(settings.exchanges as usize);
+    for round in 0..WARM_UP + settings.exchanges {
+        let start = Instant::now();
+        let other = end.start_receive(partner, SHORT)?;
+        end.send(partner, SHORT)?;
+        end.wait(other)?;
+        if round >= WARM_UP {
+            times.push(start.elapsed().as_nanos() as f64);
+        }
     }
     Ok(times)
 }
@@ -130,17 +161,19 @@ fn take_burst(end: &mut LeaderEnd<'_>, partner: usize, settings: &Settings) -> R
     Ok(taken.as_nanos() as f64)
 }
 
-/// The figures of single messages.
-fn of_exchanges(times: Vec<f64>) -> Found {
-    let one_way_ns = median(times.clone());
-    let (usual, interrupted): (Vec<f64>, Vec<f64>) = times.iter().partition(|&&time| time <= INTERRUPTED * one_way_ns);
+/// The figures of single messages and of exchanges. Waits are those of exchanges: a partner that is alone busy waits for nobody.
+fn of_messages(single: Vec<f64>, exchanges: Vec<f64>) -> Found {
+    let (one_way_ns, exchange_ns) = (median(single.clone()), median(exchanges.clone()));
+    let (usual, interrupted): (Vec<f64>, Vec<f64>) =
+        exchanges.iter().partition(|&&time| time <= INTERRUPTED * exchange_ns);
     let mean = |times: &[f64]| if times.is_empty() { 0.0 } else { times.iter().sum::<f64>() / times.len() as f64 };
     Found {
         one_way_ns,
-        spread_ns: median(times.iter().map(|time| (time - one_way_ns).abs()).collect()),
-        late_ns: (mean(&usual) - one_way_ns).max(0.0),
-        tail_share: interrupted.len() as f64 / times.len().max(1) as f64,
-        tail_ns: (mean(&interrupted) - one_way_ns).max(0.0),
+        spread_ns: median(single.iter().map(|time| (time - one_way_ns).abs()).collect()),
+        exchange_ns,
+        late_ns: (mean(&usual) - exchange_ns).max(0.0),
+        tail_share: interrupted.len() as f64 / exchanges.len().max(1) as f64,
+        tail_ns: (mean(&interrupted) - exchange_ns).max(0.0),
         ..Found::default()
     }
 }
@@ -160,10 +193,11 @@ mod tests {
         let mut times = vec![1000.0; 90];
         times.extend([1100.0; 8]);
         times.extend([21_000.0, 31_000.0]);
-        let found = of_exchanges(times);
-        assert_eq!((found.one_way_ns, found.spread_ns, found.tail_share), (1000.0, 0.0, 0.02));
+        let found = of_messages(vec![700.0, 600.0, 500.0], times);
+        assert_eq!((found.one_way_ns, found.spread_ns), (600.0, 100.0));
+        assert_eq!((found.exchange_ns, found.tail_share), (1000.0, 0.02));
         assert!((found.late_ns - 800.0 / 98.0).abs() < 1e-9 && (found.tail_ns - 25_000.0).abs() < 1e-9);
         assert_eq!(Found::of(found.figures()), found);
-        assert_eq!(of_exchanges(Vec::new()), Found::default());
+        assert_eq!(of_messages(Vec::new(), Vec::new()), Found::default());
     }
 }

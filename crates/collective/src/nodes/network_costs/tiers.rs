@@ -99,6 +99,7 @@ pub(super) fn tier(name: &str, size: Option<u64>, pairs: &[&PairCosts], source: 
         receive_ns: measured(receive),
         // A node's messages take some time: below a nanosecond the burst says nothing.
         gap_ns: Some(measured(of(|pair| pair.gap_ns).max(1.0))),
+        exchange_ns: Some(measured(of(|pair| pair.exchange_ns))),
         byte_ns: measured(of(|pair| pair.byte_ns)),
         spread_ns: Some(measured(of(|pair| pair.spread_ns))),
         ..Tier::assumed(name, size, latency, send, 0.0)
@@ -120,6 +121,7 @@ mod tests {
                 send_ns: 250.0,
                 receive_ns: 300.0,
                 gap_ns: 320.0,
+                exchange_ns: 1900.0,
                 byte_ns: 0.08,
                 late_ns: 20.0,
                 tail_share: 0.001,
@@ -158,6 +160,7 @@ mod tests {
         let all = pairs(4, |_, _| 1650.0);
         let tier = tier("all", None, &all.iter().collect::<Vec<_>>(), "today");
         assert_eq!((tier.latency_ns.value, tier.send_ns.value, tier.receive_ns.value), (1100.0, 250.0, 300.0));
+        assert_eq!(tier.exchange_ns, Some(Parameter::measured(1900.0, "today, 12 pairs")));
         assert_eq!(tier.byte_ns, Parameter::measured(0.08, "today, 12 pairs"));
     }
 }
