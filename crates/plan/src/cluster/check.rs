@@ -95,6 +95,10 @@ fn check_tier(i: usize, tier: &Tier, mean_wait_ns: f64) -> Result<(), FieldError
         let expected = "at least 1, or `gap_ns` of at least 1, as no node sends any number of messages at once";
         return Err(FieldError::new(format!("tiers[{i}].send_ns"), expected, busiest));
     }
+    if let Some(exchange) = tier.exchange_ns.as_ref().filter(|exchange| exchange.value < 1.0) {
+        let expected = "at least 1, as an exchange takes time";
+        return Err(FieldError::new(format!("tiers[{i}].exchange_ns"), expected, exchange.value));
+    }
     let way = tier.latency_ns.value + value(&tier.rendezvous_ns) + mean_wait_ns;
     if way > MOST_STEPS * step {
         let expected = format!("with `rendezvous_ns` and waits at most {MOST_STEPS} times `gap_ns` or `send_ns`");

@@ -122,6 +122,10 @@ fn times_that_make_no_tree_are_refused() {
     }
     let error = parse(text.to_string()).expect_err("no time for a message").to_string();
     assert!(error.contains("`tiers[0].send_ns`: expected at least 1"), "{error}");
+    let mut text = example();
+    text["tiers"][1]["exchange_ns"] = assumed(0.0);
+    let error = parse(text.to_string()).expect_err("no time for an exchange").to_string();
+    assert!(error.contains("`tiers[1].exchange_ns`: expected at least 1"), "{error}");
 }
 
 #[test]

@@ -97,9 +97,9 @@ pub(super) fn tier(name: &str, size: Option<u64>, pairs: &[&PairCosts], source: 
         latency_ns: measured(latency),
         send_ns: measured(send),
         receive_ns: measured(receive),
-        // A node's messages take some time: below a nanosecond the burst says nothing.
+        // A node's messages take some time: below a nanosecond these figures say nothing, and no cluster file has them.
         gap_ns: Some(measured(of(|pair| pair.gap_ns).max(1.0))),
-        exchange_ns: Some(measured(of(|pair| pair.exchange_ns))),
+        exchange_ns: Some(measured(of(|pair| pair.exchange_ns).max(1.0))),
         byte_ns: measured(of(|pair| pair.byte_ns)),
         spread_ns: Some(measured(of(|pair| pair.spread_ns))),
         ..Tier::assumed(name, size, latency, send, 0.0)
