@@ -4,7 +4,7 @@ use corecast_plan::cluster::{Arrival, ClusterModel, MachineKind, MachineSource, 
 
 use super::hosts::Hosts;
 use super::lanes;
-use super::leader_end::LeaderEnd;
+use super::leader_end::{LeaderEnd, words_of};
 use super::pair::{Found, answer, ask, median};
 use super::tiers::{Place, tiers_of};
 use super::tournament::{partner, rounds};
@@ -155,11 +155,7 @@ fn record(found: Option<(usize, Found)>) -> [u8; RECORD_BYTES] {
 }
 
 fn pair_of(from: usize, record: &[u8]) -> Option<PairCosts> {
-    let mut figures = record.chunks_exact(8).map(|bytes| {
-        let mut number = [0; 8];
-        number.copy_from_slice(bytes);
-        f64::from_le_bytes(number)
-    });
+    let mut figures = words_of(record).map(f64::from_bits);
     let partner = figures.next().filter(|&partner| partner >= 0.0)?;
     let mut rest = [0.0; 10];
     rest.iter_mut().zip(figures).for_each(|(place, figure)| *place = figure);

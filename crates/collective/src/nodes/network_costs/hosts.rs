@@ -1,7 +1,7 @@
 //! The leaders of each host: where a launcher has started several on each, the host is one node of the model, and they are its
 //! lanes.
 
-use super::leader_end::LeaderEnd;
+use super::leader_end::{LeaderEnd, words_of};
 use crate::nodes::Fault;
 
 /// The leaders of every host, in ascending order, hosts in the order of their first ones.
@@ -25,18 +25,11 @@ impl Hosts {
 
     /// Those of the leaders of an engine.
     pub(super) fn gathered(end: &mut LeaderEnd<'_>, own: Option<u64>) -> Result<Self, Fault> {
-        let mut bytes = [0; 16];
-        if let Some(host) = own {
-            bytes[0] = 1;
-            bytes[8..].copy_from_slice(&host.to_le_bytes());
-        }
-        let all = end.gather(&bytes)?;
-        let told = all.chunks_exact(16).map(|bytes| {
-            let mut host = [0; 8];
-            host.copy_from_slice(&bytes[8..]);
-            (bytes[0] == 1).then_some(u64::from_le_bytes(host))
-        });
-        Ok(Self::of(&told.collect::<Vec<_>>()))
+        let own = [u64::from(own.is_some()), own.unwrap_or(0)];
+        let all = end.gather(&own.map(u64::to_le_bytes).concat())?;
+        let all: Vec<u64> = words_of(&all).collect();
+        let told: Vec<Option<u64>> = all.chunks_exact(2).map(|host| (host[0] == 1).then_some(host[1])).collect();
+        Ok(Self::of(&told))
     }
 
     /// The number of hosts.

@@ -11,7 +11,7 @@ use corecast_base::sync::spin_hint;
 
 use super::Settings;
 use super::hosts::Hosts;
-use super::leader_end::LeaderEnd;
+use super::leader_end::{LeaderEnd, words_of};
 use super::pair::{echo, median};
 use super::tournament::{partner, rounds};
 use crate::nodes::Fault;
@@ -67,12 +67,7 @@ fn messages(settings: &Settings) -> u32 {
 
 /// The medians of records, in each of which the points follow each other.
 fn medians(points: &[usize], records: &[u8]) -> Vec<(u32, f64)> {
-    let numbers = records.chunks_exact(8).map(|bytes| {
-        let mut number = [0; 8];
-        number.copy_from_slice(bytes);
-        f64::from_le_bytes(number)
-    });
-    let numbers: Vec<f64> = numbers.collect();
+    let numbers: Vec<f64> = words_of(records).map(f64::from_bits).collect();
     let of_point = |(place, &lanes): (usize, &usize)| {
         let found: Vec<f64> =
             numbers.iter().skip(place).step_by(points.len()).copied().filter(|&cost_ns| cost_ns > 0.0).collect();

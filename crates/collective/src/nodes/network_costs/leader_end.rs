@@ -13,6 +13,11 @@ const BURST: Duration = Duration::from_micros(30);
 /// The time between two looks of a leader that has nothing to do: others measure meanwhile, perhaps on the same CPUs.
 const REST: Duration = Duration::from_millis(1);
 
+/// The words that were sent as these bytes.
+pub(super) fn words_of(bytes: &[u8]) -> impl Iterator<Item = u64> {
+    bytes.chunks_exact(8).map(|word| u64::from_le_bytes(word.try_into().expect("a chunk has eight bytes")))
+}
+
 /// A leader's end, waiting.
 pub(super) struct LeaderEnd<'a> {
     engine: &'a mut dyn Engine,
@@ -29,7 +34,7 @@ impl<'a> LeaderEnd<'a> {
         Self { engine, is_resting: false }
     }
 
-    /// Sleeps from now on as it waits, or does so no more.
+    /// Sets whether it sleeps between two looks at what it waits for.
     pub(super) fn rest(&mut self, is_resting: bool) {
         self.is_resting = is_resting;
     }
@@ -81,16 +86,13 @@ impl<'a> LeaderEnd<'a> {
 
     /// Sends a number.
     pub(super) fn send_number(&mut self, to: usize, number: f64) -> Result<(), Fault> {
-        self.engine.room(Slot::outgoing(0), 8).copy_from_slice(&number.to_le_bytes());
-        self.send(to, 8)
+        self.send_words(to, &[number.to_bits()])
     }
 
     /// Waits for a number.
     pub(super) fn receive_number(&mut self, from: usize) -> Result<f64, Fault> {
-        self.receive(from, 8)?;
-        let mut bytes = [0; 8];
-        bytes.copy_from_slice(self.engine.room(Slot::incoming(0), 8));
-        Ok(f64::from_le_bytes(bytes))
+        let [bits] = self.receive_words(from)?;
+        Ok(f64::from_bits(bits))
     }
 
     /// Sends some words.
@@ -105,11 +107,7 @@ impl<'a> LeaderEnd<'a> {
         self.receive(from, 8 * N)?;
         let room = self.engine.room(Slot::incoming(0), 8 * N);
         let mut words = [0; N];
-        for (word, bytes) in words.iter_mut().zip(room.chunks_exact(8)) {
-            let mut own = [0; 8];
-            own.copy_from_slice(bytes);
-            *word = u64::from_le_bytes(own);
-        }
+        words.iter_mut().zip(words_of(room)).for_each(|(word, received)| *word = received);
         Ok(words)
     }
 

@@ -22,12 +22,12 @@
 //!
 //! **Lanes:** a host on which the launcher has started several leaders, as [`Settings::host`] tells, is one node, whose leaders
 //! are lanes. Only the first one of each host measures as above, while the others sleep. Then as many lanes as all hosts have
-//! send 64 KiB at once between two hosts: 1, 2, 4, ... of them, until all have arrived. With one leader a host there is no such
-//! curve.
+//! send 64 KiB at once between two hosts: 1, 2, 4, ... of them, until all have arrived. If some host has one leader
+//! there is no such curve.
 //!
 //! **Limits:** messages have at most 64 KiB, as engines promise no more.
 //!
-//! **Progress:** blocking; a leader polls and yields. **Memory ordering:** nothing is shared.
+//! **Progress:** blocking; a leader polls and yields, or sleeps while others measure. **Memory ordering:** nothing is shared.
 //!
 //! ```
 //! use corecast_collective::nodes::{local::Network, network_costs};
@@ -55,7 +55,7 @@ pub use gathered::{NetworkCosts, PairCosts, measure};
 /// How much is measured.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Settings {
-    /// Messages there and back by each pair and direction.
+    /// Messages there and back, and exchanges, of each pair and direction.
     pub exchanges: u32,
     /// Messages of a burst.
     pub bursts: u32,
