@@ -268,10 +268,12 @@ mod tests {
     }
 
     #[test]
-    fn a_single_host_is_refused_however_many_processes_it_has() {
+    fn a_single_host_is_refused() {
         let mut engine = Network::of(1).engines().remove(0);
         let failure = measured(&mut *engine, true).expect_err("there is nothing to measure");
         assert!(format!("{failure:?}").contains("there is one"), "{failure:?}");
+        let failure = alone(3);
+        assert!(format!("{failure:?}").contains("all 3 processes share a host"), "{failure:?}");
     }
 
     #[test]

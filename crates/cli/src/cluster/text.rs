@@ -88,10 +88,11 @@ fn insides(study: &Study) -> String {
 }
 
 fn tiers(study: &Study) -> String {
-    let mut rows = table::table(&["tier", ">nodes", ">L", ">o send", ">o receive", ">g", ">G per KiB"]);
+    let mut rows = table::table(&["tier", ">nodes", ">L", ">o send", ">o receive", ">g", ">exchange", ">G per KiB"]);
     let marked = |parameter: &Parameter, scale: f64| {
         format!("{} {}", time(parameter.value * scale), &parameter.provenance.name()[..1])
     };
+    let of = |parameter: &Option<Parameter>| parameter.as_ref().map_or_else(|| "-".to_owned(), |of| marked(of, 1.0));
     for tier in &study.model.tiers {
         let size = tier.size.map_or_else(|| "all".to_owned(), |size| size.to_string());
         rows.add_row([
@@ -100,7 +101,8 @@ fn tiers(study: &Study) -> String {
             marked(&tier.latency_ns, 1.0),
             marked(&tier.send_ns, 1.0),
             marked(&tier.receive_ns, 1.0),
-            tier.gap_ns.as_ref().map_or_else(|| "-".to_owned(), |gap| marked(gap, 1.0)),
+            of(&tier.gap_ns),
+            of(&tier.exchange_ns),
             marked(&tier.byte_ns, 1024.0),
         ]);
     }

@@ -31,7 +31,7 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     machine: MachineArgs,
     /// Measure what messages between nodes cost instead, under the launcher of an MPI: every process calls it, one on each host.
-    /// Of several on each host, the first one measures, and then all of them at once: how the lanes of a node share its network.
+    /// With several on each host, the first ones measure, and then all at once: that shows how lanes of a node share a network.
     #[arg(long, conflicts_with_all = ["force", "what"])]
     cluster: bool,
     /// Look at each pair a few times only, and at locks for a shorter time.

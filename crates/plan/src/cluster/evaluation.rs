@@ -76,7 +76,7 @@ impl<'a> Evaluation<'a> {
         };
         let mut variants = Vec::new();
         for (&scheme, lanes) in schemes.iter().flat_map(|scheme| self.lanes().into_iter().map(move |k| (scheme, k))) {
-            // Whole values are halved, but for groups, which halve each piece.
+            // Halving takes values as a whole, except in groups, which halve each piece.
             let is_useful = |chunk: u64| scheme != FarScheme::Halving || (lanes == 1 && chunk == GROUP_PIECE_BYTES);
             let chunks = CHUNKS_BYTES.into_iter().filter(|&chunk| chunk < bytes && is_useful(chunk));
             let chunks = [None].into_iter().chain(chunks.map(Some));
