@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use corecast::rendezvous::SocketDir;
+use corecast_race::failure::Failure;
 use rustix::process::{Pid, Signal, kill_process};
 use tempfile::TempDir;
 
@@ -124,6 +125,23 @@ impl Bed {
         (1..=hosts).map(host).collect::<Vec<_>>().join(",")
     }
 
+    /// A file of the hosts with these numbers of processes. The launchers of MPICH and Intel MPI agree on such files. Of
+    /// `-hosts h1:1,h2:1` Intel's leaves out the numbers, and starts as many processes on the first host as that has CPUs.
+    ///
+    /// # Errors
+    /// A [`Failure`] if it cannot be written.
+    pub(super) fn machine_file(
+        &self,
+        hosts: usize,
+        processes: &HostMembers,
+        is_dealt: bool,
+    ) -> Result<PathBuf, Failure> {
+        let path = self.path("machines");
+        let lines = machine_lines(hosts, processes, is_dealt);
+        fs::write(&path, lines).map_err(Failure::while_doing("write the names of hosts"))?;
+        Ok(path)
+    }
+
     /// Kills all processes of a host, its daemons included.
     pub(super) fn kill_host(&self, host: usize) {
         kill_all(&self.namespace(host));
@@ -193,6 +211,15 @@ pub(super) fn name(host: usize) -> String {
     if host == 0 { "switch".to_owned() } else { format!("h{host}") }
 }
 
+/// The hosts with their numbers of processes, one behind the other, or in turns with a process each.
+fn machine_lines(hosts: usize, processes: &HostMembers, is_dealt: bool) -> String {
+    let rounds = if is_dealt { processes.most() } else { 1 };
+    let number = |host: usize| if is_dealt { 1 } else { processes.at(host) };
+    let takes_part = |&(round, host): &(usize, usize)| processes.at(host) > round;
+    let places = (0..rounds).flat_map(|round| (0..hosts).map(move |host| (round, host))).filter(takes_part);
+    places.map(|(_, host)| format!("{}:{}\n", name(host + 1), number(host))).collect()
+}
+
 fn address(host: usize) -> String {
     format!("10.77.0.{}", if host == 0 { 254 } else { host })
 }
@@ -213,7 +240,18 @@ fn ip(arguments: &[&str]) -> Result<(), String> {
 
 #[cfg(test)]
 mod tests {
-    use super::owner;
+    use super::{machine_lines, owner};
+    use crate::nodes::HostMembers;
+
+    #[test]
+    fn hosts_are_named_with_their_processes_one_behind_the_other_or_in_turns() {
+        let even = HostMembers::even(2);
+        assert_eq!(machine_lines(2, &even, false), "h1:2\nh2:2\n");
+        assert_eq!(machine_lines(2, &even, true), "h1:1\nh2:1\nh1:1\nh2:1\n");
+        let uneven: HostMembers = "1+2".parse().expect("two numbers");
+        assert_eq!(machine_lines(2, &uneven, false), "h1:1\nh2:2\n");
+        assert_eq!(machine_lines(2, &uneven, true), "h1:1\nh2:1\nh2:1\n");
+    }
 
     #[test]
     fn only_own_hosts_have_an_owner() {

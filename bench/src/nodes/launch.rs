@@ -73,7 +73,7 @@ impl<'a> Launch<'a> {
         put(&work.path(), &work)?;
         let is_dealt = shape == NodesShape::DealtRanks;
         let layout = Layout { hosts, processes, is_dealt, is_tolerant };
-        let mut command = library.command(bed, layout, &programs.of(&work, hosts));
+        let mut command = library.command(bed, layout, &programs.of(&work, hosts))?;
         let log = File::create(folder.path().join("log")).map_err(Failure::while_doing("make a log"))?;
         let errors = log.try_clone().map_err(Failure::while_doing("make a log"))?;
         command.stdin(Stdio::null()).stdout(log).stderr(errors).process_group(0);

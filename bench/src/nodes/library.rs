@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use corecast::mpi::SURVIVAL_FLAGS;
+use corecast_race::failure::Failure;
 
 use super::bed::Bed;
 use super::work::HostMembers;
@@ -105,22 +106,24 @@ impl Library {
     }
 
     /// The command that launches this program, with its words, on the hosts.
-    pub(super) fn command(&self, bed: &Bed, layout: Layout, program: &[String]) -> Command {
-        let words = self.words(bed, layout).into_iter().chain(program.iter().cloned());
+    ///
+    /// # Errors
+    /// That of [`Library::words`].
+    pub(super) fn command(&self, bed: &Bed, layout: Layout, program: &[String]) -> Result<Command, Failure> {
+        let words = self.words(bed, layout)?.into_iter().chain(program.iter().cloned());
         let mut command = bed.at_switch(&words.map(|word| quoted(&word)).collect::<Vec<_>>().join(" "));
         self.set_variables(&mut command);
-        command
+        Ok(command)
     }
 
     /// The launcher, with all that comes before the program.
-    pub(super) fn words(&self, bed: &Bed, layout: Layout) -> Vec<String> {
+    ///
+    /// # Errors
+    /// A [`Failure`] if the names of hosts cannot be written for it.
+    pub(super) fn words(&self, bed: &Bed, layout: Layout) -> Result<Vec<String>, Failure> {
         let Layout { hosts, processes, is_dealt, is_tolerant } = layout;
         let (agent, list) = (bed.agent().display().to_string(), bed.list(hosts, &processes));
-        let dealt = match self.kind {
-            _ if !is_dealt => "",
-            Kind::OpenMpi4 | Kind::OpenMpi5 => "--map-by node",
-            Kind::Hydra => "-ppn 1",
-        };
+        let dealt = if is_dealt && self.kind != Kind::Hydra { "--map-by node" } else { "" };
         let options = match self.kind {
             Kind::OpenMpi4 => format!(
                 "--allow-run-as-root --mca plm_rsh_agent {agent} --host {list} --bind-to none --mca pml ob1 \
@@ -131,12 +134,15 @@ impl Library {
                  --mca btl tcp,self,sm --mca mpi_yield_when_idle 1 {}",
                 if is_tolerant { SURVIVAL_FLAGS } else { "--mca pml ob1" }
             ),
-            Kind::Hydra => format!("-launcher ssh -launcher-exec {agent} -hosts {list}"),
+            Kind::Hydra => {
+                let file = bed.machine_file(hosts, &processes, is_dealt)?;
+                format!("-launcher ssh -launcher-exec {agent} -machinefile {}", file.display())
+            }
         };
         let launcher = self.launcher.display();
         let words =
             format!("{launcher} {options} {dealt} -n {}", (0..hosts).map(|host| processes.at(host)).sum::<usize>());
-        words.split_whitespace().map(str::to_owned).collect()
+        Ok(words.split_whitespace().map(str::to_owned).collect())
     }
 
     /// Names the library to the processes of a command, and lets root launch.

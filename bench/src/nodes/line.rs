@@ -42,18 +42,22 @@ pub struct NodesLine {
 /// # Errors
 /// A [`Failure`] if there are no hosts here, no such library, or no shell.
 pub fn run_on_nodes(settings: &NodesLine, cancel: &Cancel) -> Result<ExitStatus, Failure> {
-    let (libraries, _) = library::find(&settings.homes);
+    let (libraries, missing) = library::find(&settings.homes);
     let is_wanted = |name: &str| settings.library.as_deref().is_none_or(|wanted| wanted == name);
     let library = libraries.iter().find(|library| is_wanted(&library.name));
     if let (Some(wanted), None) = (&settings.library, library) {
-        return Err(Failure::refused(format!("there is no library {wanted}")));
+        let reason = missing.iter().find(|(name, _)| name == wanted).map(|(_, reason)| reason.clone());
+        let known = || libraries.iter().map(|library| library.name.as_str()).collect::<Vec<_>>().join(", ");
+        return Err(Failure::refused(
+            reason.unwrap_or_else(|| format!("no library '{wanted}': there are {}", known())),
+        ));
     }
     let bed = Bed::make(settings.hosts).map_err(Failure::refused)?;
     let mut command = bed.at_switch(&settings.line);
     if let Some(library) = library {
         let processes = HostMembers::even(1);
         let layout = Layout { hosts: settings.hosts, processes, is_dealt: false, is_tolerant: library.survives() };
-        command.env(LAUNCHER, library.words(&bed, layout).join(" "));
+        command.env(LAUNCHER, library.words(&bed, layout)?.join(" "));
         library.set_variables(&mut command);
     }
     command.env(HOSTS, bed.names().join(",")).env(AGENT, bed.agent());

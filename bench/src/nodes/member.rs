@@ -80,6 +80,7 @@ fn ranks(work: &Work) -> Result<(), Failure> {
 }
 
 fn body(me: &mut Member, work: &Work) -> Result<(), Failure> {
+    check_host(me)?;
     match &work.task {
         Task::Time { cases, budget_ms } => finish(time(me, cases, *budget_ms)?, me.rank(), work),
         Task::Check { rounds, seed } => {
@@ -90,6 +91,16 @@ fn body(me: &mut Member, work: &Work) -> Result<(), Failure> {
         Task::Die { deaths, .. } => die(me, work, *deaths),
         Task::Model { .. } => Err(Failure::refused("messages are measured before there is a group")),
     }
+}
+
+/// That the launcher has started the processes of each node on its host, and not all on one. All members learn it together.
+pub(super) fn check_host(me: &mut Member) -> Result<(), Failure> {
+    let is_elsewhere = me.node() != own_host();
+    let elsewhere = me.allreduce_with(u64::from(is_elsewhere), op::Sum).map_err(Failure::refused)?;
+    if elsewhere == 0 {
+        return Ok(());
+    }
+    Err(Failure::refused(format!("the launcher started {elsewhere} members on the host of another node")))
 }
 
 fn plain(work: &Work) -> Result<(), Failure> {

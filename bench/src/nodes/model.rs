@@ -20,7 +20,7 @@ use serde::Serialize;
 use super::Run;
 use super::bed::own_host;
 use super::library::Library;
-use super::member::{BLOCKS, MOST_ROUNDS, TRIALS, finish, time_case};
+use super::member::{BLOCKS, MOST_ROUNDS, TRIALS, check_host, finish, time_case};
 use super::work::{Case, HostMembers, NodesOp, NodesShape, Task, Work};
 use crate::stats::{Samples, median};
 
@@ -92,6 +92,7 @@ fn words(fault: Fault) -> Failure {
 }
 
 fn member(me: &mut Member, work: &Work, model: &ClusterModel, budget: Duration) -> Result<(), Failure> {
+    check_host(me)?;
     let mut figures = Vec::new();
     // A group goes by recursive doubling, and by binomial trees unless it has a plan, as the model has.
     let (broadcasts, others): (Vec<Case>, Vec<Case>) = cases().iter().partition(|case| case.op == NodesOp::Broadcast);
@@ -122,7 +123,7 @@ fn time_broadcasts(me: &mut Member, budget: Duration) -> Result<f64, collective:
     Ok(median(&blocks?).unwrap_or(f64::NAN))
 }
 
-/// The mean of that many, at member 0.
+/// The mean time of that many broadcasts, at member 0.
 fn broadcasts(me: &mut Member, rounds: usize) -> Result<f64, collective::nodes::Error> {
     let mut sum_ns = 0.0;
     for round in 0..rounds {

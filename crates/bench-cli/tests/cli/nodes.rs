@@ -62,6 +62,9 @@ fn members_that_make_no_group_are_refused() {
             &["--kill", "leader", "--shape", "threads"],
             "--kill takes a process for each member: expected --shape nested or",
         ),
+        (&["--model", "--hosts", "1"], "--model needs messages between hosts: expected --hosts 2 or more, not 1"),
+        (&["--model", "--members", "1,2"], "--members 2: expected 1 with --model"),
+        (&["--model", "--shape", "ranks"], "cannot be used with"),
         (&["--members", "256", "--hosts", "64"], "expected at most 4096 members in all, not 16384"),
     ] {
         let run = program.run(&[&["nodes"], arguments].concat()).failed(2, words);
@@ -89,6 +92,15 @@ fn the_place_of_a_leaders_death_is_told() {
         assert_eq!(labels, [Some("leader"), Some("started")], "{row}");
         let counts = [&row["runs"], &row["named"], &row["hung"]].map(Value::as_u64);
         assert_eq!(counts, [Some(1), Some(1), Some(0)], "{row}");
+    }
+}
+
+#[test]
+fn the_model_of_a_network_stands_beside_it() {
+    for row in rows("the model of a network", "model", &["--model", "--quick", "--runs", "1"]) {
+        assert_eq!([&row["hosts"], &row["launches"]].map(Value::as_u64), [Some(2), Some(1)], "{row}");
+        let figures = ["predicted_us", "measured_us", "ratio"].map(|field| row[field].as_f64());
+        assert!(figures.iter().all(|figure| figure.is_some_and(|figure| figure > 0.0)), "{row}");
     }
 }
 
