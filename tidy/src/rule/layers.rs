@@ -59,6 +59,8 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("corecast-shim-mpi", &["corecast-preload", "corecast-base", "corecast-collective", "corecast-mpi", "corecast"]),
     // parking_lot's names over our locks: a library, not a preload object.
     ("corecast-parking-lot", &["corecast-base", "corecast-lock"]),
+    // A simulated machine.
+    ("corecast-sim-core", &[]),
     ("corecast-testing", &[]),
     ("corecast-tidy", &[]),
 ];

@@ -1,0 +1,166 @@
+//! The parameters of the cost model: times of accesses by the state of a line and the distance of its holder.
+
+/// Virtual time, in eighths of the machine's unit, which is a cycle or a nanosecond.
+pub type Ticks = u64;
+
+/// Ticks in a unit.
+pub const TICKS: Ticks = 8;
+
+/// This number of units as ticks.
+#[must_use]
+pub const fn units(number: u64) -> Ticks {
+    number * TICKS
+}
+
+/// An access to a word, as far as costs differ.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Access {
+    /// Reads.
+    Load,
+    /// Writes, from the store buffer.
+    Store,
+    /// Reads and writes in one step; a compare-exchange that fails is one, too.
+    ReadModifyWrite,
+}
+
+/// The state of a cache line in the machine as a whole.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum LineState {
+    /// In memory only.
+    #[default]
+    Invalid,
+    /// One CPU has it, and memory has the same.
+    Exclusive,
+    /// One CPU has it, and has written it.
+    Modified,
+    /// One CPU has written it, and others have copies.
+    Owned,
+    /// Some CPUs have copies, and memory has the same.
+    Shared,
+}
+
+/// Times by the state in which an access finds the line; in each state by distance.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ByState {
+    /// Of a modified line, by the distance of its owner.
+    pub modified: Vec<Ticks>,
+    /// Of an owned line: loads by the distance of its owner, others by that of the farthest holder.
+    pub owned: Vec<Ticks>,
+    /// Of an exclusive line, by the distance of its owner.
+    pub exclusive: Vec<Ticks>,
+    /// Of a shared line: loads by the distance of the nearest holder, or of the home of the line where a directory answers;
+    /// others by that of the farthest holder.
+    pub shared: Vec<Ticks>,
+}
+
+impl ByState {
+    /// The times for a state other than `Invalid`.
+    pub(crate) fn of(&self, state: LineState) -> &[Ticks] {
+        match state {
+            LineState::Modified => &self.modified,
+            LineState::Owned => &self.owned,
+            LineState::Exclusive => &self.exclusive,
+            LineState::Shared | LineState::Invalid => &self.shared,
+        }
+    }
+}
+
+/// How caches agree.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Protocol {
+    /// A directory at a line's home answers requests; else all caches are asked.
+    pub has_directory: bool,
+    /// A written line may be shared without being written back first (the O of MOESI).
+    pub has_owned: bool,
+}
+
+/// The parameters of a machine. Times are in [`Ticks`], and those by distance have an entry for each distance of the machine.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Costs {
+    /// Loads that miss.
+    pub load: ByState,
+    /// Stores that miss.
+    pub store: ByState,
+    /// Read-modify-writes that miss.
+    pub read_modify_write: ByState,
+    /// Accesses to a line in memory only, by the distance of its home.
+    pub memory: Vec<Ticks>,
+    /// A load that hits.
+    pub hit: Ticks,
+    /// A read-modify-write that hits.
+    pub read_modify_write_hit: Ticks,
+    /// The hint of a polling loop.
+    pub pause: Ticks,
+    /// The time for which a CPU keeps a line that it got by a load or store, before it answers the next request.
+    pub hold: Ticks,
+    /// The stores that wait for their lines at most, before the CPU waits.
+    pub store_buffer: usize,
+    /// The time from one request of the store buffer to the next, by the distance of the line's holder: requests overlap.
+    pub gap: Vec<Ticks>,
+    /// The share of a load's time for which the line serves no other request.
+    pub load_share: f64,
+    /// The least time for which a load occupies the line.
+    pub load_least: Ticks,
+    /// The time that a home needs for each request which it sees.
+    pub service: Ticks,
+    /// A request behind which another one waits, of a line with a holder in another package, takes longer by this factor of its
+    /// time.
+    pub conflict: f64,
+    /// How caches agree.
+    pub protocol: Protocol,
+    /// Calls of the operating system.
+    pub system: System,
+}
+
+/// Times of calls of the operating system.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct System {
+    /// To fall asleep, or to find that the word has changed.
+    pub sleep: Ticks,
+    /// To wake a thread: the waker's own time.
+    pub wake: Ticks,
+    /// From the call of the waker until the sleeper runs.
+    pub woken: Ticks,
+    /// To give the CPU away where no other thread wants it.
+    pub give_way: Ticks,
+}
+
+impl Costs {
+    /// The same with another interconnect: the time by which each distance takes longer than the nearest one is multiplied by
+    /// this factor.
+    #[must_use]
+    pub fn with_interconnect(mut self, factor: f64) -> Self {
+        let Self { load, store, read_modify_write, memory, gap, .. } = &mut self;
+        let by_state = |costs: &mut ByState| {
+            let ByState { modified, owned, exclusive, shared } = costs;
+            [modified, owned, exclusive, shared].into_iter().for_each(|row| stretch(row, factor));
+        };
+        [load, store, read_modify_write].into_iter().for_each(by_state);
+        [memory, gap].into_iter().for_each(|row| stretch(row, factor));
+        self
+    }
+
+    /// The times of this access.
+    pub(crate) fn of(&self, access: Access) -> &ByState {
+        match access {
+            Access::Load => &self.load,
+            Access::Store => &self.store,
+            Access::ReadModifyWrite => &self.read_modify_write,
+        }
+    }
+
+    /// The time for which a line serves no other request after one that takes this time.
+    pub(crate) fn occupied(&self, access: Access, time: Ticks) -> Ticks {
+        match access {
+            Access::Load => ((self.load_share * time as f64) as Ticks).max(self.load_least) + self.hold,
+            Access::Store => time + self.hold,
+            Access::ReadModifyWrite => time,
+        }
+    }
+}
+
+/// Multiplies the differences from the first time by a factor.
+fn stretch(row: &mut [Ticks], factor: f64) {
+    let near = row.first().copied().unwrap_or(0);
+    row.iter_mut().for_each(|time| *time = near + (time.saturating_sub(near) as f64 * factor) as Ticks);
+}

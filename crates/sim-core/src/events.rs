@@ -1,0 +1,40 @@
+//! The events to come, in the order of virtual time; of one time, in the order in which they were announced.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use crate::costs::Ticks;
+
+/// Something to happen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Happening {
+    /// The thread of a CPU goes on, unless it has gone on since this was announced: then its turn has another number.
+    Turn { cpu: usize, turn: u32 },
+    /// A store buffer asks for the line of its next store.
+    Drain { cpu: usize },
+    /// A line has served a request, and others wait.
+    Free { line: usize },
+}
+
+/// The events to come.
+#[derive(Debug, Default)]
+pub(crate) struct Events {
+    heap: BinaryHeap<Reverse<(Ticks, u64, Happening)>>,
+    announced: u64,
+}
+
+impl Events {
+    pub(crate) fn announce(&mut self, time: Ticks, happening: Happening) {
+        self.heap.push(Reverse((time, self.announced, happening)));
+        self.announced += 1;
+    }
+
+    /// True if no event comes before this time, or at it.
+    pub(crate) fn are_later_than(&self, time: Ticks) -> bool {
+        self.heap.peek().is_none_or(|Reverse((first, ..))| *first > time)
+    }
+
+    pub(crate) fn next(&mut self) -> Option<(Ticks, Happening)> {
+        self.heap.pop().map(|Reverse((time, _, happening))| (time, happening))
+    }
+}

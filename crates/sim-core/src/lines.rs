@@ -1,0 +1,145 @@
+//! The cache lines that a program has touched: who holds them, and who waits for them.
+
+use std::collections::{HashMap, VecDeque};
+use std::hash::{BuildHasherDefault, Hasher};
+
+use crate::costs::{Access, LineState, Ticks};
+
+/// Bytes of a line.
+const LINE_BYTES: usize = 64;
+
+/// A request that waits for a line.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Request {
+    pub(crate) cpu: usize,
+    pub(crate) access: Access,
+    /// Of a store: its number in the buffer of its CPU.
+    pub(crate) store: u64,
+}
+
+/// A line.
+#[derive(Debug)]
+pub(crate) struct Line {
+    pub(crate) state: LineState,
+    /// The CPU that has it modified, owned or exclusive.
+    pub(crate) owner: usize,
+    /// The node whose CPU touched it first.
+    pub(crate) home: u16,
+    /// It serves no request before this time.
+    pub(crate) busy: Ticks,
+    /// Requests that wait, the oldest first.
+    pub(crate) queue: VecDeque<Request>,
+    /// True if the end of its busy time is announced.
+    pub(crate) is_announced: bool,
+    /// The threads that sleep until their copy is lost, with the number of their turn.
+    pub(crate) parked: Vec<(usize, u32)>,
+}
+
+impl Line {
+    /// True if one CPU answers for it.
+    pub(crate) fn has_owner(&self) -> bool {
+        matches!(self.state, LineState::Modified | LineState::Owned | LineState::Exclusive)
+    }
+}
+
+/// All lines, by the order in which they were touched first.
+#[derive(Debug)]
+pub(crate) struct Lines {
+    numbers: HashMap<usize, usize, BuildHasherDefault<AddressHasher>>,
+    lines: Vec<Line>,
+    /// Of each line, a bit for each CPU that has a copy.
+    copies: Vec<u64>,
+    /// Words of `copies` for a line.
+    words: usize,
+}
+
+impl Lines {
+    pub(crate) fn new(cpus: usize) -> Self {
+        Self { numbers: HashMap::default(), lines: Vec::new(), copies: Vec::new(), words: cpus.div_ceil(64) }
+    }
+
+    /// The number of the line with this address, which a CPU of `node` touches.
+    pub(crate) fn number(&mut self, address: usize, node: u16) -> usize {
+        let fresh = self.lines.len();
+        let number = *self.numbers.entry(address / LINE_BYTES).or_insert(fresh);
+        if number == fresh {
+            self.lines.push(Line {
+                state: LineState::Invalid,
+                owner: 0,
+                home: node,
+                busy: 0,
+                queue: VecDeque::new(),
+                is_announced: false,
+                parked: Vec::new(),
+            });
+            self.copies.resize(self.copies.len() + self.words, 0);
+        }
+        number
+    }
+
+    pub(crate) fn line(&self, number: usize) -> &Line {
+        &self.lines[number]
+    }
+
+    pub(crate) fn line_mut(&mut self, number: usize) -> &mut Line {
+        &mut self.lines[number]
+    }
+
+    pub(crate) fn has_copy(&self, number: usize, cpu: usize) -> bool {
+        self.copies[number * self.words + cpu / 64] >> (cpu % 64) & 1 == 1
+    }
+
+    /// True if the CPU may write without a request.
+    pub(crate) fn is_writable(&self, number: usize, cpu: usize) -> bool {
+        let line = &self.lines[number];
+        line.owner == cpu && matches!(line.state, LineState::Modified | LineState::Exclusive)
+    }
+
+    /// The CPUs that have a copy.
+    pub(crate) fn holders(&self, number: usize) -> impl Iterator<Item = usize> + '_ {
+        let words = &self.copies[number * self.words..(number + 1) * self.words];
+        words.iter().enumerate().flat_map(|(word, &bits)| Ones(bits).map(move |bit| word * 64 + bit))
+    }
+
+    pub(crate) fn add_copy(&mut self, number: usize, cpu: usize) {
+        self.copies[number * self.words + cpu / 64] |= 1 << (cpu % 64);
+    }
+
+    /// Takes the copies of all other CPUs away.
+    pub(crate) fn keep_only(&mut self, number: usize, cpu: usize) {
+        self.copies[number * self.words..(number + 1) * self.words].fill(0);
+        self.add_copy(number, cpu);
+    }
+}
+
+/// The places of ones in a word.
+struct Ones(u64);
+
+impl Iterator for Ones {
+    type Item = usize;
+
+    fn next(&mut self) -> Option<usize> {
+        let place = (self.0 != 0).then(|| self.0.trailing_zeros() as usize)?;
+        self.0 &= self.0 - 1;
+        Some(place)
+    }
+}
+
+/// Hashes a line's number by a multiplication. It has no secret: a run gives the same on every host.
+#[derive(Debug, Default)]
+struct AddressHasher(u64);
+
+impl Hasher for AddressHasher {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|&byte| self.write_usize(usize::from(byte)));
+    }
+
+    fn write_usize(&mut self, number: usize) {
+        // The odd number next to 2^64 divided by the golden ratio.
+        self.0 = (self.0.rotate_left(5) ^ number as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    }
+}

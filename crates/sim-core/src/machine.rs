@@ -1,0 +1,141 @@
+//! A machine as the simulation sees it: how far its CPUs are from each other, and the costs of accesses.
+
+use crate::costs::{Costs, Ticks};
+use crate::error::MachineError;
+
+/// The most CPUs.
+pub const MAX_CPUS: usize = 4096;
+
+/// A machine.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Machine {
+    name: String,
+    /// Units in a microsecond.
+    per_us: f64,
+    /// By CPU: its package, and the node whose memory it touches first.
+    seats: Vec<Seat>,
+    /// The distance of each pair of CPUs, row by row.
+    distances: Vec<u8>,
+    /// The first CPU of each node.
+    firsts: Vec<usize>,
+    costs: Costs,
+}
+
+/// The place of a CPU.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Seat {
+    /// The package.
+    pub package: u16,
+    /// The node, which is home to the lines that its CPUs touch first. Nodes are numbered from 0.
+    pub node: u16,
+}
+
+impl Machine {
+    /// A machine of these CPUs. `distance` gives the distance of two CPUs, 0 for the nearest: the times of [`Costs`] by distance
+    /// have an entry for each.
+    ///
+    /// # Errors
+    /// [`MachineError`] if there are no CPUs or too many, if a node has none, or if the times of a distance are missing.
+    pub fn new(
+        name: &str,
+        units_per_us: f64,
+        seats: Vec<Seat>,
+        distance: impl Fn(usize, usize) -> u8,
+        costs: Costs,
+    ) -> Result<Self, MachineError> {
+        let cpus = seats.len();
+        if cpus == 0 || cpus > MAX_CPUS {
+            return Err(MachineError::Cpus { cpus, most: MAX_CPUS });
+        }
+        let distances: Vec<u8> = (0..cpus * cpus).map(|pair| distance(pair / cpus, pair % cpus)).collect();
+        let nodes = seats.iter().map(|seat| usize::from(seat.node)).max().map_or(0, |last| last + 1);
+        let first = |node: usize| seats.iter().position(|seat| usize::from(seat.node) == node);
+        let firsts: Result<_, _> = (0..nodes).map(|node| first(node).ok_or(MachineError::EmptyNode { node })).collect();
+        check_costs(&costs, distances.iter().max().map_or(0, |&far| usize::from(far)) + 1)?;
+        Ok(Self { name: name.to_owned(), per_us: units_per_us, seats, distances, firsts: firsts?, costs })
+    }
+
+    /// Its name.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The number of its CPUs.
+    #[must_use]
+    pub fn cpus(&self) -> usize {
+        self.seats.len()
+    }
+
+    /// The number of its nodes.
+    #[must_use]
+    pub fn nodes(&self) -> usize {
+        self.firsts.len()
+    }
+
+    /// The place of a CPU.
+    #[must_use]
+    pub fn seat(&self, cpu: usize) -> Seat {
+        self.seats[cpu]
+    }
+
+    /// Its costs.
+    #[must_use]
+    pub fn costs(&self) -> &Costs {
+        &self.costs
+    }
+
+    /// The same machine with other costs.
+    ///
+    /// # Errors
+    /// [`MachineError::Times`] if the times of a distance are missing.
+    pub fn with_costs(mut self, costs: Costs) -> Result<Self, MachineError> {
+        check_costs(&costs, self.distances.iter().max().map_or(0, |&far| usize::from(far)) + 1)?;
+        self.costs = costs;
+        Ok(self)
+    }
+
+    /// This time in nanoseconds.
+    #[must_use]
+    pub fn ns(&self, ticks: Ticks) -> f64 {
+        ticks as f64 / crate::costs::TICKS as f64 / self.per_us * 1000.0
+    }
+
+    /// This number of nanoseconds in ticks, rounded up, so that a thread which waits for a time finds that it has passed.
+    #[must_use]
+    pub fn ticks(&self, ns: u64) -> Ticks {
+        (ns as f64 * crate::costs::TICKS as f64 * self.per_us / 1000.0).ceil() as Ticks
+    }
+
+    /// The distance of two CPUs.
+    #[must_use]
+    pub fn distance(&self, one: usize, other: usize) -> usize {
+        usize::from(self.distances[one * self.seats.len() + other])
+    }
+
+    /// The distance of a CPU from the memory of a node.
+    pub(crate) fn distance_of_node(&self, node: u16, cpu: usize) -> usize {
+        if self.seats[cpu].node == node { 0 } else { self.distance(self.first_of(node), cpu) }
+    }
+
+    /// The first CPU of a node.
+    pub(crate) fn first_of(&self, node: u16) -> usize {
+        self.firsts[usize::from(node)]
+    }
+}
+
+/// That there is a time for each of the distances.
+fn check_costs(costs: &Costs, distances: usize) -> Result<(), MachineError> {
+    let Costs { load, store, read_modify_write, memory, gap, protocol, .. } = costs;
+    let has_owned = protocol.has_owned;
+    let mut rows = vec![("memory", memory), ("gap", gap)];
+    for (name, by_state) in [("load", load), ("store", store), ("read_modify_write", read_modify_write)] {
+        rows.extend([(name, &by_state.modified), (name, &by_state.exclusive), (name, &by_state.shared)]);
+        rows.extend(has_owned.then_some((name, &by_state.owned)));
+    }
+    match rows.into_iter().find(|(_, times)| times.len() < distances) {
+        Some((name, times)) => Err(MachineError::Times { name, times: times.len(), distances }),
+        None if costs.store_buffer == 0 => Err(MachineError::NoStoreBuffer),
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,38 @@
+//! The outcome of a run.
+
+use crate::costs::Ticks;
+
+/// The outcome of a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Report {
+    /// The time at which the last thread ended.
+    pub end: Ticks,
+    /// Of each CPU, the time at which its thread ended; 0 without one.
+    pub ends: Vec<Ticks>,
+    /// The accesses.
+    pub counts: Counts,
+}
+
+/// The accesses of a run.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Loads, stores and read-modify-writes. Rounds of polling loops that were slept through are not among them.
+    pub accesses: u64,
+    /// Lines that came from another CPU or from a home that has copies elsewhere, by distance.
+    pub transfers: Vec<u64>,
+    /// Lines that came from memory.
+    pub from_memory: u64,
+}
+
+impl Counts {
+    pub(crate) fn transfer(&mut self, distance: usize, is_from_memory: bool) {
+        if is_from_memory {
+            self.from_memory += 1;
+            return;
+        }
+        if self.transfers.len() <= distance {
+            self.transfers.resize(distance + 1, 0);
+        }
+        self.transfers[distance] += 1;
+    }
+}

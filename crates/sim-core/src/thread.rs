@@ -1,0 +1,333 @@
+//! The accesses of a simulated thread.
+
+use std::cell::{Cell, RefCell};
+use std::fmt;
+use std::ptr;
+use std::rc::Rc;
+
+use corosensei::Yielder;
+
+use crate::costs::{Access, LineState, Ticks, units};
+use crate::lines::Request;
+use crate::run_state::{RunState, Wait};
+use crate::store_buffer::{Pending, Stage};
+use crate::values::Values;
+use crate::word::Word;
+
+thread_local! {
+    /// The simulated thread that runs now; null while the run itself does.
+    static CURRENT: Cell<*const Thread> = const { Cell::new(ptr::null()) };
+}
+
+/// A thread of a run, which has a CPU of its own. Its functions take virtual time, and let the other threads run up to that time.
+///
+/// Once the run has ended, threads that have not ended unwind: then accesses take effect at once.
+pub struct Thread {
+    state: Rc<RefCell<RunState>>,
+    cpu: usize,
+    /// Gives the processor back to the run; `None` before the thread runs.
+    yielder: Cell<Option<*const Yielder<(), ()>>>,
+    pub(crate) values: Values,
+    at_end: RefCell<Vec<fn()>>,
+}
+
+impl Thread {
+    pub(crate) fn new(state: Rc<RefCell<RunState>>, cpu: usize) -> Self {
+        Self { state, cpu, yielder: Cell::new(None), values: Values::default(), at_end: RefCell::default() }
+    }
+
+    /// Called by the coroutine itself: runs the thread from its begin to its end.
+    pub(crate) fn live(&self, yielder: &Yielder<(), ()>, body: impl FnOnce(&Self)) {
+        self.yielder.set(Some(yielder));
+        CURRENT.set(self);
+        body(self);
+        while let Some(call) = self.next_at_end() {
+            call();
+        }
+        self.values.end();
+        leave();
+    }
+
+    fn next_at_end(&self) -> Option<fn()> {
+        self.at_end.borrow_mut().pop()
+    }
+
+    /// Calls this function when the thread has come to its end, on the thread; the last one that was asked for first.
+    pub fn at_end(&self, call: fn()) {
+        self.at_end.borrow_mut().push(call);
+    }
+
+    /// Its CPU.
+    #[must_use]
+    pub fn cpu(&self) -> usize {
+        self.cpu
+    }
+
+    /// The time on its CPU.
+    #[must_use]
+    pub fn now(&self) -> Ticks {
+        let mut state = self.state.borrow_mut();
+        let own = &mut state.cpus[self.cpu];
+        own.poll.clock_read();
+        own.clock
+    }
+
+    /// The time on its CPU in nanoseconds, rounded down.
+    #[must_use]
+    pub fn now_ns(&self) -> u64 {
+        let now = self.now();
+        self.state.borrow().machine.ns(now) as u64
+    }
+
+    /// Computes for this number of nanoseconds.
+    pub fn work_ns(&self, ns: u64) {
+        let ticks = self.state.borrow().machine.ticks(ns);
+        self.work_ticks(ticks);
+    }
+
+    /// Computes for this number of units.
+    pub fn work(&self, number: u64) {
+        self.work_ticks(units(number));
+    }
+
+    fn work_ticks(&self, ticks: Ticks) {
+        let mut state = self.state.borrow_mut();
+        let own = &mut state.cpus[self.cpu];
+        own.poll.broken();
+        own.clock += ticks;
+    }
+
+    /// Reads a word.
+    #[must_use]
+    pub fn load(&self, word: Word) -> u64 {
+        let mut state = self.state.borrow_mut();
+        state.counts.accesses += 1;
+        match state.cpus[self.cpu].buffer.forwarded(word) {
+            Ok(None) => drop(state),
+            Ok(Some(value)) => {
+                let hit = state.machine.costs().hit;
+                state.cpus[self.cpu].clock += hit;
+                state.cpus[self.cpu].poll.broken();
+                return value;
+            }
+            Err(_) => {
+                drop(state);
+                self.wait_for_stores();
+            }
+        }
+        self.reach(word, Access::Load);
+        word.read()
+    }
+
+    /// Writes a word. The store takes effect later, after those before it and before those behind it.
+    pub fn store(&self, word: Word, value: u64) {
+        self.push(word.address(), Some((word, value)));
+    }
+
+    /// As if it wrote the line at `address`, which the program has written itself. That is for bytes that no other thread reads
+    /// before it sees a later store.
+    pub fn store_line(&self, address: usize) {
+        self.push(address, None);
+    }
+
+    /// As if it read the line at `address`, which the program reads itself.
+    pub fn load_line(&self, address: usize) {
+        self.state.borrow_mut().counts.accesses += 1;
+        self.reach_line(address, Access::Load);
+    }
+
+    /// Reads a word and writes the value that `change` gives for the one before, in one step; waits for earlier stores. The value
+    /// before.
+    pub fn update(&self, word: Word, change: impl FnOnce(u64) -> Option<u64>) -> u64 {
+        self.wait_for_stores();
+        self.state.borrow_mut().counts.accesses += 1;
+        self.reach(word, Access::ReadModifyWrite);
+        let before = word.read();
+        if let Some(after) = change(before) {
+            word.write(after);
+        }
+        before
+    }
+
+    /// Waits until all stores before it have taken effect.
+    pub fn wait_for_stores(&self) {
+        let mut state = self.state.borrow_mut();
+        if state.is_over {
+            return;
+        }
+        let own = &mut state.cpus[self.cpu];
+        if own.buffer.is_empty() {
+            own.clock = own.clock.max(own.buffer.done);
+            return;
+        }
+        own.poll.broken();
+        own.wait = Wait::Stores;
+        drop(state);
+        self.suspend();
+    }
+
+    /// The hint of a polling loop, between two rounds of it.
+    pub fn pause(&self) {
+        let pause = self.state.borrow().machine.costs().pause;
+        self.end_round(pause);
+    }
+
+    /// Gives the CPU to another thread, of which there is none: ends a round of a polling loop.
+    pub fn give_way(&self) {
+        let give_way = self.state.borrow().machine.costs().system.give_way;
+        self.end_round(give_way);
+    }
+
+    fn end_round(&self, pause: Ticks) {
+        let mut state = self.state.borrow_mut();
+        if state.is_over {
+            return;
+        }
+        let own = &mut state.cpus[self.cpu];
+        own.clock += pause;
+        let now = own.clock;
+        let Some(sleep) = own.poll.pause(now) else { return };
+        if state.park(self.cpu, sleep) {
+            drop(state);
+            self.suspend();
+        }
+    }
+
+    /// Sleeps while the word is `seen`, until it is woken or `longest_ns` nanoseconds have passed. Waits for earlier stores.
+    pub fn sleep_while(&self, word: Word, seen: u64, longest_ns: u64) {
+        self.wait_for_stores();
+        self.reach(word, Access::Load);
+        let mut state = self.state.borrow_mut();
+        let longest = state.machine.ticks(longest_ns);
+        let system = state.machine.costs().system.clone();
+        let own = &mut state.cpus[self.cpu];
+        own.poll.broken();
+        own.clock += system.sleep;
+        if word.read() != seen || state.is_over {
+            return;
+        }
+        state.sleep(self.cpu, word.address(), longest);
+        drop(state);
+        self.suspend();
+    }
+
+    /// Wakes at most this number of the threads that sleep on a word. Waits for earlier stores.
+    pub fn wake(&self, word: Word, at_most: u32) {
+        self.wait_for_stores();
+        self.take_turn();
+        let mut state = self.state.borrow_mut();
+        if state.is_over {
+            return;
+        }
+        state.cpus[self.cpu].poll.broken();
+        state.wake(self.cpu, word.address(), at_most);
+    }
+
+    /// Lets the stores of all threads to these bytes take effect, which are to be freed.
+    pub fn frees(&self, address: usize, bytes: usize) {
+        let mut state = self.state.borrow_mut();
+        state.cpus.iter_mut().for_each(|own| own.buffer.finish_in(address..address + bytes));
+    }
+
+    fn reach(&self, word: Word, access: Access) {
+        self.reach_line(word.address(), access);
+    }
+
+    /// Returns when the access takes effect.
+    fn reach_line(&self, address: usize, access: Access) {
+        self.take_turn();
+        let mut state = self.state.borrow_mut();
+        if state.is_over {
+            return;
+        }
+        let line = state.line_of(address, self.cpu);
+        if state.is_hit(line, self.cpu, access) {
+            let (hit, update) = (state.machine.costs().hit, state.machine.costs().read_modify_write_hit);
+            state.cpus[self.cpu].clock += if access == Access::Load { hit } else { update };
+            if access == Access::Load {
+                state.cpus[self.cpu].poll.hit(line);
+                return;
+            }
+        } else {
+            let now = state.cpus[self.cpu].clock;
+            match state.request(line, Request { cpu: self.cpu, access, store: 0 }, now) {
+                Some(time) => state.cpus[self.cpu].clock += time,
+                None => {
+                    state.cpus[self.cpu].wait = Wait::Line;
+                    drop(state);
+                    self.suspend();
+                    state = self.state.borrow_mut();
+                }
+            }
+        }
+        state.cpus[self.cpu].poll.broken();
+        if access == Access::ReadModifyWrite && !state.is_over {
+            state.lines.line_mut(line).state = LineState::Modified;
+        }
+    }
+
+    fn push(&self, address: usize, value: Option<(Word, u64)>) {
+        self.make_room();
+        let mut state = self.state.borrow_mut();
+        state.counts.accesses += 1;
+        if state.is_over {
+            value.into_iter().for_each(|(word, value)| word.write(value));
+            return;
+        }
+        state.cpus[self.cpu].poll.broken();
+        let line = state.line_of(address, self.cpu);
+        state.push_store(self.cpu, Pending { value, line, stage: Stage::New });
+    }
+
+    /// Waits for room in the store buffer.
+    fn make_room(&self) {
+        let mut state = self.state.borrow_mut();
+        let most = state.machine.costs().store_buffer;
+        let own = &mut state.cpus[self.cpu];
+        if own.buffer.len() < most {
+            return;
+        }
+        own.wait = Wait::Room;
+        drop(state);
+        self.suspend();
+    }
+
+    /// Lets all happen that comes before this thread's time.
+    fn take_turn(&self) {
+        let mut state = self.state.borrow_mut();
+        if state.is_over || state.events.are_later_than(state.cpus[self.cpu].clock) {
+            return;
+        }
+        state.announce_turn(self.cpu);
+        drop(state);
+        self.suspend();
+    }
+
+    fn suspend(&self) {
+        let yielder = self.yielder.get().expect("only the thread itself calls");
+        // SAFETY: the coroutine set it at its begin, and the yielder lives until its end; only its own code comes here, as a
+        // thread is neither Send nor Sync and its closure alone has it.
+        let yielder = unsafe { &*yielder };
+        leave();
+        yielder.suspend(());
+        CURRENT.set(self);
+    }
+}
+
+/// Called when no thread runs any more: one gives the processor back, or has ended.
+pub(crate) fn leave() {
+    CURRENT.set(ptr::null());
+}
+
+/// Calls `f` with the simulated thread that runs now; with `None` outside of a run, and in the destructors of a thread that did
+/// not come to its end.
+pub fn with_current<R>(f: impl FnOnce(Option<&Thread>) -> R) -> R {
+    // SAFETY: it is set only while the thread's own code runs, which the thread outlives.
+    f(unsafe { CURRENT.get().as_ref() })
+}
+
+impl fmt::Debug for Thread {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Thread").field("cpu", &self.cpu).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,8 @@
+//! The simulated machine, from outside.
+
+mod contention;
+mod faults;
+mod memory;
+mod orderings;
+mod polls;
+mod tables;

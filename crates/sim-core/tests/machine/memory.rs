@@ -1,0 +1,22 @@
+//! Memory of simulated programs.
+
+use corecast_sim_core::Word;
+
+/// A line of memory of its own, which is never freed.
+#[derive(Clone, Copy)]
+pub(crate) struct Line(*mut Bytes);
+
+#[repr(align(64))]
+struct Bytes(#[expect(dead_code, reason = "only its address is used")] [u64; 8]);
+
+impl Line {
+    pub(crate) fn new() -> Self {
+        Self(Box::into_raw(Box::new(Bytes([0; 8]))))
+    }
+
+    /// Its first word.
+    pub(crate) fn word(self) -> Word {
+        // SAFETY: eight bytes that are never freed, which threads of one run access only.
+        unsafe { Word::of(self.0.cast::<u64>()) }
+    }
+}
