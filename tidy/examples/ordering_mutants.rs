@@ -311,8 +311,9 @@ fn sources(folder: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
 
 /// The files of modules that an index declares for builds without models only, without their ending.
 fn native_modules(index: &str) -> Vec<String> {
+    const WITHOUT: [&str; 3] = ["#[cfg(not(loom))]", "#[cfg(not(any(loom, simulated)))]", "#[cfg(simulated)]"];
     let is_without_models =
-        |cfg: &str| cfg == "#[cfg(not(loom))]" || (cfg.starts_with("#[cfg(all(") && cfg.ends_with(", not(loom)))]"));
+        |cfg: &str| WITHOUT.contains(&cfg) || (cfg.starts_with("#[cfg(all(") && cfg.ends_with(", not(loom)))]"));
     let pairs = index.lines().zip(index.lines().skip(1)).filter(|(cfg, _)| is_without_models(cfg));
     let declared = pairs.filter_map(|(_, module)| module.split_once("mod ")?.1.strip_suffix(';'));
     let prefix = "#[cfg_attr(not(loom), path = \"";

@@ -53,7 +53,25 @@ impl ThreadEnd {
 
     /// Has the function called when this thread ends; false if that is not possible.
     #[must_use]
+    #[cfg(not(simulated))]
     pub fn ask(&self) -> bool {
+        self.ask_host()
+    }
+
+    /// Has the function called when this thread ends, which may be a simulated one; false if that is not possible.
+    #[must_use]
+    #[cfg(simulated)]
+    pub fn ask(&self) -> bool {
+        corecast_sim_core::with_current(|thread| match thread {
+            Some(thread) => {
+                thread.at_end(self.then);
+                true
+            }
+            None => self.ask_host(),
+        })
+    }
+
+    fn ask_host(&self) -> bool {
         // ORDERING: Relaxed, the number is all there is
         let key = match self.key.load(Ordering::Relaxed) {
             UNMADE => self.make_key(),

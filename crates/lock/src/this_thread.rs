@@ -12,6 +12,7 @@
 
 use std::cell::Cell;
 
+use corecast_base::sync::thread_id;
 #[cfg(not(loom))]
 use corecast_base::sync::{AtomicU64, Ordering};
 
@@ -25,7 +26,7 @@ pub const LARGEST: u32 = (1 << 24) - 1;
 
 const _: () = assert!(((GENERATIONS as u32) << SYSTEM_BITS) - 1 == LARGEST);
 
-thread_local! {
+corecast_base::per_thread! {
     /// 0 before it was asked for.
     static NUMBER: Cell<u32> = const { Cell::new(0) };
 }
@@ -42,7 +43,7 @@ pub fn number() -> u32 {
 
 #[cold]
 fn ask() -> u32 {
-    let system = rustix::thread::gettid().as_raw_nonzero().get().unsigned_abs() & ((1 << SYSTEM_BITS) - 1);
+    let system = thread_id() & ((1 << SYSTEM_BITS) - 1);
     let number = (generation() << SYSTEM_BITS) | system;
     NUMBER.set(number);
     number

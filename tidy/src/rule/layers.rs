@@ -12,7 +12,8 @@ pub(super) const NAME: &str = "layers";
 
 /// The crates that each crate may depend on.
 const ALLOWED: &[(&str, &[&str])] = &[
-    ("corecast-base", &[]),
+    // Its sources name the simulated machine where they are built for it, as corecast-base-simulated.
+    ("corecast-base", &["corecast-sim-core"]),
     ("corecast-machine", &["corecast-base"]),
     ("corecast-plan", &["corecast-base", "corecast-machine"]),
     ("corecast-channel", &["corecast-base"]),
@@ -51,7 +52,10 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("corecast-bench", &["corecast", "corecast-race"]),
     ("corecast-cli", &["corecast", "corecast-race"]),
     // The second program shows its results as the first one does.
-    ("corecast-bench-cli", &["corecast", "corecast-race", "corecast-bench", "corecast-cli"]),
+    (
+        "corecast-bench-cli",
+        &["corecast", "corecast-race", "corecast-bench", "corecast-cli", "corecast-sim", "corecast-sim-core"],
+    ),
     // Preload objects: each on the layer it serves, and on what they share.
     ("corecast-preload", &["corecast-base"]),
     ("corecast-shim-omp", &["corecast-preload", "corecast-base"]),
@@ -59,8 +63,14 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("corecast-shim-mpi", &["corecast-preload", "corecast-base", "corecast-collective", "corecast-mpi", "corecast"]),
     // parking_lot's names over our locks: a library, not a preload object.
     ("corecast-parking-lot", &["corecast-base", "corecast-lock"]),
-    // A simulated machine.
+    // A simulated machine, and crates built from the same sources as those without the suffix.
     ("corecast-sim-core", &[]),
+    ("corecast-base-simulated", &["corecast-sim-core"]),
+    ("corecast-lock-simulated", &["corecast-base-simulated"]),
+    (
+        "corecast-sim",
+        &["corecast-sim-core", "corecast-base-simulated", "corecast-lock-simulated", "corecast-base", "corecast-lock"],
+    ),
     ("corecast-testing", &[]),
     ("corecast-tidy", &[]),
 ];

@@ -8,13 +8,14 @@
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
-use rustix::time::{ClockId, clock_gettime};
-
 #[cfg_attr(loom, path = "counter_still.rs")]
-#[cfg_attr(all(not(loom), target_arch = "x86_64"), path = "counter_x86_64.rs")]
-#[cfg_attr(all(not(loom), target_arch = "aarch64"), path = "counter_aarch64.rs")]
-#[cfg_attr(not(any(loom, target_arch = "x86_64", target_arch = "aarch64")), path = "counter_none.rs")]
+#[cfg_attr(all(not(any(loom, simulated)), target_arch = "x86_64"), path = "counter_x86_64.rs")]
+#[cfg_attr(all(not(any(loom, simulated)), target_arch = "aarch64"), path = "counter_aarch64.rs")]
+#[cfg_attr(any(simulated, not(any(loom, target_arch = "x86_64", target_arch = "aarch64"))), path = "counter_none.rs")]
 mod counter;
+#[cfg_attr(not(simulated), path = "system.rs")]
+#[cfg_attr(simulated, path = "system_virtual.rs")]
+mod system;
 
 /// The time for which the two clocks are compared.
 const CALIBRATION: Duration = Duration::from_millis(5);
@@ -61,7 +62,7 @@ impl Clock {
     #[inline(always)]
     #[must_use]
     pub fn ticks(&self) -> u64 {
-        if self.counter { counter::read() } else { system_ticks() }
+        if self.counter { counter::read() } else { system::ticks() }
     }
 
     /// The time now, in ticks, for timing a few instructions: read after every load before it has arrived, and before
@@ -70,7 +71,7 @@ impl Clock {
     #[inline(always)]
     #[must_use]
     pub fn ticks_in_order(&self) -> u64 {
-        if self.counter { counter::read_in_order() } else { system_ticks() }
+        if self.counter { counter::read_in_order() } else { system::ticks() }
     }
 
     /// Nanoseconds that `ticks` last.
@@ -96,14 +97,6 @@ impl Clock {
     }
 }
 
-/// Nanoseconds since the machine's start, the same in all processes: an [`Instant`] can only be compared with one of this
-/// process.
-#[cold]
-fn system_ticks() -> u64 {
-    let now = clock_gettime(ClockId::Monotonic);
-    now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
-}
-
 /// The counter and the system's clock at the same time.
 fn both_clocks() -> (u64, Instant) {
     let looks = (0..LOOKS).map(|_| {
@@ -118,6 +111,8 @@ fn both_clocks() -> (u64, Instant) {
 
 #[cfg(test)]
 mod tests {
+    use rustix::time::{ClockId, clock_gettime};
+
     use super::*;
 
     #[test]

@@ -40,6 +40,12 @@ pub fn yield_now() {
     spin_hint();
 }
 
+/// The number that the system gives to this thread; never 0. A thread of a model is one of the host.
+#[must_use]
+pub fn thread_id() -> u32 {
+    rustix::thread::gettid().as_raw_nonzero().get().unsigned_abs()
+}
+
 /// The pair of fences; in the model both sides are equally strong.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fences {

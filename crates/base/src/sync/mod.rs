@@ -1,8 +1,9 @@
 //! The only module that names atomics: std's in a normal build, loom's under `cfg(loom)`, so that every protocol of
-//! corecast can be model-checked as it is written.
+//! corecast can be model-checked as it is written, and those of a simulated machine under `cfg(simulated)`, so that each
+//! can be run on hundreds of CPUs as it is written.
 //!
 //! No other file of the workspace names `std::sync::atomic`, `UnsafeCell` or `loom` (tidy checks it). The differences
-//! between the two builds are in `native.rs` and `loom.rs`, which export the same names:
+//! between the builds are in `native.rs`, `loom.rs` and `simulated.rs`, which export the same names:
 //!
 //! - atomics, [`fence`], [`Arc`], [`UnsafeCell`] with `with` and `with_mut`;
 //! - [`spin_hint`]: PAUSE on the machine, a switch to another thread in the model; [`spin_for`]: for a time;
@@ -12,27 +13,38 @@
 //! - [`yield_now`]: gives the CPU to another thread that can run;
 //! - [`Fences`]: a pair of fences of which the frequent side is free;
 //! - [`EventCount`]: a number to sleep on;
+//! - [`per_thread!`](crate::per_thread): a variable of which each thread has its own;
 //! - [`Scope`]: the threads that use a word.
 
 #[cfg(loom)]
 mod loom;
-#[cfg(not(loom))]
+#[cfg(not(any(loom, simulated)))]
 mod membarrier;
 #[cfg(not(loom))]
 mod native;
+mod per_thread;
+#[cfg(simulated)]
+mod simulated;
 
 #[cfg(loom)]
 pub use self::loom::{
     Arc, AtomicBool, AtomicPtr, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, EventCount, Fences, Mutex, Ordering,
     UnsafeCell, fence, fetch_add_and_fence, futex_wait, futex_wake, in_each_run, keep_order, spin_for, spin_hint,
-    yield_now,
+    thread_id, yield_now,
 };
-#[cfg(not(loom))]
+#[cfg(not(any(loom, simulated)))]
 pub use self::membarrier::Fences;
-#[cfg(not(loom))]
+#[cfg(not(any(loom, simulated)))]
 pub use self::native::{
     Arc, AtomicBool, AtomicPtr, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, EventCount, Mutex, Ordering, UnsafeCell,
-    fence, fetch_add_and_fence, futex_wait, futex_wake, keep_order, spin_for, spin_hint, yield_now,
+    fence, fetch_add_and_fence, futex_wait, futex_wake, keep_order, spin_for, spin_hint, thread_id, yield_now,
+};
+
+#[cfg(simulated)]
+pub use self::simulated::{
+    Arc, AtomicBool, AtomicPtr, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, EventCount, Fences, Mutex, Ordering,
+    PerThread, UnsafeCell, fence, fetch_add_and_fence, futex_wait, futex_wake, keep_order, spin_for, spin_hint,
+    thread_id, yield_now,
 };
 
 /// The threads that use a word. All of them must name the same scope.

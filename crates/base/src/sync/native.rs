@@ -1,4 +1,8 @@
 //! The machine's side: std's atomics, a futex to sleep on, PAUSE to spin with.
+#![cfg_attr(
+    simulated,
+    allow(dead_code, unreachable_pub, unused_imports, reason = "only its calls of the host are used there")
+)]
 
 use std::time::Duration;
 
@@ -95,6 +99,12 @@ pub fn yield_now() {
     rustix::thread::sched_yield();
 }
 
+/// The number that the system gives to this thread; never 0.
+#[must_use]
+pub fn thread_id() -> u32 {
+    rustix::thread::gettid().as_raw_nonzero().get().unsigned_abs()
+}
+
 /// Sleeps while the word is `seen`, for at most `longest`; may also return early for no reason. A thread that changes the
 /// word calls [`futex_wake`] afterwards: the kernel looks at the word and puts the sleeper to sleep in one step.
 pub fn futex_wait(word: &AtomicU32, seen: u32, longest: Duration, scope: Scope) {
@@ -168,7 +178,7 @@ impl EventCount {
 }
 
 /// The time for which the other words go unwatched where the kernel can watch one only.
-const SLICE: Duration = Duration::from_millis(1);
+pub(super) const SLICE: Duration = Duration::from_millis(1);
 
 fn timespec(time: Duration) -> rustix::time::Timespec {
     let tv_sec = i64::try_from(time.as_secs()).unwrap_or(i64::MAX / 2);

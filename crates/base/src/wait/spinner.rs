@@ -23,7 +23,7 @@ const SLEEP: Duration = Duration::from_millis(1);
 /// The time for which a CPU is believed to be shared.
 const BELIEF: Duration = Duration::from_millis(10);
 
-thread_local! {
+crate::per_thread! {
     /// Until then another thread is believed to want this CPU, in ticks; 0 for not at all.
     static SHARED_UNTIL: Cell<u64> = const { Cell::new(0) };
 }

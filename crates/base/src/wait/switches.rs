@@ -2,7 +2,7 @@
 //! runs.
 
 /// The context switches of this thread so far. A yield that found no other thread to run does not count.
-#[cfg(not(loom))]
+#[cfg(not(any(loom, simulated)))]
 pub(super) fn switches() -> u64 {
     let mut usage = std::mem::MaybeUninit::<libc::rusage>::zeroed();
     // SAFETY: the kernel writes one rusage there.
@@ -15,8 +15,8 @@ pub(super) fn switches() -> u64 {
     usage.ru_nivcsw.unsigned_abs() + usage.ru_nvcsw.unsigned_abs()
 }
 
-/// A model's run must not depend on the machine.
-#[cfg(loom)]
+/// A run of a model or of a simulated machine must not depend on the host; a simulated thread keeps its CPU.
+#[cfg(any(loom, simulated))]
 pub(super) fn switches() -> u64 {
     0
 }

@@ -6,7 +6,7 @@ use std::cell::RefCell;
 /// A thread keeps no more.
 const MOST: usize = 16;
 
-thread_local! {
+corecast_base::per_thread! {
     static SPARE: RefCell<Vec<Box<dyn Any>>> = const { RefCell::new(Vec::new()) };
 }
 

@@ -47,7 +47,7 @@ enum Manner {
     GivesAway,
 }
 
-thread_local! {
+corecast_base::per_thread! {
     static OWN: Own = const {
         Own {
             next: Cell::new(NONE),

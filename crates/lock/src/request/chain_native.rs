@@ -8,7 +8,7 @@ struct Link {
     outer: *const Link,
 }
 
-thread_local! {
+corecast_base::per_thread! {
     static INNERMOST: Cell<*const Link> = const { Cell::new(ptr::null()) };
 }
 

@@ -9,7 +9,7 @@ static NEXT: AtomicU32 = AtomicU32::new(0);
 /// The thread has none yet.
 const NONE: u32 = u32::MAX;
 
-thread_local! {
+corecast_base::per_thread! {
     static SEAT: Cell<u32> = const { Cell::new(NONE) };
 }
 
