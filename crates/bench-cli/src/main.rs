@@ -1,10 +1,11 @@
-//! The program `corecast-bench`, which `corecast bench` and `corecast cc` start: races of corecast against what people use
-//! today, load tests, and what single operations on a cache line cost.
+//! The program `corecast-bench`, which `corecast bench`, `corecast cc` and `corecast sim` start: races of corecast against what
+//! people use today, load tests, what single operations on a cache line cost, and corecast's own code on simulated machines.
 //!
 //! - `command`: what the user can ask for, one file per benchmark;
 //! - `channel_text`, `coherence_text` with `coherence_grid`, `flips_text`, `readers_text`, `published_text`,
 //!   `lock_situation`, `tm_situation`: results in a terminal; `columns`: the tables of terminal and pages; `page`: results as
 //!   pages, which `html_arg` writes; `tell`: results as text or as JSON;
+//! - `simulated`: which machine is simulated, the points of a sweep, and their figures;
 //! - what it shares with `corecast` (output, errors, interruption, tables, drawing) is in the library of that program.
 
 mod channel_text;
@@ -18,6 +19,7 @@ mod lock_situation;
 mod page;
 mod published_text;
 mod readers_text;
+mod simulated;
 mod tell;
 mod tm_situation;
 
@@ -73,7 +75,8 @@ mod tests {
                     .skip(1)
                     .map(|word| if word == "bench" { "corecast-bench" } else { word });
                 let words: Vec<&str> = words.collect();
-                let words = if words[0] == "cc" { [&["corecast-bench"], &words[..]].concat() } else { words };
+                let words =
+                    if ["cc", "sim"].contains(&words[0]) { [&["corecast-bench"], &words[..]].concat() } else { words };
                 CommandLine::try_parse_from(words).unwrap_or_else(|error| panic!("{example}: {error}"));
             }
         }
@@ -81,7 +84,7 @@ mod tests {
 
     #[test]
     fn corecast_knows_the_names_of_all_benchmarks() {
-        const OTHERS: [&str; 3] = ["cc", "completions", "man"];
+        const OTHERS: [&str; 4] = ["cc", "sim", "completions", "man"];
         let program = CommandLine::command();
         let shown = program.get_subcommands().filter(|benchmark| !benchmark.is_hide_set());
         let names: Vec<&str> = shown.map(clap::Command::get_name).filter(|name| !OTHERS.contains(name)).collect();

@@ -19,6 +19,7 @@ mod race;
 mod replica;
 mod replica_race;
 mod setup;
+mod sim;
 mod stream;
 mod stream_cluster;
 mod table;
@@ -150,6 +151,9 @@ pub(crate) enum Benchmark {
     /// Measure what single operations on a cache line cost, by the state that the line is in and by where it is.
     #[command(after_help = "Example:\n  corecast cc --quick --cases cas-modified,7")]
     Cc(cc::Arguments),
+    /// Run corecast's own code on a simulated machine with many CPUs.
+    #[command(after_help = "Example:\n  corecast sim locks --machine opteron-4x12 --cpus 1,6,12,24,48 --quick")]
+    Sim(sim::Arguments),
     /// Plan with every shape, planner and effort on subsets of many machine models: costs, gaps and times.
     #[command(after_help = "Example:\n  corecast bench planner --machines machines --sizes 4,8 --table gaps.md")]
     Planner(planner::Arguments),
@@ -218,6 +222,7 @@ impl Benchmark {
             Self::Epcc(arguments) => arguments.run(output),
             Self::Victim(arguments) => arguments.run(),
             Self::Cc(arguments) => cc::run(arguments, output),
+            Self::Sim(arguments) => sim::run(arguments, output),
             Self::Planner(arguments) => arguments.run(output),
             Self::Contenders => contenders(output),
             Self::Completions(arguments) => arguments.print(CommandLine::command(), output),

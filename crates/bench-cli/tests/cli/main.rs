@@ -19,6 +19,7 @@ mod openmp;
 mod program;
 mod replicas;
 mod reports;
+mod simulating;
 mod stressing;
 mod tables;
 mod transactions;

@@ -77,6 +77,9 @@ pub(crate) enum Command {
     /// Measure what single operations on a cache line cost, by the state that the line is in and by where it is.
     #[command(after_help = "Example:\n  corecast cc --quick --cases cas-modified,7")]
     Cc(bench::Arguments),
+    /// Run corecast's own code on a simulated machine with many CPUs.
+    #[command(after_help = "Example:\n  corecast sim locks --machine opteron-4x12 --cpus 1,6,12,24,48 --quick")]
+    Sim(bench::Arguments),
     /// Show the shared regions of this user, who is in them, and how far the ends of their channels are.
     #[command(after_help = "Examples:\n  corecast top\n  corecast top --once --json")]
     Top(top::Arguments),
@@ -110,6 +113,7 @@ impl Command {
             Self::Shim(arguments) => shim::run(arguments, output),
             Self::Bench(arguments) => bench::run(None, arguments, output),
             Self::Cc(arguments) => bench::run(Some("cc"), arguments, output),
+            Self::Sim(arguments) => bench::run(Some("sim"), arguments, output),
             Self::Top(arguments) => top::run(arguments, output),
             Self::Gc(arguments) => gc::run(arguments, output),
             Self::List(arguments) => list::run(arguments, output),

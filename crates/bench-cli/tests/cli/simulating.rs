@@ -1,0 +1,73 @@
+//! `corecast sim`: locks on simulated machines.
+
+use corecast_testing::machines;
+use serde_json::Value;
+
+use crate::program::Program;
+
+const QUICK: [&str; 5] = ["sim", "locks", "--quick", "--json", "--locks"];
+
+fn rows(report: &Value) -> &Vec<Value> {
+    report["rows"].as_array().expect("an array")
+}
+
+#[test]
+fn a_sweep_has_a_row_for_each_lock_and_number_of_threads_and_repeats() {
+    let arguments = [&QUICK[..], &["mcs,ticket", "--machine", "xeon-8x10", "--cpus", "1,10,80"]].concat();
+    let program = Program::new();
+    let first = program.run(&arguments).succeeded().stdout;
+    assert_eq!(program.run(&arguments).succeeded().stdout, first, "byte for byte");
+    let report: Value = serde_json::from_str(&first).expect("JSON");
+    assert_eq!(
+        (&report["simulated"], &report["machine"], &report["cpus"]),
+        (&true.into(), &"xeon-8x10".into(), &80.into())
+    );
+    let named: Vec<String> = rows(&report)
+        .iter()
+        .map(|row| format!("{} {}", row["lock"].as_str().expect("a name"), row["threads"]))
+        .collect();
+    assert_eq!(named, ["mcs 1", "mcs 10", "mcs 80", "ticket 1", "ticket 10", "ticket 80"]);
+    let rate = |place: usize| rows(&report)[place]["mops"].as_f64().expect("a rate");
+    assert!(rate(2) > rate(5), "a queue holds up with 80 threads: {report}");
+    assert_eq!(rows(&report)[2]["transfers"].as_array().map(Vec::len), Some(3), "a number for each distance: {report}");
+}
+
+#[test]
+fn a_model_file_is_simulated_and_a_faster_interconnect_is_faster() {
+    let program = Program::new();
+    let model = program.model(0..8);
+    let rate = |what_if: &str| {
+        let arguments = [&QUICK[..], &["mcs", "--machine", &model, "--cpus", "8", "--what-if", what_if]].concat();
+        let report = program.json(&arguments);
+        assert!(report["costs"].as_str().expect("words").ends_with("all other costs assumed from them"), "{report}");
+        rows(&report)[0]["mops"].as_f64().expect("a rate")
+    };
+    assert!(rate("interconnect=0.5") >= rate("interconnect=4"));
+    let text = program.run(&["sim", "locks", "--quick", "--machine", &model, "--cpus", "2"]).succeeded().stdout;
+    assert!(text.starts_with("SIMULATED: "), "{text}");
+}
+
+#[test]
+fn every_machine_model_of_the_project_is_simulated() {
+    for file in machines::models() {
+        let path = file.path.to_str().expect("a path").to_owned();
+        let report = Program::new().json(&[&QUICK[..], &["ticket", "--cpus", "2", "--machine", &path]].concat());
+        assert!(rows(&report)[0]["mops"].as_f64() > Some(0.0), "{path}: {report}");
+    }
+}
+
+#[test]
+fn bad_input_is_named() {
+    let program = Program::new();
+    let fails = |arguments: &[&str], words: &str| {
+        program.run(&[&["sim", "locks"], arguments].concat()).failed(2, words);
+    };
+    fails(&["--cpus", "0"], "expected a whole number from 1 to 4096");
+    fails(&["--cpus", "49"], "--cpus 49: the machine has 48 CPUs");
+    fails(&["--machine", "nothing"], "no machine is called 'nothing': expected opteron-4x12, xeon-8x10 or a file");
+    fails(&["--locks", "nothing"], "unknown lock 'nothing'");
+    fails(&["--what-if", "kappa=1"], "expected interconnect= and a factor from 0.01 to 100");
+    fails(&["--what-if", "interconnect=0"], "expected interconnect= and a factor from 0.01 to 100");
+    let model = program.file("model.json", "{}");
+    fails(&["--machine", &model], "model.json");
+}

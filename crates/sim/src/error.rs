@@ -1,0 +1,42 @@
+//! Why a simulation has no outcome.
+
+use std::io;
+
+use corecast_sim_core::Stopped;
+
+/// Why a simulation has no outcome.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum SimError {
+    /// No threads, or more than the machine has CPUs.
+    #[error("{threads} threads on a machine with {cpus} CPUs: expected from 1 to {cpus}")]
+    Threads {
+        /// Threads asked for.
+        threads: usize,
+        /// CPUs of the machine.
+        cpus: usize,
+    },
+    /// The run has no outcome.
+    #[error(transparent)]
+    Stopped(#[from] Stopped),
+    /// No memory for the stack of a thread.
+    #[error("there is no memory for the stack of a simulated thread: {reason}")]
+    Stack {
+        /// The system's words.
+        reason: String,
+    },
+    /// Two threads held the lock at a time.
+    #[error("the lock does not exclude: {total} acquisitions added one each, and the sum is {counted}")]
+    Lost {
+        /// The sum.
+        counted: u64,
+        /// The acquisitions.
+        total: u64,
+    },
+}
+
+impl SimError {
+    pub(crate) fn stack(error: io::Error) -> Self {
+        Self::Stack { reason: error.to_string() }
+    }
+}

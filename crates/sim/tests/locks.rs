@@ -1,0 +1,57 @@
+//! Locks on simulated machines: they exclude, runs repeat, and queues beat a single word where many CPUs compete.
+
+use corecast_sim::machine::published;
+use corecast_sim::{Algorithm, Contest, ContestOutcome, SimError, contest};
+
+const CONTEST: Contest =
+    Contest { threads: 1, warm_up_us: 20, duration_us: 60, inside_ns: 0, outside_ns: 100, seed: 7 };
+
+fn outcome(algorithm: Algorithm, threads: usize) -> ContestOutcome {
+    let machine = published::opteron_4x12();
+    contest(&machine, algorithm, Contest { threads, ..CONTEST }).unwrap_or_else(|error| panic!("{algorithm}: {error}"))
+}
+
+/// Each contest adds up what its threads did under the lock.
+#[test]
+fn every_lock_excludes_from_one_thread_to_all_cpus() {
+    for &algorithm in Algorithm::ALL {
+        for threads in [1, 2, 7, 48] {
+            let outcome = outcome(algorithm, threads);
+            assert!(outcome.all > 0 && outcome.acquisitions.len() == threads, "{algorithm}, {threads} threads");
+        }
+    }
+}
+
+#[test]
+fn a_lock_that_nobody_wants_moves_no_lines() {
+    for &algorithm in Algorithm::ALL {
+        let outcome = outcome(algorithm, 1);
+        assert_eq!(outcome.transfers(), [], "{algorithm}");
+        assert_eq!(outcome.jain(), Some(1.0), "{algorithm}");
+        assert!(
+            (4.0..10.0).contains(&outcome.mops()),
+            "{algorithm}: {} Mops/s with 100 to 150 ns outside",
+            outcome.mops()
+        );
+    }
+}
+
+/// As on the machine itself (David et al. 2013, figure 5): one word that all poll collapses, and queues hold up.
+#[test]
+fn queues_hold_up_where_a_word_collapses() {
+    let queue = outcome(Algorithm::Mcs, 48);
+    for word in [Algorithm::Tas, Algorithm::Ttas, Algorithm::Ticket] {
+        let word = outcome(word, 48);
+        assert!(queue.mops() > 3.0 * word.mops(), "{} and {} Mops/s", queue.mops(), word.mops());
+    }
+    assert!(queue.jain() > Some(0.9), "{:?}", queue.jain());
+}
+
+#[test]
+fn more_threads_than_cpus_are_refused() {
+    let machine = published::opteron_4x12();
+    for threads in [0, 49] {
+        let error = contest(&machine, Algorithm::Mcs, Contest { threads, ..CONTEST }).expect_err("it cannot be");
+        assert!(matches!(error, SimError::Threads { cpus: 48, .. }), "{error}");
+    }
+}
