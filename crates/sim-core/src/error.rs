@@ -30,6 +30,9 @@ pub enum MachineError {
         /// The distances of the machine.
         distances: usize,
     },
+    /// A machine on which a polling loop takes no time, so that nothing else ever happens.
+    #[error("a pause takes time: a polling loop would keep all other threads from going on")]
+    NoPause,
     /// A machine on which no store can be made.
     #[error("a store buffer has room for one store at least")]
     NoStoreBuffer,

@@ -136,6 +136,7 @@ fn check_costs(costs: &Costs, distances: usize) -> Result<(), MachineError> {
     match rows.into_iter().find(|(_, times)| times.len() < distances) {
         Some((name, times)) => Err(MachineError::Times { name, times: times.len(), distances }),
         None if costs.store_buffer == 0 => Err(MachineError::NoStoreBuffer),
+        None if costs.pause == 0 || costs.system.give_way == 0 => Err(MachineError::NoPause),
         None => Ok(()),
     }
 }

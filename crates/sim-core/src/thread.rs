@@ -283,11 +283,10 @@ impl Thread {
     fn make_room(&self) {
         let mut state = self.state.borrow_mut();
         let most = state.machine.costs().store_buffer;
-        let own = &mut state.cpus[self.cpu];
-        if own.buffer.len() < most {
+        if state.is_over || state.cpus[self.cpu].buffer.len() < most {
             return;
         }
-        own.wait = Wait::Room;
+        state.cpus[self.cpu].wait = Wait::Room;
         drop(state);
         self.suspend();
     }

@@ -1,6 +1,6 @@
 //! Programs that do not end, and machines that cannot be.
 
-use corecast_sim_core::{Machine, MachineError, Run, Seat, Stopped, Thread, Waiting, published, units};
+use corecast_sim_core::{Costs, Machine, MachineError, Run, Seat, Stopped, Thread, Waiting, published, units};
 
 use crate::memory::Line;
 
@@ -80,8 +80,9 @@ fn machines_that_cannot_be_are_refused() {
     assert_eq!(machine(2, 1, 0, costs.clone()), MachineError::EmptyNode { node: 0 });
     let words = machine(2, 0, 3, costs.clone()).to_string();
     assert_eq!(words, "memory has times for 3 distances of 4");
-    let none = corecast_sim_core::Costs { store_buffer: 0, ..costs };
+    let none = Costs { store_buffer: 0, ..costs.clone() };
     assert_eq!(machine(1, 0, 0, none), MachineError::NoStoreBuffer);
+    assert_eq!(machine(1, 0, 0, Costs { pause: 0, ..costs }), MachineError::NoPause);
 }
 
 #[test]
