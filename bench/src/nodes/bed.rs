@@ -130,15 +130,10 @@ impl Bed {
     ///
     /// # Errors
     /// A [`Failure`] if it cannot be written.
-    pub(super) fn machine_file(
-        &self,
-        hosts: usize,
-        processes: &HostMembers,
-        is_dealt: bool,
-    ) -> Result<PathBuf, Failure> {
+    pub(super) fn machine_file(&self, hosts: usize, processes: &HostMembers) -> Result<PathBuf, Failure> {
         let path = self.path("machines");
-        let lines = machine_lines(hosts, processes, is_dealt);
-        fs::write(&path, lines).map_err(Failure::while_doing("write the names of hosts"))?;
+        fs::write(&path, self.list(hosts, processes).replace(',', "\n"))
+            .map_err(Failure::while_doing("write the names of hosts"))?;
         Ok(path)
     }
 
@@ -211,15 +206,6 @@ pub(super) fn name(host: usize) -> String {
     if host == 0 { "switch".to_owned() } else { format!("h{host}") }
 }
 
-/// The hosts with their numbers of processes, one behind the other, or in turns with a process each.
-fn machine_lines(hosts: usize, processes: &HostMembers, is_dealt: bool) -> String {
-    let rounds = if is_dealt { processes.most() } else { 1 };
-    let number = |host: usize| if is_dealt { 1 } else { processes.at(host) };
-    let takes_part = |&(round, host): &(usize, usize)| processes.at(host) > round;
-    let places = (0..rounds).flat_map(|round| (0..hosts).map(move |host| (round, host))).filter(takes_part);
-    places.map(|(_, host)| format!("{}:{}\n", name(host + 1), number(host))).collect()
-}
-
 fn address(host: usize) -> String {
     format!("10.77.0.{}", if host == 0 { 254 } else { host })
 }
@@ -240,18 +226,7 @@ fn ip(arguments: &[&str]) -> Result<(), String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{machine_lines, owner};
-    use crate::nodes::HostMembers;
-
-    #[test]
-    fn hosts_are_named_with_their_processes_one_behind_the_other_or_in_turns() {
-        let even = HostMembers::even(2);
-        assert_eq!(machine_lines(2, &even, false), "h1:2\nh2:2\n");
-        assert_eq!(machine_lines(2, &even, true), "h1:1\nh2:1\nh1:1\nh2:1\n");
-        let uneven: HostMembers = "1+2".parse().expect("two numbers");
-        assert_eq!(machine_lines(2, &uneven, false), "h1:1\nh2:2\n");
-        assert_eq!(machine_lines(2, &uneven, true), "h1:1\nh2:1\nh2:1\n");
-    }
+    use super::owner;
 
     #[test]
     fn only_own_hosts_have_an_owner() {

@@ -134,8 +134,10 @@ impl Library {
                  --mca btl tcp,self,sm --mca mpi_yield_when_idle 1 {}",
                 if is_tolerant { SURVIVAL_FLAGS } else { "--mca pml ob1" }
             ),
+            // A file in which hosts come again would start a daemon for each line, each with a host of its own.
+            Kind::Hydra if is_dealt => format!("-launcher ssh -launcher-exec {agent} -hosts {list} -ppn 1"),
             Kind::Hydra => {
-                let file = bed.machine_file(hosts, &processes, is_dealt)?;
+                let file = bed.machine_file(hosts, &processes)?;
                 format!("-launcher ssh -launcher-exec {agent} -machinefile {}", file.display())
             }
         };
