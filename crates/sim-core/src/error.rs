@@ -11,7 +11,7 @@ pub enum MachineError {
     Cpus {
         /// CPUs asked for.
         cpus: usize,
-        /// The most that there can be.
+        /// The limit, [`MAX_CPUS`](crate::MAX_CPUS).
         most: usize,
     },
     /// A node without a CPU.

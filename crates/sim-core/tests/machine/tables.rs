@@ -112,7 +112,7 @@ fn accesses_take_the_published_times_on_the_xeon() {
 }
 
 #[test]
-fn a_line_comes_from_the_memory_of_the_cpu_that_touched_it_first() {
+fn a_line_that_no_cpu_has_touched_comes_from_near_memory() {
     let machine = published::xeon_8x10();
     // Nobody has touched it: its home is that of the CPU which does.
     assert_eq!(cycles(&machine, State::Memory, Access::Load, 2), 355.0);
