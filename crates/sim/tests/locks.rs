@@ -1,4 +1,4 @@
-//! Locks on simulated machines: they exclude, runs repeat, and queues beat a single word where many CPUs compete.
+//! Locks on simulated machines: they exclude, and queues beat a single word where many CPUs compete.
 
 use corecast_sim::machine::published;
 use corecast_sim::{Algorithm, Contest, ContestOutcome, SimError, contest};
