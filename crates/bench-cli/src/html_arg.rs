@@ -61,7 +61,8 @@ impl HtmlArg {
 fn command(arguments: impl Iterator<Item = OsString>, seed: u64) -> String {
     let words = arguments.map(|word| quoted(word.to_string_lossy().into_owned()));
     let words: Vec<String> = words.collect();
-    let program = if words.iter().any(|word| word == "cc") { "corecast" } else { "corecast bench" };
+    let is_own_command = words.iter().any(|word| ["cc", "sim"].contains(&word.as_str()));
+    let program = if is_own_command { "corecast" } else { "corecast bench" };
     let mut words: Vec<String> = [program.to_owned()].into_iter().chain(words).collect();
     if !words.iter().any(|word| word == "--seed" || word.starts_with("--seed=")) {
         words.extend(["--seed".to_owned(), seed.to_string()]);

@@ -1,11 +1,21 @@
-//! Simulated machines: which one, what runs on it, and how its figures are shown. Every one of them says that it is simulated.
+//! Simulated machines: which one (`described`), the program that runs on it (`program`), its points, each in a process of its
+//! own (`point`, `sweep`), and how the outcome is shown (`row`, `outcome`, `columns`, `page`). Every figure says that it is
+//! simulated.
 
 mod columns;
 mod described;
+mod outcome;
+mod page;
 mod point;
+mod program;
+mod row;
 mod sweep;
 
 pub(crate) use self::columns::describe;
 pub(crate) use self::described::{Described, PRESETS};
-pub(crate) use self::point::{Point, Row};
+pub(crate) use self::outcome::Outcome;
+pub(crate) use self::page::render;
+pub(crate) use self::point::{Played, Point};
+pub(crate) use self::program::{Figure, Program};
+pub(crate) use self::row::{Row, rows};
 pub(crate) use self::sweep::sweep;

@@ -1,58 +1,59 @@
 //! One point of a sweep, which a process of its own plays: the protocols' statics are fresh, so a point gives the same alone and
 //! among others.
 
-use corecast_sim::{Algorithm, Contest, contest};
+use corecast_sim::SimError;
 use serde::{Deserialize, Serialize};
 
-use super::Described;
+use super::{Described, Program};
 use corecast_cli::failure::Failure;
 
-/// A lock, and threads that compete for it on a machine.
+/// A contender of a program on a machine, with a number of threads and a seed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Point {
     pub(crate) described: Described,
-    pub(crate) lock: String,
+    pub(crate) program: Program,
+    pub(crate) contender: String,
     pub(crate) threads: usize,
+    pub(crate) seed: u64,
     pub(crate) warm_up_us: u64,
     pub(crate) duration_us: u64,
-    pub(crate) inside_ns: u64,
-    pub(crate) outside_ns: u64,
-    pub(crate) seed: u64,
 }
 
 /// The outcome of a point.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Row {
-    /// The lock.
-    pub(crate) lock: String,
-    /// The threads, one on each of the first CPUs.
-    pub(crate) threads: usize,
-    /// Acquisitions of all threads in a second of virtual time, in millions; `None` if the run did not end.
-    pub(crate) mops: Option<f64>,
-    /// Jain's index of fairness.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Played {
+    /// The program's figure; `None` if the run did not end.
+    pub(crate) figure: Option<f64>,
+    /// Jain's index of fairness, where threads compete.
     pub(crate) jain: Option<f64>,
-    /// Lines that moved between CPUs in an acquisition, by distance, the nearest first.
+    /// Lines that moved between CPUs, by distance, the nearest first.
     pub(crate) transfers: Vec<f64>,
     /// Why there is no outcome.
     pub(crate) failed: Option<String>,
+}
+
+impl Played {
+    /// The outcome of a program: figure, fairness and transfers.
+    pub(super) fn of<O>(
+        outcome: Result<O, SimError>,
+        figures: impl FnOnce(&O) -> (f64, Option<f64>, Vec<f64>),
+    ) -> Self {
+        match outcome {
+            Ok(outcome) => {
+                let (figure, jain, transfers) = figures(&outcome);
+                Self { figure: Some(figure), jain, transfers, failed: None }
+            }
+            Err(error) => Self { failed: Some(error.to_string()), ..Self::default() },
+        }
+    }
 }
 
 impl Point {
     /// Plays it.
     ///
     /// # Errors
-    /// Bad input. A run that does not end is a row that says so.
-    pub(crate) fn play(&self) -> Result<Row, Failure> {
-        let (machine, _) = self.described.load()?;
-        let Self { threads, warm_up_us, duration_us, inside_ns, outside_ns, seed, .. } = *self;
-        let algorithm: Algorithm = self.lock.parse().map_err(Failure::input)?;
-        let contested = Contest { threads, warm_up_us, duration_us, inside_ns, outside_ns, seed };
-        let row = Row { lock: self.lock.clone(), threads, mops: None, jain: None, transfers: Vec::new(), failed: None };
-        Ok(match contest(&machine, algorithm, contested) {
-            Ok(outcome) => {
-                Row { mops: Some(outcome.mops()), jain: outcome.jain(), transfers: outcome.transfers(), ..row }
-            }
-            Err(error) => Row { failed: Some(error.to_string()), ..row },
-        })
+    /// Bad input.
+    pub(crate) fn play(&self) -> Result<Played, Failure> {
+        self.program.play(&self.described.load()?.0, self)
     }
 }

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use corecast_race::Progress;
 
-use super::{Point, Row};
+use super::{Played, Point};
 use corecast_cli::failure::Failure;
 use corecast_cli::interrupt::Interrupt;
 use corecast_cli::own_program;
@@ -20,12 +20,16 @@ const LOOK: Duration = Duration::from_millis(2);
 ///
 /// # Errors
 /// Trouble of the environment, or an interruption.
-pub(crate) fn sweep(points: &[Point], progress: &mut dyn Progress, interrupt: &Interrupt) -> Result<Vec<Row>, Failure> {
+pub(crate) fn sweep(
+    points: &[Point],
+    progress: &mut dyn Progress,
+    interrupt: &Interrupt,
+) -> Result<Vec<Played>, Failure> {
     let program = own_program::path()?;
     let most = thread::available_parallelism().map_or(1, NonZeroUsize::get);
     let mut left: VecDeque<usize> = (0..points.len()).collect();
     let mut playing: Vec<Playing> = Vec::new();
-    let mut rows: Vec<Option<Row>> = vec![None; points.len()];
+    let mut played: Vec<Option<Played>> = vec![None; points.len()];
     while !left.is_empty() || !playing.is_empty() {
         if interrupt.is_raised() {
             return Err(Failure::Interrupted);
@@ -44,14 +48,14 @@ pub(crate) fn sweep(points: &[Point], progress: &mut dyn Progress, interrupt: &I
             thread::sleep(LOOK);
         }
         for playing in ended {
-            let Point { lock, threads, .. } = &points[playing.place];
+            let Point { contender, threads, .. } = &points[playing.place];
             let place = playing.place;
-            rows[place] = Some(playing.row()?);
-            let done = rows.iter().flatten().count();
-            progress.step(done as f64 / points.len() as f64, &format!("{lock} with {threads} threads"));
+            played[place] = Some(playing.outcome()?);
+            let done = played.iter().flatten().count();
+            progress.step(done as f64 / points.len() as f64, &format!("{contender} with {threads} threads"));
         }
     }
-    Ok(rows.into_iter().flatten().collect())
+    Ok(played.into_iter().flatten().collect())
 }
 
 /// A point under way.
@@ -62,7 +66,7 @@ struct Playing {
 
 impl Playing {
     /// The outcome that the process has told, which has ended.
-    fn row(mut self) -> Result<Row, Failure> {
+    fn outcome(mut self) -> Result<Played, Failure> {
         let mut told = String::new();
         if let Some(mut out) = self.child.stdout.take() {
             std::io::Read::read_to_string(&mut out, &mut told).map_err(trouble)?;

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use crate::program::Program;
 
-const QUICK: [&str; 5] = ["sim", "locks", "--quick", "--json", "--locks"];
+const QUICK: [&str; 7] = ["sim", "locks", "--quick", "--json", "--runs", "1", "--locks"];
 
 fn rows(report: &Value) -> &Vec<Value> {
     report["rows"].as_array().expect("an array")
@@ -24,10 +24,10 @@ fn a_sweep_has_a_row_for_each_lock_and_number_of_threads_and_repeats() {
     );
     let named: Vec<String> = rows(&report)
         .iter()
-        .map(|row| format!("{} {}", row["lock"].as_str().expect("a name"), row["threads"]))
+        .map(|row| format!("{} {}", row["contender"].as_str().expect("a name"), row["threads"]))
         .collect();
     assert_eq!(named, ["mcs 1", "mcs 10", "mcs 80", "ticket 1", "ticket 10", "ticket 80"]);
-    let rate = |place: usize| rows(&report)[place]["mops"].as_f64().expect("a rate");
+    let rate = |place: usize| rows(&report)[place]["median"].as_f64().expect("a rate");
     assert!(rate(2) > rate(5), "a queue holds up with 80 threads: {report}");
     assert_eq!(rows(&report)[2]["transfers"].as_array().map(Vec::len), Some(3), "a number for each distance: {report}");
 }
@@ -40,7 +40,7 @@ fn a_model_file_is_simulated_and_a_faster_interconnect_is_faster() {
         let arguments = [&QUICK[..], &["mcs", "--machine", &model, "--cpus", "8", "--what-if", what_if]].concat();
         let report = program.json(&arguments);
         assert!(report["costs"].as_str().expect("words").ends_with("all other costs assumed from them"), "{report}");
-        rows(&report)[0]["mops"].as_f64().expect("a rate")
+        rows(&report)[0]["median"].as_f64().expect("a rate")
     };
     assert!(rate("interconnect=0.5") >= rate("interconnect=4"));
     let text = program.run(&["sim", "locks", "--quick", "--machine", &model, "--cpus", "2"]).succeeded().stdout;
@@ -48,11 +48,32 @@ fn a_model_file_is_simulated_and_a_faster_interconnect_is_faster() {
 }
 
 #[test]
+fn seeds_give_a_median_and_a_range_and_the_page_says_that_it_is_simulated() {
+    let program = Program::new();
+    let page_path = program.path("sim.html");
+    let page = page_path.to_str().expect("a path");
+    let arguments = ["sim", "locks", "--quick", "--locks", "ticket", "--cpus", "6", "--runs", "3", "--seed", "4"];
+    let report = program.json(&[&arguments[..], &["--json", "--html", page]].concat());
+    let row = &rows(&report)[0];
+    let [least, median, most] = ["least", "median", "most"].map(|name| row[name].as_f64().expect("a figure"));
+    assert!(least <= median && median <= most && least < most, "{report}");
+    assert_eq!((&report["unit"], &report["runs"]), (&"M/s".into(), &3.into()));
+    let page = std::fs::read_to_string(&page_path).expect("it was written");
+    for words in
+        ["Simulated: acquisitions", "No figure on this page was measured", "corecast sim locks", "seeds 4 to 6"]
+    {
+        assert!(page.contains(words), "'{words}' is not in {page}");
+    }
+    let text = program.run(&arguments).succeeded().stdout;
+    assert!(text.starts_with("SIMULATED: ") && text.contains("medians of the seeds, which are at most"), "{text}");
+}
+
+#[test]
 fn every_machine_model_of_the_project_is_simulated() {
     for file in machines::models() {
         let path = file.path.to_str().expect("a path").to_owned();
         let report = Program::new().json(&[&QUICK[..], &["ticket", "--cpus", "2", "--machine", &path]].concat());
-        assert!(rows(&report)[0]["mops"].as_f64() > Some(0.0), "{path}: {report}");
+        assert!(rows(&report)[0]["median"].as_f64() > Some(0.0), "{path}: {report}");
     }
 }
 
@@ -67,6 +88,7 @@ fn bad_input_is_named() {
     fails(&["--machine", "nothing"], "no machine is called 'nothing': expected opteron-4x12, xeon-8x10 or a file");
     fails(&["--locks", "nothing"], "unknown lock 'nothing'");
     fails(&["--what-if", "kappa=1"], "expected interconnect= and a factor from 0.01 to 100");
+    fails(&["--runs", "0"], "expected a whole number from 1 to 1000");
     fails(&["--what-if", "interconnect=0"], "expected interconnect= and a factor from 0.01 to 100");
     let model = program.file("model.json", "{}");
     fails(&["--machine", &model], "model.json");

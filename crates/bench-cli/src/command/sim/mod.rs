@@ -1,0 +1,45 @@
+//! `corecast sim`: corecast's own code on a simulated machine. One file per program.
+
+mod locks;
+mod shared;
+
+use corecast_cli::failure::Failure;
+use corecast_cli::output::Output;
+
+use crate::simulated::Point;
+
+/// Options of `sim`.
+#[derive(Clone, Debug, clap::Args)]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    program: Simulated,
+}
+
+/// The programs.
+#[derive(Clone, Debug, clap::Subcommand)]
+enum Simulated {
+    /// Let threads compete for a lock, each on a CPU of its own.
+    ///
+    /// The locks are those of corecast, built from the same sources. Their accesses to memory go to a model of cache coherence
+    /// with virtual time: compare locks by it, and count the lines that move; its times are no measurement.
+    #[command(
+        after_help = "Examples:\n  corecast sim locks --machine opteron-4x12 --cpus 1,6,12,24,48 --quick\n  corecast sim locks --what-if interconnect=0.5 --locks mcs,ticket --json"
+    )]
+    Locks(locks::Locks),
+    /// Play one point of a sweep, as the sweep's own process.
+    #[command(hide = true)]
+    Point {
+        /// The point, as JSON.
+        point: String,
+    },
+}
+
+pub(super) fn run(arguments: &Arguments, output: &Output) -> Result<(), Failure> {
+    match &arguments.program {
+        Simulated::Locks(locks) => locks.run(output),
+        Simulated::Point { point } => {
+            let point: Point = serde_json::from_str(point).map_err(Failure::input)?;
+            output.json(&point.play()?)
+        }
+    }
+}

@@ -1,0 +1,116 @@
+//! The options that all programs of `corecast sim` have: machine, threads, seeds, and where the outcome goes.
+
+use crate::html_arg::HtmlArg;
+use crate::simulated::{Described, Outcome, PRESETS, Point, Program, describe, render, rows, sweep};
+use corecast_cli::failure::Failure;
+use corecast_cli::interrupt::Interrupt;
+use corecast_cli::meter::Meter;
+use corecast_cli::number_arg;
+use corecast_cli::output::Output;
+
+/// Options of every program.
+#[derive(Clone, Debug, clap::Args)]
+pub(super) struct Shared {
+    /// The machine: opteron-4x12, xeon-8x10, or a corecast-machine/1 model file.
+    #[arg(long, value_name = "MACHINE", default_value = PRESETS[0].name)]
+    machine: String,
+    /// The numbers of threads, each on one of the first CPUs [default: 1, 2, 4 and so on, and all].
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = number_arg::within::<usize>(1..=4096))]
+    cpus: Vec<usize>,
+    /// Change the machine: interconnect=F multiplies the time by which far CPUs and memories take longer than near ones.
+    #[arg(long, value_name = "WHAT=FACTOR", value_parser = interconnect)]
+    what_if: Option<f64>,
+    /// A tenth of the virtual time.
+    #[arg(long)]
+    quick: bool,
+    /// The first seed of the threads' begins and pauses.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    seed: u64,
+    /// The number of seeds: figures are their medians.
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = number_arg::within::<u64>(1..=1000))]
+    runs: u64,
+    #[command(flatten)]
+    html: HtmlArg,
+}
+
+/// Virtual microseconds before anything counts, and in which it does.
+const WARM_UP_US: u64 = 2000;
+const DURATION_US: u64 = 2000;
+
+impl Shared {
+    /// Plays a program by all contenders with all numbers of threads, and shows the outcome.
+    pub(super) fn run(&self, program: &Program, contenders: &[String], output: &Output) -> Result<(), Failure> {
+        self.html.check()?;
+        let described = Described { machine: self.machine.clone(), interconnect: self.what_if.unwrap_or(1.0) };
+        let (machine, costs) = described.load()?;
+        let cpus = machine.cpus();
+        let points = self.points(&described, program, contenders, &self.threads(cpus)?);
+        let played = sweep(&points, &mut Meter::start(output), &Interrupt::watch()?)?;
+        let (warm_up_us, duration_us) = self.times_us();
+        let outcome = Outcome {
+            simulated: true,
+            version: env!("CARGO_PKG_VERSION"),
+            figure: program.figure(),
+            machine: machine.name().to_owned(),
+            costs,
+            cpus,
+            interconnect: described.interconnect,
+            seed: self.seed,
+            runs: self.runs,
+            warm_up_us,
+            duration_us,
+            options: program.clone(),
+            rows: rows(&points, &played),
+        };
+        self.html.tell(output, (&outcome, self.seed), describe, render)
+    }
+
+    /// A contender after the other, each with its numbers of threads, and of each the seeds.
+    fn points(&self, described: &Described, program: &Program, contenders: &[String], threads: &[usize]) -> Vec<Point> {
+        let (warm_up_us, duration_us) = self.times_us();
+        let point = |contender: &str, threads: usize, seed: u64| Point {
+            described: described.clone(),
+            program: program.clone(),
+            contender: contender.to_owned(),
+            threads,
+            seed,
+            warm_up_us,
+            duration_us,
+        };
+        let mut points = Vec::new();
+        for contender in contenders {
+            for &threads in threads {
+                points.extend((0..self.runs).map(|run| point(contender, threads, self.seed.wrapping_add(run))));
+            }
+        }
+        points
+    }
+
+    fn times_us(&self) -> (u64, u64) {
+        let part = if self.quick { 10 } else { 1 };
+        (WARM_UP_US / part, DURATION_US / part)
+    }
+
+    /// The numbers of threads, ascending.
+    fn threads(&self, cpus: usize) -> Result<Vec<usize>, Failure> {
+        if let Some(threads) = self.cpus.iter().find(|&&threads| threads > cpus) {
+            return Err(Failure::input(format!("--cpus {threads}: the machine has {cpus} CPUs")));
+        }
+        let mut threads = self.cpus.clone();
+        if threads.is_empty() {
+            threads = (0..).map(|power| 1 << power).take_while(|&threads| threads < cpus).collect();
+            threads.push(cpus);
+        }
+        threads.sort_unstable();
+        threads.dedup();
+        Ok(threads)
+    }
+}
+
+/// The factor of `interconnect=F`.
+fn interconnect(text: &str) -> Result<f64, String> {
+    let factor = text.strip_prefix("interconnect=").and_then(|factor| factor.parse().ok());
+    factor
+        .filter(|factor: &f64| (0.01..=100.0).contains(factor))
+        .ok_or_else(|| "expected interconnect= and a factor from 0.01 to 100, such as interconnect=0.5".to_owned())
+}
