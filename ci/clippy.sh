@@ -6,7 +6,10 @@ cd "$(dirname "$0")/.."
 . ci/models.sh
 
 # Crates of the simulated machine have the sources of others, and none of their tests.
-simulated=(corecast-base-simulated corecast-lock-simulated)
+simulated=()
+for crate in base machine plan channel lock collective; do
+    simulated+=("corecast-$crate-simulated")
+done
 cargo clippy --workspace --all-targets "${simulated[@]/#/--exclude=}" -- -D warnings
 cargo clippy "${simulated[@]/#/--package=}" --lib -- -D warnings
 cargo clippy --package corecast-lock --all-targets --all-features -- -D warnings

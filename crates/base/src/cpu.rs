@@ -29,8 +29,7 @@ impl CpuId {
     /// The CPU that this thread runs on. It may run on another one a moment later, unless it is pinned.
     #[must_use]
     pub fn of_this_thread() -> Self {
-        let id = rustix::thread::sched_getcpu();
-        Self(u32::try_from(id).expect("the kernel numbers CPUs with 32 bits"))
+        Self(crate::sync::cpu())
     }
 }
 

@@ -90,6 +90,12 @@ impl Thread {
         self.work_ticks(units(number));
     }
 
+    /// Computes until this time, if it has not come yet.
+    pub fn work_until(&self, time: Ticks) {
+        let now = self.state.borrow().cpus[self.cpu].clock;
+        self.work_ticks(time.saturating_sub(now));
+    }
+
     fn work_ticks(&self, ticks: Ticks) {
         let mut state = self.state.borrow_mut();
         let own = &mut state.cpus[self.cpu];
@@ -164,6 +170,18 @@ impl Thread {
         own.wait = Wait::Stores;
         drop(state);
         self.suspend();
+    }
+
+    /// Waits for earlier stores and lets those of all other threads take effect: a system call that runs a fence on every CPU.
+    pub fn fence_all(&self) {
+        self.wait_for_stores();
+        let mut state = self.state.borrow_mut();
+        let call = state.machine.costs().system.sleep;
+        state.cpus[self.cpu].clock += call;
+        state.cpus[self.cpu].poll.broken();
+        drop(state);
+        self.take_turn();
+        self.state.borrow_mut().cpus.iter_mut().for_each(|own| own.buffer.finish_in(0..usize::MAX));
     }
 
     /// The hint of a polling loop, between two rounds of it.

@@ -66,10 +66,37 @@ const ALLOWED: &[(&str, &[&str])] = &[
     // A simulated machine, and crates built from the same sources as those without the suffix.
     ("corecast-sim-core", &[]),
     ("corecast-base-simulated", &["corecast-sim-core"]),
+    ("corecast-machine-simulated", &["corecast-base-simulated"]),
+    ("corecast-plan-simulated", &["corecast-base-simulated", "corecast-machine-simulated"]),
+    ("corecast-channel-simulated", &["corecast-base-simulated"]),
     ("corecast-lock-simulated", &["corecast-base-simulated"]),
     (
+        "corecast-collective-simulated",
+        &[
+            "corecast-base-simulated",
+            "corecast-machine-simulated",
+            "corecast-plan-simulated",
+            "corecast-channel-simulated",
+        ],
+    ),
+    // Its sources name the twins by the names of the crates that they are twins of.
+    (
         "corecast-sim",
-        &["corecast-sim-core", "corecast-base-simulated", "corecast-lock-simulated", "corecast-base", "corecast-lock"],
+        &[
+            "corecast-sim-core",
+            "corecast-base-simulated",
+            "corecast-machine-simulated",
+            "corecast-plan-simulated",
+            "corecast-channel-simulated",
+            "corecast-lock-simulated",
+            "corecast-collective-simulated",
+            "corecast-base",
+            "corecast-machine",
+            "corecast-plan",
+            "corecast-channel",
+            "corecast-lock",
+            "corecast-collective",
+        ],
     ),
     ("corecast-testing", &[]),
     ("corecast-tidy", &[]),

@@ -7,6 +7,7 @@ use std::ptr::NonNull;
 use std::sync::Arc;
 
 use super::Shareable;
+use crate::sync::before_free;
 
 /// The owner of a place's memory, such as a mapping.
 pub type KeepAlive = Arc<dyn Any + Send + Sync>;
@@ -67,7 +68,7 @@ impl<T: Shareable> PlaceSlice<T> {
         // SAFETY: skew is below the alignment, and the words are longer than the values by that much.
         let first = unsafe { first.add(skew) }.cast::<T>();
         // SAFETY: aligned, inside the words, which nothing else reaches; zeroes are a value of a shareable type.
-        unsafe { Self::within(first, len, Arc::new(words)) }
+        unsafe { Self::within(first, len, Arc::new(Zeroed(words))) }
     }
 
     /// `len` values, from `first` on, in memory that `keep` owns.
@@ -77,6 +78,15 @@ impl<T: Shareable> PlaceSlice<T> {
     #[must_use]
     pub unsafe fn within(first: NonNull<T>, len: usize, keep: KeepAlive) -> Self {
         Self { values: NonNull::slice_from_raw_parts(first, len), keep }
+    }
+}
+
+/// Memory that was zeroed, in which values of any shareable type lie.
+struct Zeroed(Vec<u64>);
+
+impl Drop for Zeroed {
+    fn drop(&mut self) {
+        before_free(self.0.as_ptr().cast(), size_of_val(self.0.as_slice()));
     }
 }
 

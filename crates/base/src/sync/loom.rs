@@ -10,7 +10,7 @@ pub use loom::cell::UnsafeCell;
 /// Statics that each run of a model makes anew.
 pub use loom::lazy_static as in_each_run;
 pub use loom::sync::atomic::{AtomicBool, AtomicPtr, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence};
-pub use loom::sync::{Arc, Mutex};
+pub use loom::sync::{Arc, Mutex, MutexGuard};
 
 /// Lets the model run another thread: a poll before any other thread has moved shows nothing new.
 pub fn spin_hint() {
@@ -45,6 +45,24 @@ pub fn yield_now() {
 pub fn thread_id() -> u32 {
     rustix::thread::gettid().as_raw_nonzero().get().unsigned_abs()
 }
+
+/// The number of the CPU that this thread runs on. A thread of a model is one of the host.
+#[must_use]
+pub fn cpu() -> u32 {
+    u32::try_from(rustix::thread::sched_getcpu()).expect("the kernel numbers CPUs with 32 bits")
+}
+
+/// Does nothing; a simulated machine counts the lines of bytes that are about to be read other than by atomics and cells.
+#[inline(always)]
+pub fn before_read(_first: *const u8, _bytes: usize) {}
+
+/// Does nothing; a simulated machine counts the lines of bytes that are about to be written other than by atomics and cells.
+#[inline(always)]
+pub fn before_write(_first: *const u8, _bytes: usize) {}
+
+/// Does nothing; a simulated machine lets all stores to bytes that are about to be freed take effect.
+#[inline(always)]
+pub fn before_free(_first: *const u8, _bytes: usize) {}
 
 /// The pair of fences; in the model both sides are equally strong.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -8,6 +8,8 @@
 //! - atomics, [`fence`], [`Arc`], [`UnsafeCell`] with `with` and `with_mut`;
 //! - [`spin_hint`]: PAUSE on the machine, a switch to another thread in the model; [`spin_for`]: for a time;
 //! - [`futex_wait`], [`futex_wake`]: a word to sleep on;
+//! - [`before_read`], [`before_write`], [`before_free`]: bytes that are reached other than by atomics and cells;
+//! - [`cpu`], [`thread_id`]: where this thread runs, and which one it is;
 //! - [`keep_order`]: the order in which a killed thread's stores are found;
 //! - [`fetch_add_and_fence`]: an addition and a fence, in one instruction where the machine has it;
 //! - [`yield_now`]: gives the CPU to another thread that can run;
@@ -28,23 +30,24 @@ mod simulated;
 
 #[cfg(loom)]
 pub use self::loom::{
-    Arc, AtomicBool, AtomicPtr, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, EventCount, Fences, Mutex, Ordering,
-    UnsafeCell, fence, fetch_add_and_fence, futex_wait, futex_wake, in_each_run, keep_order, spin_for, spin_hint,
-    thread_id, yield_now,
+    Arc, AtomicBool, AtomicPtr, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, EventCount, Fences, Mutex, MutexGuard,
+    Ordering, UnsafeCell, before_free, before_read, before_write, cpu, fence, fetch_add_and_fence, futex_wait,
+    futex_wake, in_each_run, keep_order, spin_for, spin_hint, thread_id, yield_now,
 };
 #[cfg(not(any(loom, simulated)))]
 pub use self::membarrier::Fences;
 #[cfg(not(any(loom, simulated)))]
 pub use self::native::{
-    Arc, AtomicBool, AtomicPtr, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, EventCount, Mutex, Ordering, UnsafeCell,
-    fence, fetch_add_and_fence, futex_wait, futex_wake, keep_order, spin_for, spin_hint, thread_id, yield_now,
+    Arc, AtomicBool, AtomicPtr, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, EventCount, Mutex, MutexGuard, Ordering,
+    UnsafeCell, before_free, before_read, before_write, cpu, fence, fetch_add_and_fence, futex_wait, futex_wake,
+    keep_order, spin_for, spin_hint, thread_id, yield_now,
 };
 
 #[cfg(simulated)]
 pub use self::simulated::{
-    Arc, AtomicBool, AtomicPtr, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, EventCount, Fences, Mutex, Ordering,
-    PerThread, UnsafeCell, fence, fetch_add_and_fence, futex_wait, futex_wake, keep_order, spin_for, spin_hint,
-    thread_id, yield_now,
+    Arc, AtomicBool, AtomicPtr, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, EventCount, Fences, Mutex, MutexGuard,
+    Ordering, PerThread, UnsafeCell, before_free, before_read, before_write, cpu, fence, fetch_add_and_fence,
+    futex_wait, futex_wake, keep_order, spin_for, spin_hint, thread_id, yield_now,
 };
 
 /// The threads that use a word. All of them must name the same scope.

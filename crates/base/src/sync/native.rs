@@ -13,7 +13,7 @@ use crate::Clock;
 
 use std::sync::atomic::compiler_fence;
 pub use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence};
-pub use std::sync::{Arc, Mutex};
+pub use std::sync::{Arc, Mutex, MutexGuard};
 
 /// A cell whose contents are reached through closures, so that loom can watch each access.
 #[derive(Debug, Default)]
@@ -104,6 +104,24 @@ pub fn yield_now() {
 pub fn thread_id() -> u32 {
     rustix::thread::gettid().as_raw_nonzero().get().unsigned_abs()
 }
+
+/// The number of the CPU that this thread runs on.
+#[must_use]
+pub fn cpu() -> u32 {
+    u32::try_from(rustix::thread::sched_getcpu()).expect("the kernel numbers CPUs with 32 bits")
+}
+
+/// Does nothing; a simulated machine counts the lines of bytes that are about to be read other than by atomics and cells.
+#[inline(always)]
+pub fn before_read(_first: *const u8, _bytes: usize) {}
+
+/// Does nothing; a simulated machine counts the lines of bytes that are about to be written other than by atomics and cells.
+#[inline(always)]
+pub fn before_write(_first: *const u8, _bytes: usize) {}
+
+/// Does nothing; a simulated machine lets all stores to bytes that are about to be freed take effect.
+#[inline(always)]
+pub fn before_free(_first: *const u8, _bytes: usize) {}
 
 /// Sleeps while the word is `seen`, for at most `longest`; may also return early for no reason. A thread that changes the
 /// word calls [`futex_wake`] afterwards: the kernel looks at the word and puts the sleeper to sleep in one step.

@@ -58,9 +58,7 @@ macro_rules! atomic {
 
             /// Lets all stores to it take effect.
             fn settle(&self) {
-                with_current(|thread| {
-                    thread.into_iter().for_each(|thread| thread.frees(self.word().address(), size_of::<$value>()));
-                });
+                before_free(self.0.as_ptr().cast(), size_of::<$value>());
             }
 
             /// Reads, after earlier loads of this thread.
@@ -303,28 +301,45 @@ impl<T> UnsafeCell<T> {
 impl<T: ?Sized> UnsafeCell<T> {
     /// Gives a pointer for reading. A caller that reads through it promises that no thread writes meanwhile.
     pub fn with<R>(&self, f: impl FnOnce(*const T) -> R) -> R {
-        self.for_lines(Thread::load_line);
+        self.count(before_read);
         f(self.0.get())
     }
 
     /// Gives a pointer for writing. A caller that writes through it promises that no other thread looks meanwhile.
     pub fn with_mut<R>(&self, f: impl FnOnce(*mut T) -> R) -> R {
-        self.for_lines(Thread::store_line);
+        self.count(before_write);
         f(self.0.get())
     }
 
-    fn for_lines(&self, access: fn(&Thread, usize)) {
-        let begin = self.0.get().cast::<u8>().addr();
-        let end = begin + size_of_val(self);
-        with_current(|thread| {
-            let Some(thread) = thread else { return };
-            let mut at = begin;
-            while at < end {
-                access(thread, at);
-                at = at / 64 * 64 + 64;
-            }
-        });
+    fn count(&self, access: fn(*const u8, usize)) {
+        access(self.0.get().cast::<u8>(), size_of_val(self));
     }
+}
+
+/// Reads the lines of bytes that are about to be read other than by atomics and cells.
+pub fn before_read(first: *const u8, bytes: usize) {
+    for_lines(first, bytes, Thread::load_line);
+}
+
+/// Writes the lines of bytes that are about to be written other than by atomics and cells.
+pub fn before_write(first: *const u8, bytes: usize) {
+    for_lines(first, bytes, Thread::store_line);
+}
+
+/// Lets all stores to bytes that are about to be freed take effect.
+pub fn before_free(first: *const u8, bytes: usize) {
+    with_current(|thread| thread.into_iter().for_each(|thread| thread.frees(first.addr(), bytes)));
+}
+
+fn for_lines(first: *const u8, bytes: usize, access: fn(&Thread, usize)) {
+    let (mut at, end) = (first.addr(), first.addr() + bytes);
+    with_current(|thread| {
+        let Some(thread) = thread else { return };
+        while at < end {
+            access(thread, at);
+            at = at / 64 * 64 + 64;
+        }
+    });
 }
 
 /// A mutex that a simulated thread waits for in virtual time.
@@ -476,6 +491,12 @@ pub fn thread_id() -> u32 {
     with_current(|thread| thread.map_or_else(native::thread_id, |thread| thread.cpu() as u32 + 1))
 }
 
+/// The number of the CPU that this thread runs on.
+#[must_use]
+pub fn cpu() -> u32 {
+    with_current(|thread| thread.map_or_else(native::cpu, |thread| thread.cpu() as u32))
+}
+
 fn nanoseconds(duration: Duration) -> u64 {
     u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
 }
@@ -520,32 +541,29 @@ impl EventCount {
     }
 }
 
-/// The pair of fences: the simulated machine has no `membarrier`, so both sides are real fences.
+/// The pair of fences: as where Linux has `membarrier`, the light side costs nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u32)]
 pub enum Fences {
-    /// Both sides are real fences.
-    Full = 1,
+    /// The heavy side runs a fence on all CPUs.
+    Private = 2,
 }
 
 impl Fences {
     /// The best pair.
     #[must_use]
     pub fn of(_scope: Scope) -> Self {
-        Self::Full
+        Self::Private
     }
 
     /// The pair with this number; `None` if there is no such pair here.
     #[must_use]
     pub fn joined(number: u32) -> Option<Self> {
-        (number == 1).then_some(Self::Full)
+        (number == 2).then_some(Self::Private)
     }
 
-    /// The light side.
-    pub fn light(self) {
-        // ORDERING: SeqCst, pairs with heavy; forbids that both sides miss each other's store [asymmetric]
-        fence(Ordering::SeqCst);
-    }
+    /// The light side: nothing, as only stores wait, and heavy lets them take effect.
+    pub fn light(self) {}
 
     /// The fence of both sides while they have agreed to do without the heavy side.
     pub fn equal(self) {
@@ -556,16 +574,16 @@ impl Fences {
     /// True if the heavy side is a system call.
     #[must_use]
     pub fn is_asymmetric(self) -> bool {
-        false
+        true
     }
 
     /// The heavy side.
     pub fn heavy(self) {
-        // ORDERING: SeqCst, pairs with light; forbids that both sides miss each other's store [asymmetric]
-        fence(Ordering::SeqCst);
+        // ORDERING: SeqCst, pairs with light where threads of the host are on both sides [asymmetric]
+        with_current(|thread| thread.map_or_else(|| native::fence(Ordering::SeqCst), Thread::fence_all));
     }
 
-    /// The number of times that the system was asked for the heavy side.
+    /// The number of times that the system was asked for the heavy side, which is not counted.
     #[must_use]
     pub fn heavy_calls() -> u64 {
         0

@@ -1,5 +1,7 @@
 //! The CPUs that a thread may run on, as words that can lie in shared memory.
 
+use super::host_limits::for_each_cpu_of_thread;
+
 /// The CPUs that an affinity has bits for.
 const CPUS: usize = 1024;
 /// Words of an affinity.
@@ -14,10 +16,11 @@ impl Affinity {
     #[must_use]
     pub fn of_this_thread() -> Self {
         let mut words = [0; AFFINITY_WORDS];
-        if let Ok(set) = rustix::thread::sched_getaffinity(None) {
-            let known = CPUS.min(rustix::thread::CpuSet::MAX_CPU);
-            (0..known).filter(|&cpu| set.is_set(cpu)).for_each(|cpu| words[cpu / 64] |= 1 << (cpu % 64));
-        }
+        for_each_cpu_of_thread(|cpu| {
+            if cpu < CPUS {
+                words[cpu / 64] |= 1 << (cpu % 64);
+            }
+        });
         Self(words)
     }
 

@@ -1,14 +1,11 @@
 //! Whether the participants of a channel or group have a CPU each.
 
 use std::fmt;
-use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use rustix::thread::{CpuSet, sched_getaffinity};
-
 use super::Affinity;
-use crate::cgroup::Limits;
+use super::host_limits::{allowed_cpus, quota};
 use crate::clock::Clock;
 
 /// The participants that may want the CPUs on which this thread runs, and those CPUs.
@@ -137,19 +134,6 @@ impl CpuSharing {
         let is_known = matches!(self.placement, Placement::Among(_));
         !is_known && quota().is_some_and(|quota| self.participants as f64 > quota)
     }
-}
-
-/// The number of CPUs this process may use: those of its first thread and of this one, which may have been pinned since.
-/// `None` where the system does not tell.
-fn allowed_cpus() -> Option<usize> {
-    let first = sched_getaffinity(Some(rustix::process::getpid())).ok()?;
-    let mine = sched_getaffinity(None).ok()?;
-    Some((0..CpuSet::MAX_CPU).filter(|&cpu| first.is_set(cpu) || mine.is_set(cpu)).count())
-}
-
-/// The CPU time this process may use, in CPUs.
-fn quota() -> Option<f64> {
-    Limits::read(Path::new("/")).quota
 }
 
 #[cfg(test)]

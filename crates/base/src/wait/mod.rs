@@ -35,6 +35,8 @@
 mod affinity;
 mod budget;
 mod cpu_sharing;
+#[cfg_attr(simulated, path = "host_limits_virtual.rs")]
+mod host_limits;
 mod parker;
 mod policy;
 mod process_parkers;

@@ -7,7 +7,7 @@ use std::slice;
 use std::sync::Arc;
 
 use corecast_base::place::KeepAlive;
-use corecast_base::sync::AtomicU64;
+use corecast_base::sync::{AtomicU64, before_free, before_read, before_write};
 use corecast_base::{Arena, ArenaError, LINE_BYTES, PlaceSlice, Shareable};
 
 use super::{HEADER_BYTES, WORDS_PER_SLOT, slots_for};
@@ -92,6 +92,7 @@ impl SlotRing {
         debug_assert!((n as usize & self.mask) + slots_for(len) <= self.slots());
         // SAFETY: a slot is longer than its header.
         let body = unsafe { self.slot(n).add(HEADER_BYTES) };
+        before_write(body.as_ptr(), len);
         // SAFETY: readable and disjoint by the caller's first promise and the ring's ownership, inside by the second,
         // unshared by the third.
         unsafe { body.as_ptr().copy_from_nonoverlapping(from, len) };
@@ -107,6 +108,7 @@ impl SlotRing {
     pub(crate) unsafe fn read(&self, n: u64, into: *mut u8, len: usize) {
         // SAFETY: a slot is longer than its header.
         let body = unsafe { self.slot(n).add(HEADER_BYTES) };
+        before_read(body.as_ptr(), len);
         // SAFETY: by the caller's promises the bytes are there, stable, and `into` has room.
         unsafe { body.as_ptr().copy_to_nonoverlapping(into, len) };
     }
@@ -180,6 +182,7 @@ impl Allocation {
 
 impl Drop for Allocation {
     fn drop(&mut self) {
+        before_free(self.base.as_ptr(), self.layout.size());
         // SAFETY: allocated in `new` with this layout, and freed only here.
         unsafe { dealloc(self.base.as_ptr(), self.layout) };
     }

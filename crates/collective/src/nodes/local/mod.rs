@@ -17,10 +17,9 @@ mod arithmetic;
 mod network;
 
 use std::collections::HashMap;
-use std::sync::MutexGuard;
 use std::time::Duration;
 
-use corecast_base::sync::{Arc, Mutex};
+use corecast_base::sync::{Arc, Mutex, MutexGuard};
 
 use super::engine::{Engine, Facts, Slot, Step, Survival, Ticket};
 use super::{Fault, FaultWord, NodeSet};
