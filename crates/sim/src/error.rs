@@ -33,9 +33,25 @@ pub enum SimError {
         /// The acquisitions.
         total: u64,
     },
+    /// There is no such group.
+    #[error("no group for the simulated machine: {reason}")]
+    Group {
+        /// The reason, in the group's words.
+        reason: String,
+    },
+    /// An episode was not over when the next one was to begin.
+    #[error("an operation took longer than the window of {window_us} us that was set for each episode")]
+    Window {
+        /// The window.
+        window_us: u64,
+    },
 }
 
 impl SimError {
+    pub(crate) fn group(error: impl std::fmt::Display) -> Self {
+        Self::Group { reason: error.to_string() }
+    }
+
     pub(crate) fn stack(error: io::Error) -> Self {
         Self::Stack { reason: error.to_string() }
     }

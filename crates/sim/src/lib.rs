@@ -3,11 +3,19 @@
 //! [`corecast_sim_core`] is the machine. This crate has the programs: [`contest`] lets threads compete for a lock.
 
 mod assumed;
+mod barriers;
 mod error;
 mod locks;
+mod members;
+mod model;
 
 pub use self::assumed::{Known, assumed};
+pub use self::barriers::{BarrierOutcome, barriers};
 pub use self::error::SimError;
 pub use self::locks::{Contest, ContestOutcome, contest};
+pub use self::members::{Episodes, OperationTimes};
+pub use self::model::model;
+pub use corecast_collective::Barrier;
 pub use corecast_lock::Algorithm;
+pub use corecast_machine::{Machine as Model, model_file};
 pub use corecast_sim_core as machine;

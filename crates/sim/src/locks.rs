@@ -167,10 +167,10 @@ fn compete<L: RawLock>(
 }
 
 /// Numbers without a pattern that matters here: a generator of the family xorshift.
-struct Random(u64);
+pub(crate) struct Random(pub(crate) u64);
 
 impl Random {
-    fn below(&mut self, limit: u64) -> u64 {
+    pub(crate) fn below(&mut self, limit: u64) -> u64 {
         let mut x = self.0.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
         x ^= x >> 12;
         x ^= x << 25;

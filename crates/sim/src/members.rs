@@ -1,0 +1,225 @@
+//! Members of a group as simulated threads, and the times of their operations.
+//!
+//! Operations come in *episodes*. Each has a window of virtual time, at whose begin all members are idle; they enter within a
+//! short time, a member that starts an operation last of all. At the end they call the operation again and again without
+//! a pause, which gives the time of a round.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use corecast_collective::{Group, Member};
+use corecast_machine::Machine as Model;
+use corecast_sim_core::{Counts, Machine, Run, Thread, Ticks};
+
+use crate::error::SimError;
+use crate::locks::Random;
+use crate::model;
+
+/// A run is given up after this multiple of its time.
+const PATIENCE: u64 = 100;
+
+/// How often members call an operation, and when.
+#[derive(Clone, Debug)]
+pub struct Episodes {
+    /// The members, on the first CPUs of the machine, one on each.
+    pub members: usize,
+    /// Episodes before those that count.
+    pub warm_up: usize,
+    /// Episodes that count.
+    pub episodes: usize,
+    /// The time from the begin of one episode to that of the next, in microseconds. An episode that takes longer is an error.
+    pub window_us: u64,
+    /// Members enter within this time, in nanoseconds.
+    pub skew_ns: u64,
+    /// Rounds without a pause, after the episodes.
+    pub rounds: usize,
+    /// The seed of the times at which members enter.
+    pub seed: u64,
+    /// The model from which the group plans; by default [`model`] of the machine.
+    pub model: Option<Model>,
+}
+
+impl Default for Episodes {
+    fn default() -> Self {
+        Self { members: 2, warm_up: 5, episodes: 20, window_us: 50, skew_ns: 500, rounds: 50, seed: 1, model: None }
+    }
+}
+
+/// The times of an operation.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OperationTimes {
+    /// Of each episode that counts, the time from the last entry until the last member that needs something from others has
+    /// left, in nanoseconds.
+    pub episodes_ns: Vec<f64>,
+    /// The time of a round, where members call the operation without a pause, in nanoseconds; 0 without rounds.
+    pub round_ns: f64,
+    /// The operations of all members together, with those of the warm-up.
+    pub operations: u64,
+    /// The accesses of all of them.
+    pub counts: Counts,
+}
+
+impl OperationTimes {
+    /// The median of the episodes, in nanoseconds.
+    #[must_use]
+    pub fn median_ns(&self) -> f64 {
+        let mut times = self.episodes_ns.clone();
+        times.sort_by(f64::total_cmp);
+        times.get(times.len() / 2).copied().unwrap_or(0.0)
+    }
+
+    /// Lines that moved in an operation of all members, by the distance that they came from.
+    #[must_use]
+    pub fn transfers(&self) -> Vec<f64> {
+        self.counts.transfers.iter().map(|&number| number as f64 / self.operations as f64).collect()
+    }
+}
+
+/// The members that an episode ends with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Ends {
+    /// The last member to leave.
+    All,
+    /// The member of this rank.
+    Member(usize),
+}
+
+/// An operation, as all members call it.
+pub(crate) struct Called<F> {
+    /// Called with the number of the operation, from 0; panics if the result is wrong.
+    pub(crate) operation: F,
+    /// The member that enters last, if it is always the same.
+    pub(crate) last: Option<usize>,
+    pub(crate) ends: Ends,
+}
+
+/// The times of one member: when it entered and left.
+type Visit = (Ticks, Ticks);
+
+/// The visits of a member, and when it entered the first and left the last round without a pause.
+#[derive(Clone, Default)]
+struct Visits {
+    episodes: Vec<Visit>,
+    rounds: Visit,
+}
+
+/// Lets the members of a group call an operation, each on a simulated thread.
+///
+/// # Errors
+/// [`SimError::Stopped`] if a run has no outcome, [`SimError::Window`] if an episode outlasts its window, [`SimError::Stack`].
+pub(crate) fn play<F>(
+    machine: &Machine,
+    group: &Group,
+    episodes: &Episodes,
+    called: Called<F>,
+) -> Result<OperationTimes, SimError>
+where
+    F: Fn(&mut Member, usize) + Clone + 'static,
+{
+    let members = group.size();
+    let visits = Rc::new(RefCell::new(vec![Visits::default(); members]));
+    let mut run = Run::new(machine);
+    for rank in 0..members {
+        // A coroutine begins with what its closure holds, for which it has little room.
+        let mut member = Box::new(group.join(rank).map_err(SimError::group)?);
+        let (visits, operation) = (Rc::clone(&visits), called.operation.clone());
+        let schedule = Schedule::of(machine, episodes, called.last, rank);
+        let body = move |me: &Thread| {
+            let own = schedule.run(me, &mut |number| operation(&mut member, number));
+            visits.borrow_mut()[rank] = own;
+        };
+        run.spawn(rank, 0, body).map_err(SimError::stack)?;
+    }
+    let windows = (episodes.warm_up + episodes.episodes + episodes.rounds) as u64;
+    let report = run.finish(machine.ticks(PATIENCE * windows * episodes.window_us * 1000))?;
+    let visits = visits.take();
+    let first = episodes.warm_up;
+    let ends = called.ends;
+    let episodes_ns =
+        (first..first + episodes.episodes).map(|number| machine.ns(length(&visits, number, ends))).collect();
+    let last = visits.iter().map(|own| own.rounds.1).max().unwrap_or(0);
+    let begun = visits.iter().map(|own| own.rounds.0).max().unwrap_or(0);
+    check_windows(machine, episodes, &visits)?;
+    Ok(OperationTimes {
+        episodes_ns,
+        round_ns: machine.ns(last.saturating_sub(begun)) / episodes.rounds.max(1) as f64,
+        operations: (episodes.warm_up + episodes.episodes + episodes.rounds) as u64,
+        counts: report.counts,
+    })
+}
+
+/// The time from the last entry of an episode to its end.
+fn length(visits: &[Visits], number: usize, ends: Ends) -> Ticks {
+    let entered = visits.iter().map(|own| own.episodes[number].0).max().unwrap_or(0);
+    let left = match ends {
+        Ends::All => visits.iter().map(|own| own.episodes[number].1).max().unwrap_or(0),
+        Ends::Member(rank) => visits[rank].episodes[number].1,
+    };
+    left.saturating_sub(entered)
+}
+
+/// That each episode ended before the next one began.
+fn check_windows(machine: &Machine, episodes: &Episodes, visits: &[Visits]) -> Result<(), SimError> {
+    let window = machine.ticks(episodes.window_us * 1000);
+    let is_late = |own: &Visits| (1..).zip(&own.episodes).any(|(number, visit)| visit.1 > number * window);
+    match visits.iter().any(is_late) {
+        true => Err(SimError::Window { window_us: episodes.window_us }),
+        false => Ok(()),
+    }
+}
+
+/// When a member enters.
+struct Schedule {
+    window: Ticks,
+    skew_ns: u64,
+    /// True if it enters after all others, at the end of the skew.
+    is_last: bool,
+    episodes: usize,
+    rounds: usize,
+    random: Random,
+}
+
+impl Schedule {
+    fn of(machine: &Machine, episodes: &Episodes, last: Option<usize>, rank: usize) -> Self {
+        Self {
+            window: machine.ticks(episodes.window_us * 1000),
+            skew_ns: episodes.skew_ns,
+            is_last: last == Some(rank),
+            episodes: episodes.warm_up + episodes.episodes,
+            rounds: episodes.rounds,
+            random: Random(episodes.seed.wrapping_mul(0x1_0000).wrapping_add(rank as u64)),
+        }
+    }
+
+    fn run(mut self, me: &Thread, operation: &mut dyn FnMut(usize)) -> Visits {
+        let mut visits = Visits::default();
+        for number in 0..self.episodes {
+            let offset = if self.is_last { self.skew_ns } else { self.random.below(self.skew_ns + 1) };
+            me.work_until(number as Ticks * self.window);
+            me.work_ns(offset);
+            let entered = me.now();
+            operation(number);
+            visits.episodes.push((entered, me.now()));
+        }
+        me.work_until(self.episodes as Ticks * self.window);
+        let entered = me.now();
+        (self.episodes..self.episodes + self.rounds).for_each(operation);
+        visits.rounds = (entered, me.now());
+        visits
+    }
+}
+
+/// A group of this many members, on the first CPUs of a machine.
+pub(crate) fn group(
+    machine: &Machine,
+    episodes: &Episodes,
+    configure: impl FnOnce(corecast_collective::Builder<'_>) -> corecast_collective::Builder<'_>,
+) -> Result<Group, SimError> {
+    let (members, cpus) = (episodes.members, machine.cpus());
+    if members == 0 || members > cpus {
+        return Err(SimError::Threads { threads: members, cpus });
+    }
+    let planned_from = episodes.model.clone().unwrap_or_else(|| model(machine));
+    let builder = Group::builder(&planned_from).members(members).pin(true).plan_folder(None).race_folder(None);
+    configure(builder).build().map_err(SimError::group)
+}
