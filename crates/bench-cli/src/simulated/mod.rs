@@ -16,6 +16,6 @@ pub(crate) use self::described::{Described, PRESETS};
 pub(crate) use self::outcome::Outcome;
 pub(crate) use self::page::render;
 pub(crate) use self::point::{Played, Point};
-pub(crate) use self::program::{Figure, Program};
+pub(crate) use self::program::{AUTO, Figure, Program};
 pub(crate) use self::row::{Row, rows};
 pub(crate) use self::sweep::sweep;

@@ -25,10 +25,6 @@ pub(crate) struct Outcome {
     pub(crate) seed: u64,
     /// The number of seeds.
     pub(crate) runs: u64,
-    /// Virtual time before anything counts.
-    pub(crate) warm_up_us: u64,
-    /// Virtual time in which it does.
-    pub(crate) duration_us: u64,
     /// The program's own options.
     pub(crate) options: Program,
     /// A row for each contender and number of threads.

@@ -15,8 +15,6 @@ pub(crate) struct Point {
     pub(crate) contender: String,
     pub(crate) threads: usize,
     pub(crate) seed: u64,
-    pub(crate) warm_up_us: u64,
-    pub(crate) duration_us: u64,
 }
 
 /// The outcome of a point.

@@ -66,12 +66,10 @@ mod tests {
     fn point(contender: &str, seed: u64) -> Point {
         Point {
             described: Described { machine: "xeon-8x10".to_owned(), interconnect: 1.0 },
-            program: Program::Locks { inside_ns: 0, outside_ns: 0 },
+            program: Program::Barriers { warm_up: 1, episodes: 1 },
             contender: contender.to_owned(),
             threads: 2,
             seed,
-            warm_up_us: 1,
-            duration_us: 1,
         }
     }
 

@@ -69,6 +69,17 @@ fn seeds_give_a_median_and_a_range_and_the_page_says_that_it_is_simulated() {
 }
 
 #[test]
+fn barriers_are_times_and_the_groups_own_choice_is_one_of_them() {
+    let arguments = ["sim", "barriers", "--quick", "--json", "--runs", "2", "--cpus", "12", "--barriers"];
+    let report = Program::new().json(&[&arguments[..], &["ticket,dissemination,auto"]].concat());
+    assert_eq!((&report["unit"], &report["higher_is_better"]), (&"ns".into(), &false.into()));
+    let time = |place: usize| rows(&report)[place]["median"].as_f64().expect("a time");
+    assert_eq!(rows(&report)[2]["contender"], "auto");
+    assert!(time(2) < time(0), "a group of 12 does not choose one line for all: {report}");
+    Program::new().run(&["sim", "barriers", "--barriers", "nothing"]).failed(2, "unknown barrier 'nothing'");
+}
+
+#[test]
 fn every_machine_model_of_the_project_is_simulated() {
     for file in machines::models() {
         let path = file.path.to_str().expect("a path").to_owned();

@@ -8,6 +8,10 @@ use corecast_cli::failure::Failure;
 use corecast_cli::number_arg;
 use corecast_cli::output::Output;
 
+/// Virtual microseconds before acquisitions count, and in which they do.
+const WARM_UP_US: u64 = 2000;
+const DURATION_US: u64 = 2000;
+
 /// Options of `sim locks`.
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct Locks {
@@ -29,6 +33,7 @@ impl Locks {
         let Self { inside_ns, outside_ns, .. } = *self;
         let locks = if self.locks.is_empty() { Algorithm::ALL } else { &self.locks };
         let names: Vec<String> = locks.iter().map(ToString::to_string).collect();
-        self.shared.run(&Program::Locks { inside_ns, outside_ns }, &names, output)
+        let (warm_up_us, duration_us) = (self.shared.shortened(WARM_UP_US), self.shared.shortened(DURATION_US));
+        self.shared.run(&Program::Locks { warm_up_us, duration_us, inside_ns, outside_ns }, &names, output)
     }
 }

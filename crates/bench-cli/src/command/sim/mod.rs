@@ -1,5 +1,6 @@
 //! `corecast sim`: corecast's own code on a simulated machine. One file per program.
 
+mod barriers;
 mod locks;
 mod shared;
 
@@ -26,6 +27,13 @@ enum Simulated {
         after_help = "Examples:\n  corecast sim locks --machine opteron-4x12 --cpus 1,6,12,24,48 --quick\n  corecast sim locks --what-if interconnect=0.5 --locks mcs,ticket --json"
     )]
     Locks(locks::Locks),
+    /// Let members of a group meet at a barrier, each on a CPU of its own.
+    ///
+    /// Members enter within half a microsecond; the figure is the median time from the last entry to the last exit.
+    #[command(
+        after_help = "Examples:\n  corecast sim barriers --machine xeon-8x10 --cpus 10,80 --quick\n  corecast sim barriers --barriers dissemination,auto --json"
+    )]
+    Barriers(barriers::Barriers),
     /// Play one point of a sweep, as the sweep's own process.
     #[command(hide = true)]
     Point {
@@ -37,6 +45,7 @@ enum Simulated {
 pub(super) fn run(arguments: &Arguments, output: &Output) -> Result<(), Failure> {
     match &arguments.program {
         Simulated::Locks(locks) => locks.run(output),
+        Simulated::Barriers(barriers) => barriers.run(output),
         Simulated::Point { point } => {
             let point: Point = serde_json::from_str(point).map_err(Failure::input)?;
             output.json(&point.play()?)

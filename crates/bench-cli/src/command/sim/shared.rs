@@ -20,7 +20,7 @@ pub(super) struct Shared {
     /// Change the machine: interconnect=F multiplies the time by which far CPUs and memories take longer than near ones.
     #[arg(long, value_name = "WHAT=FACTOR", value_parser = interconnect)]
     what_if: Option<f64>,
-    /// A tenth of the virtual time.
+    /// A tenth of the virtual time, or of the repetitions.
     #[arg(long)]
     quick: bool,
     /// The first seed of the threads' begins and pauses.
@@ -33,9 +33,8 @@ pub(super) struct Shared {
     html: HtmlArg,
 }
 
-/// Virtual microseconds before anything counts, and in which it does.
-const WARM_UP_US: u64 = 2000;
-const DURATION_US: u64 = 2000;
+/// The part of the time, or of the repetitions, that --quick leaves.
+const QUICK: u64 = 10;
 
 impl Shared {
     /// Plays a program by all contenders with all numbers of threads, and shows the outcome.
@@ -46,7 +45,6 @@ impl Shared {
         let cpus = machine.cpus();
         let points = self.points(&described, program, contenders, &self.threads(cpus)?);
         let played = sweep(&points, &mut Meter::start(output), &Interrupt::watch()?)?;
-        let (warm_up_us, duration_us) = self.times_us();
         let outcome = Outcome {
             simulated: true,
             version: env!("CARGO_PKG_VERSION"),
@@ -57,8 +55,6 @@ impl Shared {
             interconnect: described.interconnect,
             seed: self.seed,
             runs: self.runs,
-            warm_up_us,
-            duration_us,
             options: program.clone(),
             rows: rows(&points, &played),
         };
@@ -67,15 +63,12 @@ impl Shared {
 
     /// A contender after the other, each with its numbers of threads, and of each the seeds.
     fn points(&self, described: &Described, program: &Program, contenders: &[String], threads: &[usize]) -> Vec<Point> {
-        let (warm_up_us, duration_us) = self.times_us();
         let point = |contender: &str, threads: usize, seed: u64| Point {
             described: described.clone(),
             program: program.clone(),
             contender: contender.to_owned(),
             threads,
             seed,
-            warm_up_us,
-            duration_us,
         };
         let mut points = Vec::new();
         for contender in contenders {
@@ -86,9 +79,9 @@ impl Shared {
         points
     }
 
-    fn times_us(&self) -> (u64, u64) {
-        let part = if self.quick { 10 } else { 1 };
-        (WARM_UP_US / part, DURATION_US / part)
+    /// This time, or number of repetitions, or a tenth of it.
+    pub(super) fn shortened(&self, whole: u64) -> u64 {
+        if self.quick { whole / QUICK } else { whole }
     }
 
     /// The numbers of threads, ascending.
