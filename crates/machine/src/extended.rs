@@ -6,6 +6,7 @@ use corecast_base::CpuSet;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::coherence::Coherence;
 use crate::cost_matrix::{CostMatrix, MAX_COST, is_cost};
 use crate::curve::{self, Curve};
 use crate::machine_error::MachineError;
@@ -51,6 +52,9 @@ pub struct Extended {
     /// modes of `corecast_lock::Auto` by their names.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub lock_hand_over_ns: BTreeMap<String, Curve>,
+    /// What single accesses to cache lines cost, by the state of the line and the distance of its holder.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub coherence: Option<Coherence>,
     /// How well predictions held in races, oldest first: see [`Machine::record_race`](crate::Machine::record_race).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub races: Vec<RaceCheck>,
@@ -72,8 +76,8 @@ pub struct Extended {
 }
 
 impl Extended {
-    /// Checks that each cost is valid.
-    pub(crate) fn check_costs(&self) -> Result<(), MachineError> {
+    /// Checks that each cost is valid, and that those of lines are of this number of CPUs.
+    pub(crate) fn check_costs(&self, cpus: usize) -> Result<(), MachineError> {
         let single = [("wake_ns", self.wake_ns), ("yield_ns", self.yield_ns), ("pause_ns", self.pause_ns)];
         for (field, cost) in single {
             if let Some(cost) = cost.filter(|&cost| !is_cost(cost)) {
@@ -90,7 +94,8 @@ impl Extended {
         let check = |(mode, curve): (&String, &Curve)| {
             curve::check_positive("lock_hand_over_ns", curve).map_err(|error| of_mode(mode, error))
         };
-        self.lock_hand_over_ns.iter().try_for_each(check)
+        self.lock_hand_over_ns.iter().try_for_each(check)?;
+        self.coherence.iter().try_for_each(|coherence| coherence.check(cpus))
     }
 
     /// The part of it for the CPUs at the positions `kept`, which are among `cpus`.
@@ -107,6 +112,7 @@ impl Extended {
             readers: curve(&self.readers, others),
             fetch_add: curve(&self.fetch_add, kept.len()),
             lock_hand_over_ns: self.hand_overs_up_to(others),
+            coherence: self.coherence.as_ref().map(|coherence| coherence.restricted_to(kept)),
             races: self.races.iter().filter(stays).cloned().collect(),
             ..self.clone()
         }

@@ -16,7 +16,7 @@
 //! - [`measure`]: what messages cost between them, sent through any [`Probe`], such as [`LineProbe`];
 //! - [`TopologyJson`]: the stable form for other programs;
 //! - [`Machine`]: the CPUs with their costs, in memory; [`CostMatrix`] holds the costs;
-//!   [`Extended`] what is known beyond pairs, [`RaceCheck`] how well predictions held;
+//!   [`Extended`] what is known beyond pairs, [`Coherence`] of single accesses to lines, [`RaceCheck`] how well predictions held;
 //! - [`model_file`]: the same as a file, read strictly and written atomically;
 //! - [`clusters`]: which CPUs are near each other by cost, level by level; [`distance_classes`]: by what they share;
 //! - [`Cache`]: models of machines by [`Fingerprint`].
@@ -26,6 +26,7 @@ mod atomic_file;
 mod bounded_file;
 mod cache;
 pub mod clusters;
+mod coherence;
 mod cost_matrix;
 mod curve;
 mod distance;
@@ -45,6 +46,7 @@ mod topology_json;
 pub use atomic_file::write_atomically;
 pub use bounded_file::{BoundedReadError, read_bounded};
 pub use cache::{Cache, CacheMiss, user_cache_folder};
+pub use coherence::{ByDistance, Coherence, CoherenceProtocol, Origin, Parameter, StateCosts, SystemCosts};
 pub use cost_matrix::{CostMatrix, CostMatrixError, MAX_COST};
 pub use curve::Curve;
 pub use distance::{DistanceClass, distance_classes};

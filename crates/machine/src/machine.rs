@@ -145,7 +145,7 @@ impl Machine {
             return Err(MachineError::DuplicateCpu { cpu: pair[0] });
         }
         self.check_matrices()?;
-        self.extended.check_costs()?;
+        self.extended.check_costs(self.cpus.len())?;
         self.check_races()
     }
 

@@ -44,6 +44,14 @@ pub enum MachineError {
         /// The fault in it.
         rule: String,
     },
+    /// A field of `coherence` is invalid.
+    #[error("`coherence.{field}` {rule}")]
+    Coherence {
+        /// The field.
+        field: String,
+        /// The fault in it.
+        rule: String,
+    },
     /// An entry of `races` does not belong to this machine.
     #[error("in `races`, `{operation}` by `{algorithm}` {rule}")]
     NoRace {

@@ -38,7 +38,7 @@ pub const SCHEMA: &str = "corecast-machine/1";
 pub const MAX_LEN_BYTES: u64 = 64 << 20;
 
 /// The fields of a model file that this version knows; others are kept as they are.
-const KNOWN_FIELDS: [&str; 23] = [
+const KNOWN_FIELDS: [&str; 24] = [
     "schema",
     "name",
     "unit",
@@ -57,6 +57,7 @@ const KNOWN_FIELDS: [&str; 23] = [
     "readers",
     "fetch_add",
     "lock_hand_over_ns",
+    "coherence",
     "races",
     "fingerprint",
     "measured_at",

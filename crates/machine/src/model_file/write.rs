@@ -109,6 +109,7 @@ impl<'a> ModelFields<'a> {
 mod tests {
     use super::super::{parse, read};
     use super::*;
+    use crate::coherence::{Coherence, CoherenceProtocol, Origin, Parameter};
     use crate::race::RaceCheck;
     use crate::topology::{Cpu, Topology};
     use corecast_base::CpuId;
@@ -136,6 +137,7 @@ mod tests {
                 ("spin".to_owned(), vec![(1, 80.5)]),
                 ("later".to_owned(), vec![(3, 1.0)]),
             ]),
+            coherence: Some(coherence()),
             races: vec![RaceCheck {
                 operation: "barrier".to_owned(),
                 algorithm: "dissemination".to_owned(),
@@ -151,6 +153,16 @@ mod tests {
             other: BTreeMap::from([("colour".to_owned(), serde_json::json!({"deep": [1, 2]}))]),
         };
         machine
+    }
+
+    fn coherence() -> Coherence {
+        let parameter = |value| Some(Parameter { value, origin: Origin::Measured });
+        let protocol = CoherenceProtocol { directory: false, owned: true };
+        let mut coherence = Coherence::unknown(Unit::Ns, vec!["near".to_owned()], vec![vec![0; 2]; 2]);
+        coherence.load.modified = Some(Parameter { value: vec![40.5], origin: Origin::Published });
+        coherence.protocol = Some(Parameter { value: protocol, origin: Origin::Assumed });
+        coherence.system.woken = parameter(30_000.0);
+        Coherence { hit: parameter(1.0), kappa: parameter(0.1), ..coherence }
     }
 
     #[test]

@@ -1,0 +1,437 @@
+//! What single accesses to cache lines cost, by the state of the line and the distance of its holder: what a simulation of the
+//! machine takes beyond the costs of messages.
+//!
+//! Every parameter is optional and says where it comes from. A program that needs one which is missing assumes it.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use serde::de::{DeserializeOwned, Deserializer, Error as _};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::machine::Unit;
+use crate::machine_error::MachineError;
+
+/// The most classes of distance.
+const MOST_CLASSES: usize = 256;
+/// The longest time, in units: a second and more.
+const LONGEST: f64 = 1e10;
+/// The most stores that wait for their lines.
+const MOST_STORES: u32 = 4096;
+
+/// Where a parameter comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Origin {
+    /// Measured on the machine.
+    Measured,
+    /// Published by others, of such a machine.
+    Published,
+    /// Neither: a usual value, or one that follows from other parameters.
+    Assumed,
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Measured => "measured",
+            Self::Published => "published",
+            Self::Assumed => "assumed",
+        })
+    }
+}
+
+/// A parameter.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Parameter<T> {
+    /// Its value, or its values by distance, the nearest first.
+    pub value: T,
+    /// Where that comes from.
+    pub origin: Origin,
+}
+
+/// A time for each class of distance, if it is known.
+pub type ByDistance = Option<Parameter<Vec<f64>>>;
+
+/// How caches agree.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CoherenceProtocol {
+    /// A directory at a line's home answers requests; else all caches are asked.
+    pub directory: bool,
+    /// A written line may be shared without being written back first (the O of MOESI).
+    pub owned: bool,
+}
+
+/// Times of an access that misses, by the state in which it finds the line.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct StateCosts {
+    /// One CPU has written it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub modified: ByDistance,
+    /// One CPU has written it, and others have copies.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub owned: ByDistance,
+    /// One CPU has it, and memory has the same.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub exclusive: ByDistance,
+    /// Some CPUs have copies, and memory has the same.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub shared: ByDistance,
+}
+
+/// Times of calls of the operating system.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct SystemCosts {
+    /// To fall asleep on a futex, or to find that its word has changed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sleep: Option<Parameter<f64>>,
+    /// To wake a thread: the waker's own time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub wake: Option<Parameter<f64>>,
+    /// From the call of the waker until the sleeper runs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub woken: Option<Parameter<f64>>,
+    /// To give the CPU away where no other thread wants it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub give_way: Option<Parameter<f64>>,
+    /// To change from one thread to another on one CPU.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub switch: Option<Parameter<f64>>,
+    /// For so long a thread runs while others want its CPU.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub slice: Option<Parameter<f64>>,
+}
+
+/// What single accesses to cache lines cost.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Coherence {
+    /// The unit of all times here.
+    pub unit: Unit,
+    /// Units in a microsecond: 1000 of nanoseconds, or the clock in MHz.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub units_per_us: Option<f64>,
+    /// The classes of distance in words, the nearest first.
+    pub classes: Vec<String>,
+    /// The class of every two CPUs, indexed as the costs of messages are.
+    pub distances: Vec<Vec<u8>>,
+    /// How caches agree.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub protocol: Option<Parameter<CoherenceProtocol>>,
+    /// Loads that miss.
+    pub load: StateCosts,
+    /// Stores that miss.
+    pub store: StateCosts,
+    /// Read-modify-writes that miss.
+    pub read_modify_write: StateCosts,
+    /// Accesses to a line that is in memory only, by the distance of its home.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub memory: ByDistance,
+    /// A load that hits.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hit: Option<Parameter<f64>>,
+    /// A read-modify-write that hits.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub read_modify_write_hit: Option<Parameter<f64>>,
+    /// The hint of a polling loop.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pause: Option<Parameter<f64>>,
+    /// The time for which a CPU keeps a line that it got by a load or store before it answers the next request.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hold: Option<Parameter<f64>>,
+    /// The stores that wait for their lines at most: a number, no time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub store_buffer: Option<Parameter<u32>>,
+    /// The time from one request of the store buffer to the next.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub gap: ByDistance,
+    /// The share of a load's time for which the line serves no other request.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub beta: Option<Parameter<f64>>,
+    /// The time that a home needs for each request which it sees.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub service: Option<Parameter<f64>>,
+    /// A request behind which another one waits, of a line with a holder in another package, takes longer by this factor of its
+    /// time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kappa: Option<Parameter<f64>>,
+    /// Calls of the operating system.
+    pub system: SystemCosts,
+    /// Fields that this version does not know, kept as they are when it is written again.
+    #[serde(flatten)]
+    pub other: BTreeMap<String, Value>,
+}
+
+impl Coherence {
+    /// One of these classes, of which nothing else is known.
+    #[must_use]
+    pub fn unknown(unit: Unit, classes: Vec<String>, distances: Vec<Vec<u8>>) -> Self {
+        Self {
+            unit,
+            units_per_us: None,
+            classes,
+            distances,
+            protocol: None,
+            load: StateCosts::default(),
+            store: StateCosts::default(),
+            read_modify_write: StateCosts::default(),
+            memory: None,
+            hit: None,
+            read_modify_write_hit: None,
+            pause: None,
+            hold: None,
+            store_buffer: None,
+            gap: None,
+            beta: None,
+            service: None,
+            kappa: None,
+            system: SystemCosts::default(),
+            other: BTreeMap::new(),
+        }
+    }
+
+    /// The parameters with a time for each distance, by name.
+    fn by_distance(&self) -> impl Iterator<Item = (String, &Parameter<Vec<f64>>)> {
+        let accesses = [("load", &self.load), ("store", &self.store), ("read_modify_write", &self.read_modify_write)];
+        let states = accesses.into_iter().flat_map(|(access, costs)| {
+            let StateCosts { modified, owned, exclusive, shared } = costs;
+            let states = [("modified", modified), ("owned", owned), ("exclusive", exclusive), ("shared", shared)];
+            states.map(|(state, times)| (format!("{access}.{state}"), times))
+        });
+        let others = [("memory", &self.memory), ("gap", &self.gap)].map(|(name, times)| (name.to_owned(), times));
+        states.chain(others).filter_map(|(name, times)| Some((name, times.as_ref()?)))
+    }
+
+    /// The single numbers that are times, by name.
+    fn single(&self) -> impl Iterator<Item = (&'static str, f64)> {
+        let Self { hit, read_modify_write_hit, pause, hold, service, kappa, system, .. } = self;
+        let SystemCosts { sleep, wake, woken, give_way, switch, slice } = system;
+        let all = [
+            ("hit", hit),
+            ("read_modify_write_hit", read_modify_write_hit),
+            ("pause", pause),
+            ("hold", hold),
+            ("service", service),
+            ("kappa", kappa),
+            ("system.sleep", sleep),
+            ("system.wake", wake),
+            ("system.woken", woken),
+            ("system.give_way", give_way),
+            ("system.switch", switch),
+            ("system.slice", slice),
+        ];
+        all.into_iter().filter_map(|(name, parameter)| Some((name, parameter.as_ref()?.value)))
+    }
+
+    /// Checks that the classes are those of `cpus` CPUs, and that each number can be one.
+    pub(crate) fn check(&self, cpus: usize) -> Result<(), MachineError> {
+        self.check_classes(cpus)?;
+        for (field, parameter) in self.by_distance() {
+            let (found, expected) = (parameter.value.len(), self.classes.len());
+            if found != expected {
+                let rule = format!("has {found} values, expected {expected}, one for each of `classes`");
+                return Err(wrong(&field, rule));
+            }
+            parameter.value.iter().try_for_each(|&time| check_number(&field, time, LONGEST))?;
+        }
+        self.single().try_for_each(|(field, number)| check_number(field, number, LONGEST))?;
+        self.beta.iter().try_for_each(|beta| check_number("beta", beta.value, 1.0))?;
+        if let Some(stores) = self.store_buffer.filter(|stores| !(1..=MOST_STORES).contains(&stores.value)) {
+            return Err(wrong("store_buffer", format!("is {}, expected from 1 to {MOST_STORES}", stores.value)));
+        }
+        match self.units_per_us {
+            Some(units) if !(1.0..=1e6).contains(&units) => {
+                Err(wrong("units_per_us", format!("is {units}, expected a number from 1 to 1e6")))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn check_classes(&self, cpus: usize) -> Result<(), MachineError> {
+        let classes = self.classes.len();
+        if classes == 0 || classes > MOST_CLASSES {
+            return Err(wrong("classes", format!("has {classes} entries, expected from 1 to {MOST_CLASSES}")));
+        }
+        if self.distances.len() != cpus {
+            let rule = format!("has {} rows, expected {cpus}, one for each CPU", self.distances.len());
+            return Err(wrong("distances", rule));
+        }
+        for (number, row) in self.distances.iter().enumerate() {
+            if row.len() != cpus {
+                let rule = format!("has {} entries in row {number}, expected {cpus}", row.len());
+                return Err(wrong("distances", rule));
+            }
+            if let Some(class) = row.iter().find(|&&class| usize::from(class) >= classes) {
+                let rule = format!("has class {class} in row {number}, and there are {classes}, from 0");
+                return Err(wrong("distances", rule));
+            }
+        }
+        Ok(())
+    }
+
+    /// The part of it for the CPUs at these positions.
+    pub(crate) fn restricted_to(&self, kept: &[usize]) -> Self {
+        let row = |&i: &usize| kept.iter().map(|&j| self.distances[i][j]).collect();
+        Self { distances: kept.iter().map(row).collect(), ..self.clone() }
+    }
+}
+
+fn check_number(field: &str, number: f64, most: f64) -> Result<(), MachineError> {
+    if (0.0..=most).contains(&number) {
+        return Ok(());
+    }
+    Err(wrong(field, format!("is {number}, expected a number from 0 to {most:e}")))
+}
+
+fn wrong(field: &str, rule: String) -> MachineError {
+    MachineError::Coherence { field: field.to_owned(), rule }
+}
+
+impl<'de> Deserialize<'de> for Coherence {
+    /// Field by field, so that an error names the field.
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let fields = Fields { path: "coherence".to_owned(), values: BTreeMap::deserialize(deserializer)? };
+        fields.coherence().map_err(D::Error::custom)
+    }
+}
+
+/// The fields of an object that are not yet read.
+struct Fields {
+    path: String,
+    values: BTreeMap<String, Value>,
+}
+
+impl Fields {
+    /// Takes a field. The error names it.
+    fn take<T: DeserializeOwned>(&mut self, name: &str) -> Result<Option<T>, String> {
+        let value = self.values.remove(name);
+        value.map(|value| serde_json::from_value(value).map_err(|error| self.error(name, &error))).transpose()
+    }
+
+    fn require<T: DeserializeOwned>(&mut self, name: &str) -> Result<T, String> {
+        self.take(name)?.ok_or_else(|| self.error(name, &"is missing"))
+    }
+
+    /// The fields of a field that is an object; none if it is missing.
+    fn object(&mut self, name: &str) -> Result<Self, String> {
+        let values = self.take(name)?.unwrap_or_default();
+        Ok(Self { path: format!("{}.{name}", self.path), values })
+    }
+
+    fn error(&self, name: &str, words: &dyn fmt::Display) -> String {
+        format!("`{}.{name}`: {words}", self.path)
+    }
+
+    fn coherence(mut self) -> Result<Coherence, String> {
+        Ok(Coherence {
+            unit: self.require("unit")?,
+            units_per_us: self.take("units_per_us")?,
+            classes: self.require("classes")?,
+            distances: self.require("distances")?,
+            protocol: self.take("protocol")?,
+            load: self.object("load")?.states()?,
+            store: self.object("store")?.states()?,
+            read_modify_write: self.object("read_modify_write")?.states()?,
+            memory: self.take("memory")?,
+            hit: self.take("hit")?,
+            read_modify_write_hit: self.take("read_modify_write_hit")?,
+            pause: self.take("pause")?,
+            hold: self.take("hold")?,
+            store_buffer: self.take("store_buffer")?,
+            gap: self.take("gap")?,
+            beta: self.take("beta")?,
+            service: self.take("service")?,
+            kappa: self.take("kappa")?,
+            system: self.object("system")?.system()?,
+            other: self.values,
+        })
+    }
+
+    fn states(mut self) -> Result<StateCosts, String> {
+        Ok(StateCosts {
+            modified: self.take("modified")?,
+            owned: self.take("owned")?,
+            exclusive: self.take("exclusive")?,
+            shared: self.take("shared")?,
+        })
+    }
+
+    fn system(mut self) -> Result<SystemCosts, String> {
+        Ok(SystemCosts {
+            sleep: self.take("sleep")?,
+            wake: self.take("wake")?,
+            woken: self.take("woken")?,
+            give_way: self.take("give_way")?,
+            switch: self.take("switch")?,
+            slice: self.take("slice")?,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TWO: &str = r#"{"unit": "cycles", "units_per_us": 2100, "classes": ["near"], "distances": [[0, 0], [0, 0]],
+        "load": {"modified": {"value": [81], "origin": "published"}},
+        "hit": {"value": 3, "origin": "measured"},
+        "store_buffer": {"value": 32, "origin": "assumed"},
+        "beta": {"value": 1, "origin": "assumed"},
+        "system": {"woken": {"value": 30000, "origin": "assumed"}}, "colour": "grey"}"#;
+
+    fn parsed(text: &str) -> Result<Coherence, String> {
+        let coherence: Coherence = serde_json::from_str(text).map_err(|error| error.to_string())?;
+        coherence.check(2).map_err(|error| error.to_string())?;
+        Ok(coherence)
+    }
+
+    #[test]
+    fn it_comes_back_with_what_is_unknown() {
+        let coherence = parsed(TWO).expect("as documented");
+        assert_eq!(coherence.load.modified, Some(Parameter { value: vec![81.0], origin: Origin::Published }));
+        assert_eq!(coherence.store, StateCosts::default());
+        assert_eq!(coherence.other["colour"], "grey");
+        let text = serde_json::to_string(&coherence).expect("all can be written");
+        assert_eq!(parsed(&text), Ok(coherence));
+    }
+
+    #[test]
+    fn a_wrong_value_is_told_with_its_field() {
+        for (from, to, expected) in [
+            ("\"cycles\"", "\"hours\"", "`coherence.unit`: unknown variant `hours`"),
+            ("\"unit\": \"cycles\", ", "", "`coherence.unit`: is missing"),
+            ("2100", "0", "`coherence.units_per_us` is 0"),
+            ("[\"near\"]", "[]", "`coherence.classes` has 0 entries"),
+            ("[[0, 0], [0, 0]]", "[[0, 0]]", "`coherence.distances` has 1 rows, expected 2"),
+            ("[[0, 0], [0, 0]]", "[[0, 0], [0]]", "`coherence.distances` has 1 entries in row 1"),
+            ("[[0, 0], [0, 0]]", "[[0, 1], [0, 0]]", "`coherence.distances` has class 1 in row 0"),
+            ("[[0, 0], [0, 0]]", "[[0, -1], [0, 0]]", "`coherence.distances`: invalid value"),
+            ("[81]", "[81, 90]", "`coherence.load.modified` has 2 values, expected 1"),
+            ("[81]", "[-1]", "`coherence.load.modified` is -1, expected a number from 0 to 1e10"),
+            ("[81]", "81", "`coherence.load.modified`: invalid type"),
+            ("\"published\"", "\"guessed\"", "`coherence.load.modified`: unknown variant `guessed`"),
+            ("{\"value\": 3, \"origin\": \"measured\"}", "3", "`coherence.hit`: invalid type"),
+            ("\"value\": 3,", "\"value\": 1e11,", "`coherence.hit` is 100000000000"),
+            ("\"value\": 3,", "", "`coherence.hit`: missing field `value`"),
+            ("\"value\": 32", "\"value\": 0", "`coherence.store_buffer` is 0, expected from 1 to 4096"),
+            ("\"value\": 1,", "\"value\": 1.5,", "`coherence.beta` is 1.5, expected a number from 0 to 1e0"),
+            ("\"value\": 30000", "\"value\": null", "`coherence.system.woken`: invalid type: null"),
+            ("{\"modified\"", "[{\"modified\"", "expected"),
+        ] {
+            let text = TWO.replacen(from, to, 1);
+            assert_ne!(text, TWO, "{from}");
+            let error = parsed(&text).expect_err(expected);
+            assert!(error.contains(expected), "{error}");
+        }
+        let error = parsed(&TWO.replace("{\"woken\": {\"value\": 30000, \"origin\": \"assumed\"}}", "7"));
+        assert!(error.expect_err("no object").contains("`coherence.system`: invalid type"));
+    }
+
+    #[test]
+    fn a_part_of_the_machine_has_the_same_costs() {
+        let coherence = Coherence { distances: vec![vec![0, 1], vec![2, 3]], ..parsed(TWO).expect("as documented") };
+        let part = coherence.restricted_to(&[1]);
+        assert_eq!(part.distances, [[3]]);
+        assert_eq!(part.load, coherence.load);
+    }
+}
