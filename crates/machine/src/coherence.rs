@@ -190,6 +190,18 @@ impl Coherence {
         }
     }
 
+    /// All numbers that are known, in the order of the file: the name, the values, and where they come from.
+    #[must_use]
+    pub fn parameters(&self) -> Vec<(String, Vec<f64>, Origin)> {
+        let by_distance = self.by_distance().map(|(name, times)| (name, times.value.clone(), times.origin));
+        let single = self.single().map(|(name, number)| (name.to_owned(), vec![number.value], number.origin));
+        let stores = self.store_buffer.map(|stores| {
+            let number = f64::from(stores.value);
+            ("store_buffer".to_owned(), vec![number], stores.origin)
+        });
+        by_distance.chain(single).chain(stores).collect()
+    }
+
     /// The parameters with a time for each distance, by name.
     fn by_distance(&self) -> impl Iterator<Item = (String, &Parameter<Vec<f64>>)> {
         let accesses = [("load", &self.load), ("store", &self.store), ("read_modify_write", &self.read_modify_write)];
@@ -202,15 +214,16 @@ impl Coherence {
         states.chain(others).filter_map(|(name, times)| Some((name, times.as_ref()?)))
     }
 
-    /// The single numbers that are times, by name.
-    fn single(&self) -> impl Iterator<Item = (&'static str, f64)> {
-        let Self { hit, read_modify_write_hit, pause, hold, service, kappa, system, .. } = self;
+    /// The parameters that are one number, by name.
+    fn single(&self) -> impl Iterator<Item = (&'static str, Parameter<f64>)> {
+        let Self { hit, read_modify_write_hit, pause, hold, beta, service, kappa, system, .. } = self;
         let SystemCosts { sleep, wake, woken, give_way, switch, slice } = system;
         let all = [
             ("hit", hit),
             ("read_modify_write_hit", read_modify_write_hit),
             ("pause", pause),
             ("hold", hold),
+            ("beta", beta),
             ("service", service),
             ("kappa", kappa),
             ("system.sleep", sleep),
@@ -220,7 +233,7 @@ impl Coherence {
             ("system.switch", switch),
             ("system.slice", slice),
         ];
-        all.into_iter().filter_map(|(name, parameter)| Some((name, parameter.as_ref()?.value)))
+        all.into_iter().filter_map(|(name, &parameter)| Some((name, parameter?)))
     }
 
     /// Checks that the classes are those of `cpus` CPUs, and that each number can be one.
@@ -234,8 +247,8 @@ impl Coherence {
             }
             parameter.value.iter().try_for_each(|&time| check_number(&field, time, LONGEST))?;
         }
-        self.single().try_for_each(|(field, number)| check_number(field, number, LONGEST))?;
-        self.beta.iter().try_for_each(|beta| check_number("beta", beta.value, 1.0))?;
+        let most = |field: &str| if field == "beta" { 1.0 } else { LONGEST };
+        self.single().try_for_each(|(field, number)| check_number(field, number.value, most(field)))?;
         if let Some(stores) = self.store_buffer.filter(|stores| !(1..=MOST_STORES).contains(&stores.value)) {
             return Err(wrong("store_buffer", format!("is {}, expected from 1 to {MOST_STORES}", stores.value)));
         }
@@ -391,6 +404,8 @@ mod tests {
         assert_eq!(coherence.load.modified, Some(Parameter { value: vec![81.0], origin: Origin::Published }));
         assert_eq!(coherence.store, StateCosts::default());
         assert_eq!(coherence.other["colour"], "grey");
+        let names: Vec<String> = coherence.parameters().into_iter().map(|(name, ..)| name).collect();
+        assert_eq!(names, ["load.modified", "hit", "beta", "system.woken", "store_buffer"]);
         let text = serde_json::to_string(&coherence).expect("all can be written");
         assert_eq!(parsed(&text), Ok(coherence));
     }

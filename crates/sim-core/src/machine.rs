@@ -95,6 +95,12 @@ impl Machine {
         Ok(self)
     }
 
+    /// Units in a microsecond.
+    #[must_use]
+    pub fn units_per_us(&self) -> f64 {
+        self.per_us
+    }
+
     /// This time in nanoseconds.
     #[must_use]
     pub fn ns(&self, ticks: Ticks) -> f64 {

@@ -45,7 +45,7 @@ pub fn assumed(known: &Known) -> Result<Machine, MachineError> {
 }
 
 /// The costs, from the times of transfers by distance and the units in a microsecond.
-fn costs(row: &[f64], per_us: f64) -> Costs {
+pub(crate) fn costs(row: &[f64], per_us: f64) -> Costs {
     let scaled = |factor: f64| -> Vec<Ticks> { row.iter().map(|time| ticks(time * factor)).collect() };
     let by_state = |owned: f64, shared: f64| ByState {
         modified: scaled(owned),
@@ -74,11 +74,11 @@ fn costs(row: &[f64], per_us: f64) -> Costs {
     }
 }
 
-fn ticks(units: f64) -> Ticks {
+pub(crate) fn ticks(units: f64) -> Ticks {
     (units * TICKS as f64).round().max(1.0) as Ticks
 }
 
-fn median(times: &mut [f64]) -> Option<f64> {
+pub(crate) fn median(times: &mut [f64]) -> Option<f64> {
     times.sort_by(f64::total_cmp);
     times.get(times.len() / 2).copied()
 }

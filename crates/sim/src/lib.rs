@@ -1,17 +1,22 @@
 //! The protocols of corecast on simulated machines: the same sources, behind another door to atomics.
 //!
 //! [`corecast_sim_core`] is the machine. This crate has the programs: [`contest`] lets threads compete for a lock.
+//! [`of_model`] makes a machine from the model of a real one, [`explain`] says where each of its parameters comes from.
 
 mod assumed;
 mod barriers;
+mod described;
 mod error;
+mod from_model;
 mod locks;
 mod members;
 mod model;
 
 pub use self::assumed::{Known, assumed};
 pub use self::barriers::{BarrierOutcome, barriers};
+pub use self::described::{Described, Explained, explain};
 pub use self::error::SimError;
+pub use self::from_model::of_model;
 pub use self::locks::{Contest, ContestOutcome, contest};
 pub use self::members::{Episodes, OperationTimes};
 pub use self::model::model;

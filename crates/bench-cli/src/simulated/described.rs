@@ -2,10 +2,9 @@
 
 use std::path::Path;
 
-use corecast::Machine as Known;
-use corecast::machine::{Unit, model_file};
-use corecast_sim::machine::{Machine, MachineError, Seat, published};
-use corecast_sim::{Known as Transfers, assumed};
+use corecast::machine::model_file;
+use corecast_sim::machine::{Machine, published};
+use corecast_sim::of_model;
 use serde::{Deserialize, Serialize};
 
 use corecast_cli::failure::Failure;
@@ -21,14 +20,6 @@ pub(crate) struct Preset {
     pub(crate) name: &'static str,
     make: fn() -> Machine,
 }
-
-/// Of a file in cycles, which does not tell the clock.
-const ASSUMED_CYCLES_PER_US: f64 = 2000.0;
-/// The time to look at a line that is there already, which is part of what a model file calls receiving.
-const POLL_NS: f64 = 10.0;
-const POLL_CYCLES: f64 = 40.0;
-/// The part of a published one-way time by atomics that a load takes.
-const LOAD_OF_DERIVED: f64 = 0.85;
 
 /// A machine to simulate.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -66,37 +57,11 @@ impl Described {
         let known = model_file::read(path)?;
         let machine = of_model(&known)
             .map_err(|error| Failure::input(format!("{} cannot be simulated: {error}", self.machine)))?;
-        let origin = format!(
-            "transfers of lines {} in {}, all other costs assumed from them",
-            known.provenance.kind, self.machine
-        );
-        Ok((machine, origin))
+        let others = match known.extended.coherence {
+            Some(_) => "costs of single accesses as it tells, others assumed",
+            None => "all other costs assumed from them",
+        };
+        let origin = format!("transfers of lines {} in {}, {others}", known.provenance.kind, self.machine);
+        Ok((machine.machine, origin))
     }
-}
-
-fn of_model(known: &Known) -> Result<Machine, MachineError> {
-    let (units_per_us, poll) = match known.unit {
-        Unit::Ns => (1000.0, POLL_NS),
-        Unit::Cycles => (ASSUMED_CYCLES_PER_US, POLL_CYCLES),
-    };
-    let is_measured = known.provenance.kind == "measured";
-    let transfer = |one: usize, other: usize| match is_measured {
-        true => (known.receive.get(one, other) - poll).max(poll),
-        false => LOAD_OF_DERIVED * (known.send.get(one, other) + known.receive.get(one, other)),
-    };
-    let count = known.cpus.len();
-    let nodes = numbered(&known.numa_nodes());
-    let packages: Vec<u32> =
-        known.cpus.iter().zip(&nodes).map(|(cpu, &node)| cpu.package.unwrap_or(node.into())).collect();
-    let seats = numbered(&packages).into_iter().zip(nodes).map(|(package, node)| Seat { package, node }).collect();
-    let transfers = (0..count).map(|one| (0..count).map(|other| transfer(one, other)).collect()).collect();
-    assumed(&Transfers { name: known.name.clone(), units_per_us, seats, transfers })
-}
-
-/// The same groups, numbered from 0 without a gap.
-fn numbered(groups: &[u32]) -> Vec<u16> {
-    let mut known = groups.to_vec();
-    known.sort_unstable();
-    known.dedup();
-    groups.iter().map(|group| known.binary_search(group).unwrap_or(0) as u16).collect()
 }
