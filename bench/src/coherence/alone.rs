@@ -2,7 +2,8 @@
 //!
 //! Work that takes less than the timer is done 64 times within a sample, and the sample is divided by 64.
 
-use corecast::base::sync::spin_hint;
+use corecast::base::CacheLine;
+use corecast::base::sync::{AtomicU64, Ordering, spin_hint};
 use fastrand::Rng;
 
 use super::group::Group;
@@ -73,6 +74,23 @@ pub(super) fn instruction_ticks(what: Instruction, group: &Group, samples: usize
     let done =
         group.run(&|rank, _| Ok(if rank == 0 { (0..samples).map(|_| what.ticks()).collect() } else { Vec::new() }));
     Ok(done?.into_iter().flatten().collect())
+}
+
+/// The ticks of every sample of [`REPEATS`] increments of one line, on the first CPU of `group`.
+pub(super) fn increment_ticks(group: &Group, samples: usize) -> Result<Vec<u64>, Failure> {
+    let own = |rank: usize| {
+        let line = CacheLine::new(AtomicU64::new(0));
+        // ORDERING: Relaxed, nobody else has seen the line
+        let increment = || drop(line.fetch_add(1, Ordering::Relaxed));
+        let samples = if rank == 0 { samples } else { 0 };
+        let ticks: Vec<u64> = (0..samples).map(|_| repeated(increment)).collect();
+        // ORDERING: Relaxed, nobody else has seen the line
+        let found = line.load(Ordering::Relaxed);
+        let wrong = || Failure::Wrong(format!("{} increments have counted to {found}", samples * REPEATS));
+        if found == (samples * REPEATS) as u64 { Ok(ticks) } else { Err(wrong()) }
+    };
+    let done = group.run(&|rank, _| own(rank))?;
+    Ok(done.into_iter().flatten().collect())
 }
 
 /// The ticks of every sample of [`REPEATS`] loads along a random chain over `bytes` bytes, on the first CPU of `group`.
@@ -148,6 +166,13 @@ mod tests {
             chain.at += 1;
             assert!(chain.check().is_err());
         }
+    }
+
+    #[test]
+    fn increments_of_one_line_are_counted() {
+        let here = pin::affinity().expect("own mask").as_slice()[0];
+        let group = Group { cpus: vec![here], cancel: Cancel::new() };
+        assert_eq!(increment_ticks(&group, 9).map(|ticks| ticks.len()), Ok(9));
     }
 
     #[test]

@@ -17,6 +17,10 @@ pub(super) enum Kind {
     Handed(Operation, State),
     /// All participants at once, on one line.
     Contended(Operation),
+    /// All participants of some clusters at once, on this number of lines of one home.
+    Clusters(usize),
+    /// One participant increments a line of its own over and over.
+    Own,
     /// One participant loads from one line after the other, of this many bytes; each load waits for the one before.
     Chain(usize),
     /// One participant, and no line at all.
@@ -146,7 +150,11 @@ pub(super) const CASES: &[Case] = {
         added(Cas, SharedWrittenBack),
         Case { number: Some(24), kind: Kind::Contended(Cas) },
         Case { number: None, kind: Kind::Contended(Fai) },
+        Case { number: None, kind: Kind::Clusters(1) },
+        Case { number: None, kind: Kind::Clusters(8) },
+        Case { number: None, kind: Kind::Clusters(64) },
         chain(26, 64),
+        Case { number: None, kind: Kind::Own },
         chain(27, 16 << 10),
         chain(27, 256 << 10),
         chain(27, 4 << 20),
@@ -173,6 +181,7 @@ impl Case {
     pub(super) fn operation(self) -> &'static str {
         match self.kind {
             Kind::Handed(operation, _) | Kind::Contended(operation) => operation.name(),
+            Kind::Clusters(_) | Kind::Own => Operation::Fai.name(),
             Kind::Chain(_) => Operation::Load.name(),
             Kind::Alone(instruction) => instruction.name(),
         }
@@ -183,7 +192,8 @@ impl Case {
         match self.kind {
             Kind::Handed(_, state) => state.name().to_owned(),
             Kind::Contended(_) => "contended".to_owned(),
-            Kind::Chain(64) => "own-cache".to_owned(),
+            Kind::Clusters(lines) => format!("contended-{lines}"),
+            Kind::Chain(64) | Kind::Own => "own-cache".to_owned(),
             Kind::Chain(bytes) if bytes < 1 << 20 => format!("chain-{}KiB", bytes >> 10),
             Kind::Chain(bytes) => format!("chain-{}MiB", bytes >> 20),
             Kind::Alone(_) => "none".to_owned(),
@@ -194,8 +204,8 @@ impl Case {
     pub(super) fn cpus(self) -> usize {
         match self.kind {
             Kind::Handed(_, state) if state.has_sharers() => 3,
-            Kind::Handed(..) | Kind::Contended(_) => 2,
-            Kind::Chain(_) | Kind::Alone(_) => 1,
+            Kind::Handed(..) | Kind::Contended(_) | Kind::Clusters(_) => 2,
+            Kind::Chain(_) | Kind::Own | Kind::Alone(_) => 1,
         }
     }
 
@@ -203,6 +213,13 @@ impl Case {
         match self.kind {
             Kind::Handed(operation, state) => format!("{} on a line {}", operation.name(), state.about()),
             Kind::Contended(operation) => format!("{} by all CPUs at once on one line", operation.name()),
+            Kind::Clusters(1) => {
+                "fai by all CPUs of 1, 2 and so on clusters, on one line; one of 64 in a row".to_owned()
+            }
+            Kind::Clusters(lines) => {
+                format!("fai by all CPUs of 1, 2 and so on clusters, on {lines} lines of one home; one of 64 in a row")
+            }
+            Kind::Own => "fai on a line that is in the own first cache, one of 64 in a row".to_owned(),
             Kind::Chain(64) => "load of a line that is in the own first cache".to_owned(),
             Kind::Chain(bytes) => format!("load from a random chain over {} KiB", bytes >> 10),
             Kind::Alone(instruction) => instruction.about().to_owned(),

@@ -38,6 +38,13 @@ impl Meeting<'_> {
         self.point.meet_with(&self.abort, || Clock::get().ticks())
     }
 
+    /// Goes on, or gives up if the user wants that or another participant has failed.
+    #[inline]
+    pub(crate) fn go_on(&self) -> Result<(), Failure> {
+        self.heed_user();
+        self.abort.check()
+    }
+
     /// Stops all if the user wants that.
     pub(crate) fn heed_user(&self) {
         if self.cancel.is_cancelled() {

@@ -5,13 +5,14 @@
 //! checked after every step.
 //!
 //! - `case`: the registry; `operation`, `state`: what is done to a line, and what was done before;
-//! - `handed`, `contended`, `alone`: the three kinds of cases; `group`: their threads; `lines`: what is measured;
+//! - `handed`, `contended`, `clusters`, `alone`: the four kinds of cases; `group`: their threads; `lines`: what is measured;
 //!   `home`: on which NUMA node that lies;
 //! - `timer`, `distribution`: from ticks to numbers;
 //! - `report`, `published`: what is told, and what others have told.
 
 mod alone;
 mod case;
+mod clusters;
 mod contended;
 mod distribution;
 mod group;
@@ -122,7 +123,8 @@ fn placement(case: &Case) -> Placement {
     match case.kind {
         Kind::Handed(..) => Placement::Pair,
         Kind::Contended(_) => Placement::All,
-        Kind::Chain(_) | Kind::Alone(_) => Placement::Alone,
+        Kind::Clusters(_) => Placement::Clusters,
+        Kind::Chain(_) | Kind::Own | Kind::Alone(_) => Placement::Alone,
     }
 }
 
@@ -130,7 +132,7 @@ fn placement(case: &Case) -> Placement {
 /// home that their lines can have.
 fn groups(machine: &Machine, cpus: &CpuSet) -> Vec<Placed> {
     let placed = |placement, distance, home, toucher, cpus: Vec<u32>| {
-        let group = CoherenceGroup { placement, distance, home, cpus, cells: Vec::new() };
+        let group = CoherenceGroup { placement, distance, home, clusters: None, cpus, cells: Vec::new() };
         Placed { group, toucher }
     };
     let all: Vec<u32> = cpus.iter().map(CpuId::get).collect();
@@ -149,7 +151,28 @@ fn groups(machine: &Machine, cpus: &CpuSet) -> Vec<Placed> {
         groups.push(placed(Placement::Pair, None, None, first, all.clone()));
     }
     groups.push(placed(Placement::All, None, None, first, all));
+    groups.extend(of_clusters(machine).into_iter().enumerate().map(|(before, cpus)| {
+        let mut placed = placed(Placement::Clusters, None, None, first, cpus);
+        placed.group.clusters = Some(before + 1);
+        placed
+    }));
     groups
+}
+
+/// The CPUs of the first cluster, of the first two, and so on. A cluster is a NUMA node, or what stands in for it.
+fn of_clusters(machine: &Machine) -> Vec<Vec<u32>> {
+    let nodes = machine.numa_nodes();
+    let mut clusters: Vec<u32> = Vec::new();
+    nodes.iter().for_each(|node| {
+        if !clusters.contains(node) {
+            clusters.push(*node)
+        }
+    });
+    let within = |count: usize| {
+        let cpus = machine.cpus.iter().zip(&nodes).filter(|(_, node)| clusters[..count].contains(node));
+        cpus.map(|(cpu, _)| cpu.id.get()).collect()
+    };
+    (1..=clusters.len()).map(within).collect()
 }
 
 /// The numbers of sharers that a case runs with: 1, 2, 4 .. up to all CPUs.
@@ -166,6 +189,7 @@ impl Run<'_> {
         let Placed { group, toucher } = placed;
         let words = group.distance.unwrap_or(match group.placement {
             Placement::All => "all CPUs at once",
+            Placement::Clusters => "all CPUs of clusters",
             _ => "alone",
         });
         let cases: Vec<Case> = self.cases.iter().copied().filter(|case| placement(case) == group.placement).collect();
@@ -185,18 +209,23 @@ impl Run<'_> {
     fn cell(&self, case: &Case, sharers: usize, cpus: &[u32], lines: &Lines) -> Result<CoherenceCell, BenchError> {
         self.options.go_on()?;
         let skipped = skipped(case, cpus.len());
-        let times = if skipped.is_some() {
-            None
-        } else {
-            Distribution::of(
-                self.samples_ns(case, sharers, cpus, lines).map_err(|failure| failed(case, failure))?.into_iter(),
-            )
+        let (samples, handed) = match &skipped {
+            Some(_) => (Vec::new(), None),
+            None => self.samples_ns(case, sharers, cpus, lines).map_err(|failure| failed(case, failure))?,
         };
-        let (operation, lines) = (case.operation().to_owned(), case.lines());
-        Ok(CoherenceCell { case: case.name(), number: case.number, operation, lines, sharers, times, skipped })
+        let (times, operation) = (Distribution::of(samples.into_iter()), case.operation().to_owned());
+        let (case, number, lines) = (case.name(), case.number, case.lines());
+        Ok(CoherenceCell { case, number, operation, lines, handed, sharers, times, skipped })
     }
 
-    fn samples_ns(&self, case: &Case, sharers: usize, cpus: &[u32], lines: &Lines) -> Result<Vec<f64>, Failure> {
+    /// The samples, and the share of operations whose line came from another CPU where that is counted.
+    fn samples_ns(
+        &self,
+        case: &Case,
+        sharers: usize,
+        cpus: &[u32],
+        lines: &Lines,
+    ) -> Result<(Vec<f64>, Option<f64>), Failure> {
         let cpus: Vec<CpuId> = cpus.iter().map(|&cpu| CpuId::new(cpu)).collect();
         let group = |len: usize| Group { cpus: cpus[..len].to_vec(), cancel: self.options.cancel.clone() };
         let ns = |rank: usize, ticks: Vec<u64>, is_fenced: bool| -> Vec<f64> {
@@ -204,7 +233,7 @@ impl Run<'_> {
             ticks.into_iter().map(|ticks| correction.ns(ticks, is_fenced)).collect()
         };
         let part = |ns: Vec<f64>| ns.into_iter().map(|ns| ns / REPEATS as f64).collect();
-        Ok(match case.kind {
+        let samples = match case.kind {
             Kind::Handed(operation, state) => {
                 let case = Handed::new(operation, state);
                 let ticks = case.ticks(&group(2 + sharers), lines)?;
@@ -214,13 +243,22 @@ impl Run<'_> {
                 let ranks = contended::ticks(operation, &group(cpus.len()), self.samples)?.into_iter().enumerate();
                 ranks.flat_map(|(rank, ticks)| ns(rank, ticks, operation.is_fenced())).collect()
             }
+            Kind::Clusters(number) => {
+                let samples = (self.samples / clusters::FEWER).max(1);
+                let found = clusters::increments(number, &group(cpus.len()), samples, self.seed)?;
+                let ranks = found.ticks.into_iter().enumerate();
+                let samples = part(ranks.flat_map(|(rank, ticks)| ns(rank, ticks, false)).collect());
+                return Ok((samples, Some(found.handed)));
+            }
+            Kind::Own => part(ns(0, alone::increment_ticks(&group(1), self.samples)?, false)),
             Kind::Chain(bytes) => part(ns(0, alone::chain_ticks(bytes, &group(1), self.samples, self.seed)?, false)),
             Kind::Alone(Instruction::Empty) => {
                 let ticks = alone::instruction_ticks(Instruction::Empty, &group(1), self.samples)?;
                 ticks.into_iter().map(|ticks| corecast::base::Clock::get().ns(ticks)).collect()
             }
             Kind::Alone(what) => part(ns(0, alone::instruction_ticks(what, &group(1), self.samples)?, false)),
-        })
+        };
+        Ok((samples, None))
     }
 
     fn correction(&self, cpu: CpuId) -> Correction {
@@ -277,7 +315,7 @@ mod tests {
         let times = cells.iter().filter_map(|cell| cell.times.as_ref());
         for times in times {
             assert_eq!(times.histogram.iter().map(|&(_, count)| count).sum::<usize>(), times.samples);
-            assert!(times.samples >= QUICK && times.min_ns <= times.p50_ns && times.p99_ns <= times.max_ns);
+            assert!(times.samples >= QUICK / clusters::FEWER && times.min_ns <= times.p50_ns && times.p99_ns <= times.max_ns);
         }
     }
 
@@ -293,6 +331,17 @@ mod tests {
             .collect();
         let near = (Some("same core (SMT siblings)"), vec![0, 2, 1, 3]);
         assert_eq!(pairs, [near, (Some("nothing known in common"), vec![0, 1, 2, 3])]);
+    }
+
+    #[test]
+    fn clusters_join_one_after_the_other() {
+        let cpu = |id: u32| Cpu { package: Some(id % 2), ..Cpu::flat(CpuId::new(id)) };
+        let machine = Machine::from_topology(&Topology { cpus: (0..4).map(cpu).collect(), ..Topology::default() });
+        assert_eq!(of_clusters(&machine), [vec![0, 2], vec![0, 1, 2, 3]]);
+        let groups = groups(&machine, &machine.cpu_set()).into_iter().map(|placed| placed.group);
+        let clusters: Vec<Option<usize>> =
+            groups.filter(|group| group.placement == Placement::Clusters).map(|group| group.clusters).collect();
+        assert_eq!(clusters, [Some(1), Some(2)]);
     }
 
     #[test]

@@ -53,12 +53,14 @@ mod tests {
             number: None,
             operation: case.split('-').next().unwrap_or_default().to_owned(),
             lines: "modified".to_owned(),
+            handed: None,
             sharers: 0,
             times: Distribution::of([ns].into_iter()),
             skipped: None,
         };
         let cells = vec![cell("load-modified", load_ns), cell("cas-modified", cas_ns)];
-        CoherenceGroup { placement: Placement::Pair, distance: Some(distance), home: None, cpus: vec![0, 1], cells }
+        let (distance, cpus) = (Some(distance), vec![0, 1]);
+        CoherenceGroup { placement: Placement::Pair, distance, home: None, clusters: None, cpus, cells }
     }
 
     #[test]

@@ -36,6 +36,8 @@ pub enum Placement {
     Pair,
     /// All CPUs at once.
     All,
+    /// All CPUs of some clusters at once.
+    Clusters,
 }
 
 /// Cases that ran on the same CPUs.
@@ -47,6 +49,8 @@ pub struct CoherenceGroup {
     pub distance: Option<&'static str>,
     /// Of a pair: which of its CPUs its lines lie near; `null` where there is one NUMA node, and for other placements.
     pub home: Option<Home>,
+    /// Of some clusters: their number, from the first on; `null` for other placements.
+    pub clusters: Option<usize>,
     /// The CPUs, the two of a pair first; sharers run on the first of those that follow.
     pub cpus: Vec<u32>,
     /// One entry for each case, and for each number of sharers.
@@ -64,6 +68,8 @@ pub struct CoherenceCell {
     pub operation: String,
     /// On lines in which state, or which lines.
     pub lines: String,
+    /// The share of operations whose line came from another CPU; `null` where that is not counted.
+    pub handed: Option<f64>,
     /// Participants beyond two.
     pub sharers: usize,
     /// How long it took, the timer taken off; `null` if it was skipped.

@@ -59,6 +59,10 @@ pub(crate) fn title(group: &CoherenceGroup) -> String {
     let cpu = |place: usize| group.cpus.get(place).map_or_else(|| "-".to_owned(), u32::to_string);
     match (group.placement, group.distance) {
         (Placement::Alone, _) => format!("one CPU alone, {}", cpu(0)),
+        (Placement::Clusters, _) => match group.clusters.unwrap_or(1) {
+            1 => format!("all {} CPUs of one cluster at once", group.cpus.len()),
+            clusters => format!("all {} CPUs of {clusters} clusters at once", group.cpus.len()),
+        },
         (Placement::All, _) => format!("{} CPUs at once", group.cpus.len()),
         (Placement::Pair, Some(distance)) => {
             let home = match group.home {
@@ -95,6 +99,7 @@ pub(crate) mod tests {
             number: Some(7),
             operation: operation.to_owned(),
             lines: lines.to_owned(),
+            handed: None,
             sharers,
             times: ns.map(times),
             skipped: ns.is_none().then(|| "needs 3 CPUs, and there are 2".to_owned()),
@@ -113,6 +118,7 @@ pub(crate) mod tests {
             placement: Placement::Pair,
             distance: Some("same package"),
             home: None,
+            clusters: None,
             cpus: vec![0, 3],
             cells,
         };

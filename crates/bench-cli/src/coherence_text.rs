@@ -43,7 +43,7 @@ fn describe_group(group: &CoherenceGroup, resolution: Resolution) -> String {
     let grid = Grid::of(group);
     let body = match group.placement {
         Placement::Pair => describe_grid(&grid, resolution),
-        Placement::Alone | Placement::All => {
+        Placement::Alone | Placement::All | Placement::Clusters => {
             columns::resolved(CASES, group.cells.iter().filter(|cell| cell.times.is_some()), resolution)
         }
     };

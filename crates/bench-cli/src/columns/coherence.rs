@@ -9,6 +9,7 @@ use super::{Column, Value, count, figure};
 pub(crate) const CASES: &[Column<CoherenceCell>] = &[
     Column::words("case", "case", |cell| cell.case.as_str().into()),
     Column::optional(Column::figure("number", "number", "", |cell| figure(cell.number.map(f64::from)), Digits(0))),
+    Column::optional(Column::figure("handed", "handed", "", |cell| figure(cell.handed), Digits(2))),
     Column::optional(Column::figure("sharers", "sharers", "", |cell| count(cell.sharers), Digits(0))),
     Column::figure("times/p50_ns", "p50", "", |cell| figure(cell.times.as_ref().map(|times| times.p50_ns)), Cost),
     Column::figure("times/p90_ns", "p90", "", |cell| figure(cell.times.as_ref().map(|times| times.p90_ns)), Cost),
