@@ -6,7 +6,8 @@
 //! - [`ump`], [`channels`], [`select`](fn@select), [`stream`](fn@stream), [`idle`](fn@idle), [`deaths`](fn@deaths),
 //!   [`messages`](fn@messages): message channels;
 //! - [`locks`](fn@locks), [`table`](fn@table), [`atomics`](fn@atomics), [`coherence`](fn@coherence): locks, a hash table,
-//!   words and cache lines; [`coherence_cases`] names the cases of the last;
+//!   words and cache lines; [`coherence_cases`] names the cases of the last, [`coherence_parameters`]
+//!   takes a simulated machine's parameters from them;
 //! - [`tm`](fn@tm): transactional memory;
 //! - [`replica`](fn@replica): replicated state; [`crash`](fn@crash): replicated state whose nodes are killed;
 //! - [`mpi`](fn@mpi): MPI libraries with and without corecast's preload object;
@@ -84,7 +85,7 @@ pub use busy::{
 };
 pub use coherence::{
     CoherenceCell, CoherenceGroup, CoherenceHome, CoherenceOptions, CoherenceReport, CoherenceTimes, ListedCase,
-    Placement, TimerRow, coherence, coherence_cases,
+    Placement, TimerRow, coherence, coherence_cases, coherence_parameters,
 };
 pub use contender::list;
 pub use deaths::{DeathOptions, DeathReport, DeathRow, deaths, victim};

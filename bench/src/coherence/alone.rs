@@ -81,7 +81,9 @@ pub(super) fn increment_ticks(group: &Group, samples: usize) -> Result<Vec<u64>,
     let own = |rank: usize| {
         let line = CacheLine::new(AtomicU64::new(0));
         // ORDERING: Relaxed, nobody else has seen the line
-        let increment = || drop(line.fetch_add(1, Ordering::Relaxed));
+        let increment = || {
+            line.fetch_add(1, Ordering::Relaxed);
+        };
         let samples = if rank == 0 { samples } else { 0 };
         let ticks: Vec<u64> = (0..samples).map(|_| repeated(increment)).collect();
         // ORDERING: Relaxed, nobody else has seen the line

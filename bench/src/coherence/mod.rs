@@ -7,6 +7,7 @@
 //! - `case`: the registry; `operation`, `state`: what is done to a line, and what was done before;
 //! - `handed`, `contended`, `clusters`, `alone`: the four kinds of cases; `group`: their threads; `lines`: what is measured;
 //!   `home`: on which NUMA node that lies;
+//! - `system`, `parameters`: what a simulated machine takes of this one;
 //! - `timer`, `distribution`: from ticks to numbers;
 //! - `report`, `published`: what is told, and what others have told.
 
@@ -23,13 +24,15 @@ mod home;
 mod instruction;
 mod lines;
 mod operation;
+mod parameters;
 mod published;
 mod report;
 mod state;
+mod system;
 mod timer;
 
 use corecast::base::{CpuId, CpuSet};
-use corecast::machine::{Machine, distance_classes};
+use corecast::machine::{Coherence, Machine, distance_classes};
 use fastrand::Rng;
 
 use crate::counts::doubled_up_to;
@@ -43,6 +46,7 @@ use distribution::Distribution;
 use handed::Handed;
 use home::homes;
 use lines::Lines;
+use parameters::Measured;
 
 pub(crate) use group::{Group, Meeting};
 pub(crate) use operation::timed;
@@ -117,6 +121,27 @@ pub fn coherence(
     let (published, commit) = (published::beside(&groups), options.commit.clone());
     let (machine, quick) = (machine.name.clone(), options.quick);
     Ok(CoherenceReport { machine, commit, seed, quick, timers, groups, published })
+}
+
+/// The parameters of a simulated machine that can be measured on the CPUs at hand: what single accesses cost by state and
+/// distance, and calls of the system. What cannot be measured here, or is not known of `machine`, is left out.
+///
+/// # Errors
+/// As for [`coherence`]. The cases asked for are not looked at.
+pub fn coherence_parameters(
+    machine: &Machine,
+    options: &Options,
+    progress: &mut dyn Progress,
+) -> Result<Coherence, BenchError> {
+    let cases = parameters::CASES.map(str::to_owned).to_vec();
+    let report = coherence(machine, &CoherenceOptions { options: options.clone(), cases }, progress)?;
+    let cpus: Vec<CpuId> = options.usable_cpus(machine)?.iter().collect();
+    let named = |failure: Failure| match failure {
+        Failure::Aborted => BenchError::Cancelled,
+        other => BenchError::Failed(other.named("calls of the system")),
+    };
+    let system = system::measure(&cpus, &options.cancel).map_err(named)?;
+    Ok(Measured { machine, report: &report, system }.coherence())
 }
 
 fn placement(case: &Case) -> Placement {
@@ -315,7 +340,11 @@ mod tests {
         let times = cells.iter().filter_map(|cell| cell.times.as_ref());
         for times in times {
             assert_eq!(times.histogram.iter().map(|&(_, count)| count).sum::<usize>(), times.samples);
-            assert!(times.samples >= QUICK / clusters::FEWER && times.min_ns <= times.p50_ns && times.p99_ns <= times.max_ns);
+            assert!(
+                times.samples >= QUICK / clusters::FEWER
+                    && times.min_ns <= times.p50_ns
+                    && times.p99_ns <= times.max_ns
+            );
         }
     }
 

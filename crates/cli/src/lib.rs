@@ -6,7 +6,8 @@
 //! - `machine_args`, `cpus_arg`: which machine and which of its CPUs; `bytes_arg`, `number_arg`: how long, and how many;
 //! - `planner_args`, `cost_args`: who plans how hard, and which costs count; `bounding`, `comparison`: how good it is;
 //! - `service_plan`: plans made by a plan service;
-//! - `measuring`, `race_checks`, `drift`: measuring this machine, and checking the model by races; `meter` shows how far a long
+//! - `measuring`, `model_source`, `added_costs`: measuring this machine, getting its model, and adding to it; `race_checks`,
+//!   `drift`: checking the model by races; `meter` shows how far a long
 //!   run is, `interrupt` stops it;
 //! - `members`, `forwarding`: processes started as the members of a group, and signals passed on to them;
 //! - `shim`, `shim_args`: preload objects under programs that were not built with corecast;
@@ -20,6 +21,7 @@
 //! - `nesting`, `box_text`, `cost_matrix`: the machine as boxes in boxes, and its costs from core to core;
 //! - `machine_text`, `race_text`, `gate_text`, `tree_text`, `report`: how results are shown.
 
+pub mod added_costs;
 pub mod benchmarks;
 mod bounding;
 mod box_text;
@@ -48,6 +50,7 @@ pub mod manual;
 mod measuring;
 mod members;
 pub mod meter;
+mod model_source;
 mod nesting;
 pub mod number_arg;
 pub mod output;

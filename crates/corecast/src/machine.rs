@@ -1,11 +1,11 @@
 //! The machine: topology, measurement and model files of `corecast-machine`, and [`detect`].
 
 pub use corecast_machine::{
-    BoundedReadError, Cache, CacheMiss, CoreKind, CostMatrix, CostMatrixError, Cpu, Curve, DistanceClass, Extended,
-    Fingerprint, LineProbe, LineReceiver, LineSender, MAX_COST, MOST_RACES, Machine, MachineError, ModelError,
-    ModelFileError, NumaDistances, Probe, ProbeReceiver, ProbeSender, Provenance, RaceCheck, Topology, TopologyJson,
-    Unit, clusters, distance_classes, measure, model_file, pin, read_bounded, source, user_cache_folder,
-    write_atomically,
+    BoundedReadError, ByDistance, Cache, CacheMiss, Coherence, CoherenceProtocol, CoreKind, CostMatrix,
+    CostMatrixError, Cpu, Curve, DistanceClass, Extended, Fingerprint, LineProbe, LineReceiver, LineSender, MAX_COST,
+    MOST_RACES, Machine, MachineError, ModelError, ModelFileError, NumaDistances, Origin, Parameter, Probe,
+    ProbeReceiver, ProbeSender, Provenance, RaceCheck, StateCosts, SystemCosts, Topology, TopologyJson, Unit, clusters,
+    distance_classes, measure, model_file, pin, read_bounded, source, user_cache_folder, write_atomically,
 };
 
 use corecast_machine::source::{DiscoverError, DiscoveryRequest, discover};

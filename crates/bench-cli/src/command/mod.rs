@@ -6,6 +6,7 @@ mod beside;
 mod busy;
 mod cc;
 mod channels;
+mod coherence;
 mod deaths;
 mod epcc;
 mod idle;
@@ -151,6 +152,9 @@ pub(crate) enum Benchmark {
     /// Measure what single operations on a cache line cost, by the state that the line is in and by where it is.
     #[command(after_help = "Example:\n  corecast cc --quick --cases cas-modified,7")]
     Cc(cc::Arguments),
+    /// Add what single accesses to cache lines cost, by state and distance, to the model of this machine, for `corecast sim`.
+    #[command(hide = true, after_help = "Example:\n  corecast measure coherence --quick --out machine.json")]
+    Coherence(coherence::Arguments),
     /// Run corecast's own code on a simulated machine with many CPUs.
     #[command(after_help = "Example:\n  corecast sim locks --machine opteron-4x12 --cpus 1,6,12,24,48 --quick")]
     Sim(sim::Arguments),
@@ -222,6 +226,7 @@ impl Benchmark {
             Self::Epcc(arguments) => arguments.run(output),
             Self::Victim(arguments) => arguments.run(),
             Self::Cc(arguments) => cc::run(arguments, output),
+            Self::Coherence(arguments) => arguments.run(output),
             Self::Sim(arguments) => sim::run(arguments, output),
             Self::Planner(arguments) => arguments.run(output),
             Self::Contenders => contenders(output),

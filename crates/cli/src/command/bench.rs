@@ -1,4 +1,4 @@
-//! `corecast bench`, `corecast cc` and `corecast sim`: started as the program `corecast-bench`, which lies beside this one.
+//! `corecast bench`, `cc`, `sim` and `measure coherence`: started as the program `corecast-bench`, which lies beside this one.
 //!
 //! The benchmarks are a program of their own because they are built from many rival libraries, and from generic code over every
 //! channel and lock. A user who only measures, plans and races collectives does not build them.
@@ -13,7 +13,7 @@ use crate::failure::Failure;
 use crate::output::Output;
 use crate::{benchmarks, file_limit};
 
-/// Options of `bench`, `cc` and `sim`, which the benchmarks' program reads.
+/// Options of `bench`, `cc`, `sim` and `measure coherence`, which the benchmarks' program reads.
 #[derive(Clone, Debug, clap::Args)]
 #[command(disable_help_flag = true)]
 pub(crate) struct Arguments {

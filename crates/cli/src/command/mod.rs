@@ -37,7 +37,7 @@ pub(crate) enum Command {
     Topo(topo::Arguments),
     /// Measure what messages between CPUs cost, and keep the model.
     #[command(
-        after_help = "Examples:\n  corecast measure --out machine.json\n  corecast measure locks --quick\n  corecast measure --cluster --out cluster.json"
+        after_help = "Examples:\n  corecast measure --out machine.json\n  corecast measure locks --quick\n  corecast measure coherence --quick\n  corecast measure --cluster --out cluster.json"
     )]
     Measure(measure::Arguments),
     /// Plan the tree for one operation.

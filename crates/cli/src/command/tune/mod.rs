@@ -1,10 +1,9 @@
 //! `corecast tune`, and `corecast` alone: discover, measure or load the model, plan, race, report.
 //!
-//! `costs` gets the model, `race` runs the race, `kept_races` races for later groups, `files` writes report and picture,
+//! `race` runs the race, `kept_races` races for later groups, `files` writes report and picture,
 //! `conclusion` has the last lines, `outcome` is all of it as JSON.
 
 mod conclusion;
-pub(crate) mod costs;
 mod files;
 mod kept_races;
 mod outcome;
@@ -23,7 +22,7 @@ use crate::output::Output;
 use crate::planner_args::{PlannerArgs, Timed};
 use crate::report::{PlannedTree, SMELT};
 use crate::target_folder;
-use crate::{machine_text, printable, race_text, table};
+use crate::{machine_text, model_source, printable, race_text, table};
 
 use outcome::Outcome;
 use race::Raced;
@@ -55,7 +54,7 @@ pub(crate) struct Arguments {
 pub(super) fn run(arguments: &Arguments, output: &Output) -> Result<(), Failure> {
     arguments.check_targets()?;
     let interrupt = Interrupt::watch()?;
-    let mut model = costs::model(&arguments.machine, arguments.quick, arguments.remeasure, output, &interrupt)?;
+    let mut model = model_source::model(&arguments.machine, arguments.quick, arguments.remeasure, output, &interrupt)?;
     let trees = trees(&model.machine, &|| interrupt.is_raised())?;
     if !output.is_json() {
         tell(output, &before_the_race(&model, &trees))?;
