@@ -112,17 +112,45 @@ pub struct Costs {
     pub system: System,
 }
 
-/// Times of calls of the operating system.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+/// Times of the operating system: of its calls, and of its scheduler.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct System {
     /// To fall asleep, or to find that the word has changed.
     pub sleep: Ticks,
     /// To wake a thread: the waker's own time.
     pub wake: Ticks,
-    /// From the call of the waker until the sleeper runs.
+    /// From the call of the waker until the sleeper runs, on a CPU that has nothing to run.
     pub woken: Ticks,
-    /// To give the CPU away where no other thread wants it.
+    /// A CPU that had nothing to run for less than this time needs half of `woken`.
+    pub short_idle: Ticks,
+    /// To give the CPU away; the whole time where no other thread wants it.
     pub give_way: Ticks,
+    /// To put another thread on a CPU.
+    pub switch: Ticks,
+    /// The time after which a thread leaves its CPU to others that wait for it.
+    pub slice: Ticks,
+    /// The time that a thread has on its CPU at least, before one that was woken takes its place.
+    pub least_slice: Ticks,
+}
+
+impl System {
+    /// Those assumed of Linux, on a machine with this number of units in a microsecond: calls of 1 us, 30 us until a sleeper runs
+    /// and half of it where the CPU was idle for less than 20 us, 0.3 us to give way, 1.5 us for a switch, slices of 3 ms, and
+    /// 1 ms before a thread that was woken takes the place of another.
+    #[must_use]
+    pub fn linux(units_per_us: f64) -> Self {
+        let us = |us: f64| ((us * units_per_us * TICKS as f64).round() as Ticks).max(1);
+        Self {
+            sleep: us(1.0),
+            wake: us(1.0),
+            woken: us(30.0),
+            short_idle: us(20.0),
+            give_way: us(0.3),
+            switch: us(1.5),
+            slice: us(3000.0),
+            least_slice: us(1000.0),
+        }
+    }
 }
 
 impl Costs {

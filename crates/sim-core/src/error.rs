@@ -33,6 +33,9 @@ pub enum MachineError {
     /// A machine on which a polling loop takes no time, so that nothing else ever happens.
     #[error("a pause takes time: a polling loop would keep all other threads from going on")]
     NoPause,
+    /// A machine whose CPUs would change threads all the time.
+    #[error("a slice takes time: threads that share a CPU would never go on")]
+    NoSlice,
     /// A machine on which no store can be made.
     #[error("a store buffer has room for one store at least")]
     NoStoreBuffer,

@@ -8,12 +8,14 @@ use crate::costs::Ticks;
 /// Something to happen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Happening {
-    /// The thread of a CPU goes on, unless it has gone on since this was announced: then its turn has another number.
-    Turn { cpu: usize, turn: u32 },
+    /// A thread goes on, unless it has gone on since this was announced: then its turn has another number.
+    Turn { thread: usize, turn: u32 },
     /// A store buffer asks for the line of its next store.
     Drain { cpu: usize },
     /// A line has served a request, and others wait.
     Free { line: usize },
+    /// The thread on a CPU leaves it to those that wait for it, unless the slice that ends has another number since.
+    Slice { cpu: usize, number: u32 },
 }
 
 /// The events to come.

@@ -1,16 +1,18 @@
-//! A simulated machine: threads as coroutines, each on a CPU of its own, a cost model of cache coherence, and virtual time.
+//! A simulated machine: threads as coroutines on the CPUs that they are put on, a cost model of cache coherence, a scheduler, and
+//! virtual time.
 //!
 //! All threads run on one thread of the host, in the order of virtual time, so a run with the same program gives the same times
 //! on every host. A [`Thread`] names each access to shared memory; between accesses its code runs natively and takes no time
 //! unless it calls [`Thread::work`]. An access finds its line in a state of MESI or MOESI at a distance, from which its time
 //! follows ([`Costs`]); a line serves one request at a time, in the order in which they come. Stores go through a buffer, as on
-//! x86: later loads pass them, and stores keep their order. Polling loops sleep until a line changes.
+//! x86: later loads pass them, and stores keep their order. Polling loops sleep until a line changes. Threads that share a CPU
+//! run in turns, as under the scheduler of Linux ([`System`]).
 //!
 //! **Take it** to see how a protocol behaves on a machine with many CPUs that is not at hand, to compare protocols by the lines
 //! that they move, and to replay a schedule. **Do not take it** for absolute times of a machine that nobody has measured, for
 //! caches that fill, for frequencies, or for reorderings of loads, which the model checker finds.
 //!
-//! Not simulated: the operating system (a thread keeps its CPU), threads that share a core, and the capacity of caches.
+//! Not simulated: threads that move between CPUs, interrupts, CPUs that share a core, and the capacity of caches.
 //!
 //! # Example
 //! ```
@@ -39,6 +41,7 @@
 //! events). S. Ramos, T. Hoefler, "Modeling communication in cache-coherent SMP systems", HPDC 2013 (contention as a term of its
 //! own).
 
+mod coherence;
 mod costs;
 mod error;
 mod events;
@@ -50,8 +53,10 @@ pub mod published;
 mod report;
 mod run;
 mod run_state;
+mod scheduler;
 mod sleepers;
 mod store_buffer;
+mod stores;
 mod thread;
 mod values;
 mod word;

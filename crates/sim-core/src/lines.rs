@@ -12,9 +12,18 @@ const LINE_BYTES: usize = 64;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Request {
     pub(crate) cpu: usize,
+    /// The thread that goes on once the request is served; none waits for that of a store.
+    pub(crate) thread: usize,
     pub(crate) access: Access,
     /// Of a store: its number in the buffer of its CPU.
     pub(crate) store: u64,
+}
+
+impl Request {
+    /// Of a store with this number.
+    pub(crate) fn store(cpu: usize, store: u64) -> Self {
+        Self { cpu, thread: usize::MAX, access: Access::Store, store }
+    }
 }
 
 /// A line.

@@ -143,6 +143,7 @@ fn check_costs(costs: &Costs, distances: usize) -> Result<(), MachineError> {
         Some((name, times)) => Err(MachineError::Times { name, times: times.len(), distances }),
         None if costs.store_buffer == 0 => Err(MachineError::NoStoreBuffer),
         None if costs.pause == 0 || costs.system.give_way == 0 => Err(MachineError::NoPause),
+        None if costs.system.slice == 0 => Err(MachineError::NoSlice),
         None => Ok(()),
     }
 }

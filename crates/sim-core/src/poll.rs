@@ -35,6 +35,8 @@ pub(crate) struct Sleep {
     pub(crate) period: Ticks,
     /// The longest sleep, if the loop reads the clock.
     pub(crate) longest: Option<Ticks>,
+    /// True if the rounds end by giving the CPU away.
+    pub(crate) gives_way: bool,
 }
 
 impl Sleep {
@@ -88,7 +90,12 @@ impl Poll {
         self.len = 0;
         self.is_broken = false;
         self.reads_clock = false;
-        (is_again && longest.is_none_or(|longest| longest > period)).then_some(Sleep { from: now, period, longest })
+        (is_again && longest.is_none_or(|longest| longest > period)).then_some(Sleep {
+            from: now,
+            period,
+            longest,
+            gives_way: false,
+        })
     }
 
     /// The loop has slept until this time.

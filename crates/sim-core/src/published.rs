@@ -21,11 +21,6 @@ fn row(cycles: &[u64]) -> Vec<Ticks> {
     cycles.iter().copied().map(units).collect()
 }
 
-/// Calls of the operating system, of which one takes about a microsecond, and a wake-up 30.
-fn system(per_us: u64) -> System {
-    System { sleep: units(per_us), wake: units(per_us), woken: units(30 * per_us), give_way: units(per_us * 3 / 10) }
-}
-
 fn gap(load: &ByState) -> Vec<Ticks> {
     load.modified.iter().map(|time| time * GAP_TENTHS / 10).collect()
 }
@@ -80,7 +75,7 @@ fn opteron_costs() -> Costs {
         service: units(24),
         conflict: 0.0,
         protocol: Protocol { has_directory: true, has_owned: true },
-        system: system(2100),
+        system: System::linux(2100.0),
     }
 }
 
@@ -132,6 +127,6 @@ fn xeon_costs() -> Costs {
         service: units(16),
         conflict: 3.0,
         protocol: Protocol { has_directory: false, has_owned: false },
-        system: system(2130),
+        system: System::linux(2130.0),
     }
 }

@@ -7,10 +7,12 @@ use crate::costs::Ticks;
 pub struct Report {
     /// The time at which the last thread ended.
     pub end: Ticks,
-    /// Of each CPU, the time at which its thread ended; 0 without one.
+    /// Of each CPU, the time at which its last thread ended; 0 without one.
     pub ends: Vec<Ticks>,
     /// The accesses.
     pub counts: Counts,
+    /// The number of times that a CPU went from one thread to another.
+    pub switches: u64,
 }
 
 /// The accesses of a run.

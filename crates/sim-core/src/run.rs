@@ -15,7 +15,7 @@ use crate::error::{Stopped, Waiting};
 use crate::events::Happening;
 use crate::machine::Machine;
 use crate::report::Report;
-use crate::run_state::{RunState, Wait};
+use crate::run_state::{RunState, ThreadState, Wait};
 use crate::thread::{self, Thread};
 
 /// Bytes of a thread's stack. Of these, only pages that the thread touches take memory.
@@ -31,32 +31,43 @@ impl Run {
     /// A run without threads.
     #[must_use]
     pub fn new(machine: &Machine) -> Self {
-        Self {
-            state: Rc::new(RefCell::new(RunState::new(machine))),
-            threads: (0..machine.cpus()).map(|_| None).collect(),
-        }
+        Self { state: Rc::new(RefCell::new(RunState::new(machine))), threads: Vec::new() }
     }
 
-    /// Puts a thread on a CPU, where it begins at this time. `body` gets the thread's own handle.
+    /// Puts a thread on a CPU, where it begins at this time. `body` gets the thread's own handle. Threads are numbered from 0 in
+    /// the order in which they are put; those that are put on one CPU share it.
     ///
     /// # Errors
     /// That of the system, if there is no memory for a stack.
     ///
     /// # Panics
-    /// If there is no such CPU, or it has a thread.
+    /// If there is no such CPU.
     #[track_caller]
     pub fn spawn(&mut self, cpu: usize, begin: Ticks, body: impl FnOnce(&Thread) + 'static) -> io::Result<()> {
-        let cpus = self.threads.len();
-        assert!(cpu < cpus, "a thread is put on CPU {cpu} of {cpus}");
-        assert!(self.threads[cpu].is_none(), "a second thread is put on CPU {cpu}");
-        let thread = Thread::new(Rc::clone(&self.state), cpu);
+        self.check_cpu(cpu);
+        let thread = Thread::new(Rc::clone(&self.state), self.threads.len());
         let work = move |yielder: &_, ()| thread.live(yielder, body);
-        self.threads[cpu] = Some(Coroutine::with_stack(DefaultStack::new(STACK)?, work));
-        let mut state = self.state.borrow_mut();
-        state.cpus[cpu].clock = begin;
-        state.cpus[cpu].wait = Wait::No;
-        state.announce_turn(cpu);
+        self.threads.push(Some(Coroutine::with_stack(DefaultStack::new(STACK)?, work)));
+        self.state.borrow_mut().add_thread(cpu, begin, false);
         Ok(())
+    }
+
+    /// Loads a CPU from this time on as a thread of another program does that only computes, and never ends. It is numbered as
+    /// threads are, takes its share of the CPU, and moves no lines.
+    ///
+    /// # Panics
+    /// If there is no such CPU.
+    #[track_caller]
+    pub fn foreign(&mut self, cpu: usize, begin: Ticks) {
+        self.check_cpu(cpu);
+        self.threads.push(None);
+        self.state.borrow_mut().add_thread(cpu, begin, true);
+    }
+
+    #[track_caller]
+    fn check_cpu(&self, cpu: usize) {
+        let cpus = self.state.borrow().cpus.len();
+        assert!(cpu < cpus, "a thread is put on CPU {cpu} of {cpus}");
     }
 
     /// Runs all threads to their ends.
@@ -71,36 +82,41 @@ impl Run {
                 return Err(Stopped::Limit { limit });
             }
             let next = self.happen(happening, now);
-            next.map_or(Ok(()), |cpu| self.resume(cpu))?;
+            next.map_or(Ok(()), |thread| self.resume(thread))?;
         }
         self.report()
     }
 
-    /// The CPU whose thread goes on.
+    /// The thread that goes on.
     fn happen(&mut self, happening: Happening, now: Ticks) -> Option<usize> {
         let mut state = self.state.borrow_mut();
         match happening {
-            Happening::Turn { cpu, turn } => state.take_turn(cpu, turn, now).then_some(cpu),
+            Happening::Turn { thread, turn } => state.take_turn(thread, turn, now).then_some(thread),
             Happening::Drain { cpu } => {
                 state.drain(cpu, now);
                 None
             }
             Happening::Free { line } => state.free(line, now),
+            Happening::Slice { cpu, number } => {
+                state.end_slice(cpu, number, now);
+                None
+            }
         }
     }
 
-    fn resume(&mut self, cpu: usize) -> Result<(), Stopped> {
-        let thread = self.threads[cpu].as_mut().expect("only threads have turns");
+    fn resume(&mut self, number: usize) -> Result<(), Stopped> {
+        let thread = self.threads[number].as_mut().expect("only threads have turns");
         match panic::catch_unwind(AssertUnwindSafe(|| thread.resume(()))) {
             Ok(CoroutineResult::Yield(())) => Ok(()),
             Ok(CoroutineResult::Return(())) => {
-                self.threads[cpu] = None;
-                self.state.borrow_mut().cpus[cpu].wait = Wait::Ended;
+                self.threads[number] = None;
+                self.state.borrow_mut().end(number);
                 Ok(())
             }
             Err(panic) => {
                 thread::leave();
-                self.threads[cpu] = None;
+                self.threads[number] = None;
+                let cpu = self.state.borrow().threads[number].cpu;
                 Err(Stopped::Panicked { cpu, message: words(&*panic) })
             }
         }
@@ -108,15 +124,19 @@ impl Run {
 
     fn report(&self) -> Result<Report, Stopped> {
         let state = self.state.borrow();
-        let is_left = |&cpu: &usize| state.cpus[cpu].wait != Wait::Ended;
-        let waiting = (0..self.threads.len()).filter(is_left);
+        let is_left = |own: &&ThreadState| own.wait != Wait::Ended && !own.is_foreign;
+        let waiting = state.threads.iter().filter(is_left);
         let waiting: Vec<Waiting> =
-            waiting.map(|cpu| Waiting { cpu, lines: state.cpus[cpu].poll.lines().to_vec() }).collect();
+            waiting.map(|own| Waiting { cpu: own.cpu, lines: own.poll.lines().to_vec() }).collect();
         if !waiting.is_empty() {
             return Err(Stopped::Deadlock { waiting });
         }
-        let ends: Vec<Ticks> = state.cpus.iter().map(|cpu| cpu.clock).collect();
-        Ok(Report { end: ends.iter().copied().max().unwrap_or(0), ends, counts: state.counts.clone() })
+        let mut ends = vec![0; state.cpus.len()];
+        for own in state.threads.iter().filter(|own| !own.is_foreign) {
+            ends[own.cpu] = own.clock.max(ends[own.cpu]);
+        }
+        let end = ends.iter().copied().max().unwrap_or(0);
+        Ok(Report { end, ends, counts: state.counts.clone(), switches: state.switches })
     }
 }
 

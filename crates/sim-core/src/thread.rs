@@ -9,6 +9,7 @@ use corosensei::Yielder;
 
 use crate::costs::{Access, LineState, Ticks, units};
 use crate::lines::Request;
+use crate::poll::Sleep;
 use crate::run_state::{RunState, Wait};
 use crate::store_buffer::{Pending, Stage};
 use crate::values::Values;
@@ -19,12 +20,12 @@ thread_local! {
     static CURRENT: Cell<*const Thread> = const { Cell::new(ptr::null()) };
 }
 
-/// A thread of a run, which has a CPU of its own. Its functions take virtual time, and let the other threads run up to that time.
+/// A thread of a run. Its functions take virtual time, and let the other threads run up to that time.
 ///
 /// Once the run has ended, threads that have not ended unwind: then accesses take effect at once.
 pub struct Thread {
     state: Rc<RefCell<RunState>>,
-    cpu: usize,
+    number: usize,
     /// Gives the processor back to the run; `None` before the thread runs.
     yielder: Cell<Option<*const Yielder<(), ()>>>,
     pub(crate) values: Values,
@@ -32,8 +33,8 @@ pub struct Thread {
 }
 
 impl Thread {
-    pub(crate) fn new(state: Rc<RefCell<RunState>>, cpu: usize) -> Self {
-        Self { state, cpu, yielder: Cell::new(None), values: Values::default(), at_end: RefCell::default() }
+    pub(crate) fn new(state: Rc<RefCell<RunState>>, number: usize) -> Self {
+        Self { state, number, yielder: Cell::new(None), values: Values::default(), at_end: RefCell::default() }
     }
 
     /// Called by the coroutine itself: runs the thread from its begin to its end.
@@ -45,6 +46,8 @@ impl Thread {
             call();
         }
         self.values.end();
+        // Its last work may have outlasted a slice.
+        self.have_cpu();
         leave();
     }
 
@@ -57,17 +60,24 @@ impl Thread {
         self.at_end.borrow_mut().push(call);
     }
 
+    /// Its number: threads are numbered from 0 in the order in which they were put on CPUs.
+    #[must_use]
+    pub fn number(&self) -> usize {
+        self.number
+    }
+
     /// Its CPU.
     #[must_use]
     pub fn cpu(&self) -> usize {
-        self.cpu
+        self.state.borrow().threads[self.number].cpu
     }
 
     /// The time on its CPU.
     #[must_use]
     pub fn now(&self) -> Ticks {
+        self.have_cpu();
         let mut state = self.state.borrow_mut();
-        let own = &mut state.cpus[self.cpu];
+        let own = &mut state.threads[self.number];
         own.poll.clock_read();
         own.clock
     }
@@ -98,7 +108,7 @@ impl Thread {
 
     fn work_ticks(&self, ticks: Ticks) {
         let mut state = self.state.borrow_mut();
-        let own = &mut state.cpus[self.cpu];
+        let own = &mut state.threads[self.number];
         own.poll.broken();
         own.clock += ticks;
     }
@@ -106,14 +116,16 @@ impl Thread {
     /// Reads a word.
     #[must_use]
     pub fn load(&self, word: Word) -> u64 {
+        self.have_cpu();
         let mut state = self.state.borrow_mut();
         state.counts.accesses += 1;
-        match state.cpus[self.cpu].buffer.forwarded(word) {
+        let cpu = state.threads[self.number].cpu;
+        match state.cpus[cpu].buffer.forwarded(word) {
             Ok(None) => drop(state),
             Ok(Some(value)) => {
                 let hit = state.machine.costs().hit;
-                state.cpus[self.cpu].clock += hit;
-                state.cpus[self.cpu].poll.broken();
+                state.threads[self.number].clock += hit;
+                state.threads[self.number].poll.broken();
                 return value;
             }
             Err(_) => {
@@ -138,6 +150,7 @@ impl Thread {
 
     /// As if it read the line at `address`, which the program reads itself.
     pub fn load_line(&self, address: usize) {
+        self.have_cpu();
         self.state.borrow_mut().counts.accesses += 1;
         self.reach_line(address, Access::Load);
     }
@@ -145,6 +158,7 @@ impl Thread {
     /// Reads a word and writes the value that `change` gives for the one before, in one step; waits for earlier stores. The value
     /// before.
     pub fn update(&self, word: Word, change: impl FnOnce(u64) -> Option<u64>) -> u64 {
+        self.have_cpu();
         self.wait_for_stores();
         self.state.borrow_mut().counts.accesses += 1;
         self.reach(word, Access::ReadModifyWrite);
@@ -161,9 +175,11 @@ impl Thread {
         if state.is_over {
             return;
         }
-        let own = &mut state.cpus[self.cpu];
-        if own.buffer.is_empty() {
-            own.clock = own.clock.max(own.buffer.done);
+        let RunState { threads, cpus, .. } = &mut *state;
+        let own = &mut threads[self.number];
+        let buffer = &cpus[own.cpu].buffer;
+        if buffer.is_empty() {
+            own.clock = own.clock.max(buffer.done);
             return;
         }
         own.poll.broken();
@@ -187,64 +203,79 @@ impl Thread {
     /// The hint of a polling loop, between two rounds of it.
     pub fn pause(&self) {
         let pause = self.state.borrow().machine.costs().pause;
-        self.end_round(pause);
+        self.end_round(pause, false);
     }
 
-    /// Gives the CPU to another thread, of which there is none: ends a round of a polling loop.
+    /// Gives the CPU to another thread that waits for it, if there is one. Ends a round of a polling loop.
     pub fn give_way(&self) {
-        let give_way = self.state.borrow().machine.costs().system.give_way;
-        self.end_round(give_way);
+        self.have_cpu();
+        let mut state = self.state.borrow_mut();
+        let give_way = state.machine.costs().system.give_way;
+        if state.is_over || !state.is_in_the_way(self.number) {
+            drop(state);
+            self.end_round(give_way, true);
+            return;
+        }
+        let own = &mut state.threads[self.number];
+        own.clock += give_way;
+        let _ = own.poll.pause(own.clock);
+        state.give_way(self.number);
+        drop(state);
+        self.suspend();
     }
 
-    fn end_round(&self, pause: Ticks) {
+    fn end_round(&self, pause: Ticks, gives_way: bool) {
         let mut state = self.state.borrow_mut();
         if state.is_over {
             return;
         }
-        let own = &mut state.cpus[self.cpu];
+        let own = &mut state.threads[self.number];
         own.clock += pause;
         let now = own.clock;
         let Some(sleep) = own.poll.pause(now) else { return };
-        if state.park(self.cpu, sleep) {
+        if state.park(self.number, Sleep { gives_way, ..sleep }) {
             drop(state);
             self.suspend();
         }
     }
 
-    /// Sleeps while the word is `seen`, until it is woken or `longest_ns` nanoseconds have passed. Waits for earlier stores.
+    /// Sleeps while the word is `seen`, until it is woken or `longest_ns` nanoseconds have passed; for ever if that is the
+    /// greatest number. Waits for earlier stores.
     pub fn sleep_while(&self, word: Word, seen: u64, longest_ns: u64) {
+        self.have_cpu();
         self.wait_for_stores();
         self.reach(word, Access::Load);
         let mut state = self.state.borrow_mut();
-        let longest = state.machine.ticks(longest_ns);
-        let system = state.machine.costs().system.clone();
-        let own = &mut state.cpus[self.cpu];
+        let longest = if longest_ns == u64::MAX { Ticks::MAX } else { state.machine.ticks(longest_ns) };
+        let sleep = state.machine.costs().system.sleep;
+        let own = &mut state.threads[self.number];
         own.poll.broken();
-        own.clock += system.sleep;
+        own.clock += sleep;
         if word.read() != seen || state.is_over {
             return;
         }
-        state.sleep(self.cpu, word.address(), longest);
+        state.sleep(self.number, word.address(), longest);
         drop(state);
         self.suspend();
     }
 
     /// Wakes at most this number of the threads that sleep on a word. Waits for earlier stores.
     pub fn wake(&self, word: Word, at_most: u32) {
+        self.have_cpu();
         self.wait_for_stores();
         self.take_turn();
         let mut state = self.state.borrow_mut();
         if state.is_over {
             return;
         }
-        state.cpus[self.cpu].poll.broken();
-        state.wake(self.cpu, word.address(), at_most);
+        state.threads[self.number].poll.broken();
+        state.wake(self.number, word.address(), at_most);
     }
 
     /// Lets the stores of all threads to these bytes take effect, which are to be freed.
     pub fn frees(&self, address: usize, bytes: usize) {
         let mut state = self.state.borrow_mut();
-        state.cpus.iter_mut().for_each(|own| own.buffer.finish_in(address..address + bytes));
+        state.cpus.iter_mut().for_each(|on| on.buffer.finish_in(address..address + bytes));
     }
 
     fn reach(&self, word: Word, access: Access) {
@@ -258,33 +289,38 @@ impl Thread {
         if state.is_over {
             return;
         }
-        let line = state.line_of(address, self.cpu);
-        if state.is_hit(line, self.cpu, access) {
-            let (hit, update) = (state.machine.costs().hit, state.machine.costs().read_modify_write_hit);
-            state.cpus[self.cpu].clock += if access == Access::Load { hit } else { update };
-            if access == Access::Load {
-                state.cpus[self.cpu].poll.hit(line);
-                return;
-            }
+        let (thread, cpu) = (self.number, state.threads[self.number].cpu);
+        let line = state.line_of(address, cpu);
+        let is_hit = state.is_hit(line, cpu, access);
+        let own = &mut state.threads[thread];
+        own.line = Some(line);
+        if is_hit && access == Access::Load {
+            own.poll.hit(line);
+            state.threads[thread].clock += state.machine.costs().hit;
+            return;
+        }
+        own.poll.broken();
+        if is_hit {
+            state.threads[thread].clock += state.machine.costs().read_modify_write_hit;
         } else {
-            let now = state.cpus[self.cpu].clock;
-            match state.request(line, Request { cpu: self.cpu, access, store: 0 }, now) {
-                Some(time) => state.cpus[self.cpu].clock += time,
+            let now = own.clock;
+            match state.request(line, Request { cpu, thread, access, store: 0 }, now) {
+                Some(time) => state.threads[thread].clock += time,
                 None => {
-                    state.cpus[self.cpu].wait = Wait::Line;
+                    state.threads[thread].wait = Wait::Line;
                     drop(state);
                     self.suspend();
                     state = self.state.borrow_mut();
                 }
             }
         }
-        state.cpus[self.cpu].poll.broken();
         if access == Access::ReadModifyWrite && !state.is_over {
             state.lines.line_mut(line).state = LineState::Modified;
         }
     }
 
     fn push(&self, address: usize, value: Option<(Word, u64)>) {
+        self.have_cpu();
         self.make_room();
         let mut state = self.state.borrow_mut();
         state.counts.accesses += 1;
@@ -292,30 +328,40 @@ impl Thread {
             value.into_iter().for_each(|(word, value)| word.write(value));
             return;
         }
-        state.cpus[self.cpu].poll.broken();
-        let line = state.line_of(address, self.cpu);
-        state.push_store(self.cpu, Pending { value, line, stage: Stage::New });
+        let own = &mut state.threads[self.number];
+        own.poll.broken();
+        let cpu = own.cpu;
+        let line = state.line_of(address, cpu);
+        state.push_store(self.number, Pending { value, line, stage: Stage::New });
     }
 
     /// Waits for room in the store buffer.
     fn make_room(&self) {
         let mut state = self.state.borrow_mut();
         let most = state.machine.costs().store_buffer;
-        if state.is_over || state.cpus[self.cpu].buffer.len() < most {
+        let cpu = state.threads[self.number].cpu;
+        if state.is_over || state.cpus[cpu].buffer.len() < most {
             return;
         }
-        state.cpus[self.cpu].wait = Wait::Room;
+        state.threads[self.number].wait = Wait::Room;
         drop(state);
         self.suspend();
+    }
+
+    /// Waits until it has its CPU at its time, if it shares the CPU.
+    fn have_cpu(&self) {
+        if self.state.borrow().threads[self.number].is_sharing {
+            self.take_turn();
+        }
     }
 
     /// Lets all happen that comes before this thread's time.
     fn take_turn(&self) {
         let mut state = self.state.borrow_mut();
-        if state.is_over || state.events.are_later_than(state.cpus[self.cpu].clock) {
+        if state.is_over || state.events.are_later_than(state.threads[self.number].clock) {
             return;
         }
-        state.announce_turn(self.cpu);
+        state.announce_turn(self.number);
         drop(state);
         self.suspend();
     }
@@ -345,6 +391,6 @@ pub fn with_current<R>(f: impl FnOnce(Option<&Thread>) -> R) -> R {
 
 impl fmt::Debug for Thread {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Thread").field("cpu", &self.cpu).finish_non_exhaustive()
+        f.debug_struct("Thread").field("number", &self.number).finish_non_exhaustive()
     }
 }

@@ -70,7 +70,7 @@ pub(crate) fn costs(row: &[f64], per_us: f64) -> Costs {
         service: ns(12.0),
         conflict: 3.0,
         protocol: Protocol { has_directory: false, has_owned: false },
-        system: System { sleep: ns(1000.0), wake: ns(1000.0), woken: ns(30_000.0), give_way: ns(300.0) },
+        system: System::linux(per_us),
     }
 }
 

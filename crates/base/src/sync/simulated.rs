@@ -485,10 +485,10 @@ pub fn futex_wake(word: &AtomicU32, at_most: u32, scope: Scope) {
     });
 }
 
-/// The number of this thread; never 0. Simulated threads have those of their CPUs, which no thread of the host has beside them.
+/// The number of this thread; never 0. Simulated threads have those of their order, which no thread of the host has beside them.
 #[must_use]
 pub fn thread_id() -> u32 {
-    with_current(|thread| thread.map_or_else(native::thread_id, |thread| thread.cpu() as u32 + 1))
+    with_current(|thread| thread.map_or_else(native::thread_id, |thread| thread.number() as u32 + 1))
 }
 
 /// The number of the CPU that this thread runs on.

@@ -84,11 +84,3 @@ fn machines_that_cannot_be_are_refused() {
     assert_eq!(machine(1, 0, 0, none), MachineError::NoStoreBuffer);
     assert_eq!(machine(1, 0, 0, Costs { pause: 0, ..costs }), MachineError::NoPause);
 }
-
-#[test]
-#[should_panic(expected = "a second thread is put on CPU 0")]
-fn a_cpu_has_one_thread() {
-    let mut run = Run::new(&published::xeon_8x10());
-    run.spawn(0, 0, |_| {}).expect("there is memory");
-    let _ = run.spawn(0, 0, |_| {});
-}

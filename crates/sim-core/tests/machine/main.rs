@@ -6,3 +6,4 @@ mod memory;
 mod orderings;
 mod polls;
 mod tables;
+mod threads;

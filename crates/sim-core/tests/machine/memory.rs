@@ -19,4 +19,10 @@ impl Line {
         // SAFETY: eight bytes that are never freed, which threads of one run access only.
         unsafe { Word::of(self.0.cast::<u64>()) }
     }
+
+    /// The value of its first word, once no run is left that uses it.
+    pub(crate) fn value(self) -> u64 {
+        // SAFETY: as in `word`; no thread runs.
+        unsafe { self.0.cast::<u64>().read() }
+    }
 }

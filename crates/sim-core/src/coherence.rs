@@ -1,0 +1,150 @@
+//! The rules by which lines move: whom a request waits for, what it takes, and the state in which it leaves the line.
+
+use crate::costs::{Access, LineState, Ticks};
+use crate::events::Happening;
+use crate::lines::{Line, Request};
+use crate::run_state::{RunState, ThreadState, Wait};
+use crate::store_buffer::Stage;
+
+impl RunState {
+    /// Asks for a line: the time until it has come, or `None` if the request waits.
+    pub(crate) fn request(&mut self, number: usize, request: Request, now: Ticks) -> Option<Ticks> {
+        let line = self.lines.line_mut(number);
+        if line.busy <= now && line.queue.is_empty() {
+            return Some(self.grant(number, request, now));
+        }
+        line.queue.push_back(request);
+        if !line.is_announced {
+            line.is_announced = true;
+            self.events.announce(line.busy.max(now), Happening::Free { line: number });
+        }
+        None
+    }
+
+    /// Serves the oldest request that waits for a line. The thread that goes on now, if there is one.
+    pub(crate) fn free(&mut self, number: usize, now: Ticks) -> Option<usize> {
+        let line = self.lines.line_mut(number);
+        line.is_announced = false;
+        let request = line.queue.pop_front()?;
+        let time = self.grant(number, request, now);
+        let line = self.lines.line_mut(number);
+        if !line.queue.is_empty() {
+            line.is_announced = true;
+            self.events.announce(line.busy, Happening::Free { line: number });
+        }
+        if request.access == Access::Store {
+            if let Some(store) = self.cpus[request.cpu].buffer.get_mut(request.store) {
+                store.stage = Stage::Come(now + time);
+            }
+            self.finish_stores(request.cpu, now);
+            return None;
+        }
+        let own = &mut self.threads[request.thread];
+        own.clock = now + time;
+        own.wait = Wait::No;
+        if own.is_sharing {
+            self.catch_up(request.thread);
+        }
+        Some(request.thread)
+    }
+
+    /// Gives a line to a request, which takes effect now. The time until the line has come.
+    fn grant(&mut self, number: usize, request: Request, now: Ticks) -> Ticks {
+        let Request { cpu, access, .. } = request;
+        if self.is_hit(number, cpu, access) {
+            return self.machine.costs().hit;
+        }
+        let time = self.time_of(number, request, now);
+        let has_owned = self.machine.costs().protocol.has_owned;
+        let line = self.lines.line_mut(number);
+        match (access, line.state) {
+            (Access::Load, LineState::Invalid) => (line.state, line.owner) = (LineState::Exclusive, cpu),
+            (Access::Load, LineState::Modified) if has_owned => line.state = LineState::Owned,
+            (Access::Load, LineState::Exclusive | LineState::Modified) => line.state = LineState::Shared,
+            (Access::Load, LineState::Owned | LineState::Shared) => {}
+            (Access::Store | Access::ReadModifyWrite, _) => (line.state, line.owner) = (LineState::Modified, cpu),
+        }
+        line.busy = now + self.machine.costs().occupied(access, time);
+        if access == Access::Load {
+            self.lines.add_copy(number, cpu);
+        } else {
+            self.lines.keep_only(number, cpu);
+            self.wake_polls(number, now + time / 2);
+        }
+        time
+    }
+
+    /// True if the CPU needs no request for this access.
+    pub(crate) fn is_hit(&self, number: usize, cpu: usize, access: Access) -> bool {
+        match access {
+            Access::Load => self.lines.has_copy(number, cpu),
+            Access::Store | Access::ReadModifyWrite => self.lines.is_writable(number, cpu),
+        }
+    }
+
+    /// The time of a request that is served now.
+    fn time_of(&mut self, number: usize, request: Request, now: Ticks) -> Ticks {
+        let Request { cpu, access, .. } = request;
+        let (distance, from) = self.source(number, cpu, access);
+        let line = self.lines.line(number);
+        let costs = self.machine.costs();
+        let base = match line.state {
+            LineState::Invalid => costs.memory[distance],
+            held => costs.of(access).of(held)[distance],
+        };
+        let is_directory = costs.protocol.has_directory;
+        let detour = if is_directory && line.has_owner() { self.detour(line, cpu) } else { 0 };
+        let leaves = self.machine.seat(from).package != self.machine.seat(cpu).package;
+        let conflict = if !line.queue.is_empty() && leaves { (costs.conflict * base as f64) as Ticks } else { 0 };
+        let (home, service) = (usize::from(line.home), costs.service);
+        let mut waited = 0;
+        if is_directory || leaves {
+            waited = self.homes[home].saturating_sub(now);
+            self.homes[home] = self.homes[home].max(now) + service;
+        }
+        self.counts.transfer(distance, line.state == LineState::Invalid);
+        base + detour + conflict + waited
+    }
+
+    /// The distance that decides the time of an access, and the CPU at that distance.
+    pub(crate) fn source(&self, number: usize, cpu: usize, access: Access) -> (usize, usize) {
+        let (line, machine) = (self.lines.line(number), &self.machine);
+        let of_home = || (machine.distance_of_node(line.home, cpu), machine.first_of(line.home));
+        let of_owner = || (machine.distance(line.owner, cpu), line.owner);
+        let others = self.lines.holders(number).filter(|&other| other != cpu);
+        let others = others.map(|other| (machine.distance(other, cpu), other));
+        match (line.state, access) {
+            (LineState::Invalid, _) => of_home(),
+            (LineState::Modified | LineState::Exclusive, _) | (LineState::Owned, Access::Load) => of_owner(),
+            (LineState::Shared, Access::Load) if machine.costs().protocol.has_directory => of_home(),
+            (LineState::Shared, Access::Load) => others.min().unwrap_or((0, cpu)),
+            (LineState::Shared | LineState::Owned, _) => others.max().unwrap_or((0, cpu)),
+        }
+    }
+
+    /// The time that a request takes longer as the home of the line is not on the way between its CPU and the owner.
+    fn detour(&self, line: &Line, cpu: usize) -> Ticks {
+        let machine = &self.machine;
+        let times = &machine.costs().load.modified;
+        let hop = |distance: usize| times[distance].saturating_sub(times[0]) / 2;
+        let direct = hop(machine.distance(line.owner, cpu));
+        let around =
+            hop(machine.distance_of_node(line.home, cpu)) + hop(machine.distance_of_node(line.home, line.owner));
+        (around + direct).saturating_sub(2 * direct)
+    }
+
+    /// Lets the threads that poll a line go on in their first round after their copy is gone.
+    fn wake_polls(&mut self, number: usize, gone: Ticks) {
+        let mut parked = std::mem::take(&mut self.lines.line_mut(number).parked);
+        for (thread, turn) in parked.drain(..) {
+            let own = &mut self.threads[thread];
+            if own.turn == turn && own.wait == Wait::Poll {
+                own.turn += 1;
+                let ThreadState { turn, sleep, .. } = *own;
+                self.events.announce(sleep.round_at(gone), Happening::Turn { thread, turn });
+            }
+        }
+        // Its room serves the next sleepers.
+        self.lines.line_mut(number).parked = parked;
+    }
+}

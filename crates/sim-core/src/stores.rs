@@ -1,0 +1,95 @@
+//! The way of stores from the buffers of their CPUs to memory.
+
+use crate::costs::{Access, LineState, Ticks, units};
+use crate::events::Happening;
+use crate::lines::Request;
+use crate::run_state::{RunState, ThreadState, Wait};
+use crate::store_buffer::{Pending, Stage};
+
+impl RunState {
+    /// Puts a store of a thread into the buffer of its CPU, which has room.
+    pub(crate) fn push_store(&mut self, thread: usize, store: Pending) {
+        let ThreadState { cpu, clock: now, .. } = self.threads[thread];
+        let is_next = self.events.are_later_than(now);
+        self.threads[thread].clock += units(1);
+        let own = &mut self.cpus[cpu];
+        own.buffer.push(store);
+        if own.buffer.is_announced {
+            return;
+        }
+        own.buffer.is_announced = true;
+        let time = now.max(own.buffer.next_request);
+        if is_next && time == now {
+            self.drain(cpu, now);
+        } else {
+            self.events.announce(time, Happening::Drain { cpu });
+        }
+    }
+
+    /// Asks for the line of the next store.
+    pub(crate) fn drain(&mut self, cpu: usize, now: Ticks) {
+        self.cpus[cpu].buffer.is_announced = false;
+        let Some((number, store)) = self.cpus[cpu].buffer.next_new() else { return };
+        let line = store.line;
+        let (mut stage, mut gap) = (Stage::Come(now), units(1));
+        if !self.lines.is_writable(line, cpu) {
+            let (distance, _) = self.source(line, cpu, Access::Store);
+            gap = self.machine.costs().gap[distance];
+            let time = self.request(line, Request::store(cpu, number), now);
+            stage = time.map_or(Stage::Asked, |time| Stage::Come(now + time));
+        }
+        let buffer = &mut self.cpus[cpu].buffer;
+        buffer.get_mut(number).expect("it is in the buffer").stage = stage;
+        buffer.next_request = now + gap;
+        if buffer.next_new().is_some() {
+            buffer.is_announced = true;
+            self.events.announce(now + gap, Happening::Drain { cpu });
+        }
+        self.finish_stores(cpu, now);
+    }
+
+    /// Lets the oldest stores whose lines have come take effect.
+    pub(crate) fn finish_stores(&mut self, cpu: usize, now: Ticks) {
+        while let Some((number, store)) = self.cpus[cpu].buffer.head() {
+            let Stage::Come(until) = store.stage else { break };
+            if !self.lines.is_writable(store.line, cpu) {
+                // Another CPU took the line away while stores in front had none.
+                let time = self.request(store.line, Request::store(cpu, number), now);
+                let stage = time.map_or(Stage::Asked, |time| Stage::Come(now + time));
+                self.cpus[cpu].buffer.get_mut(number).expect("it is the oldest").stage = stage;
+                continue;
+            }
+            self.lines.line_mut(store.line).state = LineState::Modified;
+            if let Some((word, value)) = store.value {
+                word.write(value);
+            }
+            let buffer = &mut self.cpus[cpu].buffer;
+            buffer.done = buffer.done.max(until);
+            buffer.pop();
+        }
+        self.wake_writer(cpu, now);
+    }
+
+    /// Lets a thread go on that waited for its store buffer.
+    fn wake_writer(&mut self, cpu: usize, now: Ticks) {
+        let on = &self.cpus[cpu];
+        let Some(thread) = on.running else {
+            if on.buffer.is_empty() {
+                self.drained(cpu, now);
+            }
+            return;
+        };
+        let own = &mut self.threads[thread];
+        let time = match own.wait {
+            Wait::Stores if on.buffer.is_empty() => on.buffer.done.max(now),
+            Wait::Room if on.buffer.len() < self.machine.costs().store_buffer => now,
+            _ => return,
+        };
+        own.wait = Wait::No;
+        own.clock = own.clock.max(time);
+        if own.is_sharing {
+            self.catch_up(thread);
+        }
+        self.announce_turn(thread);
+    }
+}
