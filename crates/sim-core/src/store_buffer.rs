@@ -13,6 +13,8 @@ pub(crate) struct Pending {
     /// Where, and the value; `None` if the bytes are written already, and only the line is to be had.
     pub(crate) value: Option<(Word, u64)>,
     pub(crate) line: usize,
+    /// The time at which it was made: its line is not asked for before.
+    pub(crate) made: Ticks,
     pub(crate) stage: Stage,
 }
 

@@ -41,9 +41,10 @@ impl RunState {
         let buffer = &mut self.cpus[cpu].buffer;
         buffer.get_mut(number).expect("it is in the buffer").stage = stage;
         buffer.next_request = now + gap;
-        if buffer.next_new().is_some() {
+        // The thread may be ahead: a store that it has yet to make at this time waits until then.
+        if let Some(time) = buffer.next_new().map(|(_, store)| store.made.max(now + gap)) {
             buffer.is_announced = true;
-            self.events.announce(now + gap, Happening::Drain { cpu });
+            self.events.announce(time, Happening::Drain { cpu });
         }
         self.finish_stores(cpu, now);
     }

@@ -330,9 +330,9 @@ impl Thread {
         }
         let own = &mut state.threads[self.number];
         own.poll.broken();
-        let cpu = own.cpu;
+        let (cpu, made) = (own.cpu, own.clock);
         let line = state.line_of(address, cpu);
-        state.push_store(self.number, Pending { value, line, stage: Stage::New });
+        state.push_store(self.number, Pending { value, line, made, stage: Stage::New });
     }
 
     /// Waits for room in the store buffer.

@@ -91,6 +91,29 @@ fn stores_are_seen_in_their_order() {
     assert!(wrong.borrow().is_empty(), "{:?}", wrong.borrow());
 }
 
+/// A store waits for its thread, also behind one that drains meanwhile.
+#[test]
+fn a_store_is_not_seen_before_it_is_made() {
+    let words = [Line::new().word(), Line::new().word()];
+    let made = Rc::new(Cell::new(0));
+    let (told, mut run) = (Rc::clone(&made), Run::new(&published::opteron_4x12()));
+    run.spawn(0, 0, move |me| {
+        me.store(words[0], 1);
+        me.work(50_000);
+        told.set(me.now());
+        me.store(words[1], 1);
+    })
+    .expect("there is memory");
+    run.spawn(13, 0, move |me| {
+        while me.load(words[1]) == 0 {
+            me.pause();
+        }
+        assert!(me.now() >= made.get() && me.now() >= units(50_000), "seen at {}, made at {}", me.now(), made.get());
+    })
+    .expect("there is memory");
+    run.finish(LIMIT).expect("the word is written");
+}
+
 #[test]
 fn stores_to_lines_of_others_overlap() {
     let time_of = |fence: bool| {
