@@ -13,6 +13,10 @@ pub struct Report {
     pub counts: Counts,
     /// The number of times that a CPU went from one thread to another.
     pub switches: u64,
+    /// Of each thread, the accesses by whose numbers stops are planned: those that it began.
+    pub begun: Vec<u64>,
+    /// The threads that were killed.
+    pub killed: Vec<usize>,
 }
 
 /// The accesses of a run.

@@ -14,37 +14,55 @@ use crate::costs::Ticks;
 use crate::error::{Stopped, Waiting};
 use crate::events::Happening;
 use crate::machine::Machine;
+use crate::random::Random;
 use crate::report::Report;
-use crate::run_state::{RunState, ThreadState, Wait};
+use crate::run_state::{RunState, Wait};
+use crate::stops::{LastStores, Preemption, Stop};
 use crate::thread::{self, Thread};
 
 /// Bytes of a thread's stack. Of these, only pages that the thread touches take memory.
 const STACK: usize = 256 << 10;
 
+/// The most threads of a run: their stacks are twice as many mappings of memory, of which Linux gives a process 65,530.
+pub const MAX_THREADS: usize = 16_384;
+
 /// Threads on the CPUs of a machine.
 pub struct Run {
     state: Rc<RefCell<RunState>>,
     threads: Vec<Option<Coroutine<(), (), ()>>>,
+    /// The stops, which threads are told when they begin.
+    preemptions: Vec<Preemption>,
+    kills: Vec<(usize, u64, LastStores)>,
 }
 
 impl Run {
     /// A run without threads.
     #[must_use]
     pub fn new(machine: &Machine) -> Self {
-        Self { state: Rc::new(RefCell::new(RunState::new(machine))), threads: Vec::new() }
+        Self {
+            state: Rc::new(RefCell::new(RunState::new(machine))),
+            threads: Vec::new(),
+            preemptions: Vec::new(),
+            kills: Vec::new(),
+        }
     }
 
     /// Puts a thread on a CPU, where it begins at this time. `body` gets the thread's own handle. Threads are numbered from 0 in
     /// the order in which they are put; those that are put on one CPU share it.
     ///
     /// # Errors
-    /// That of the system, if there is no memory for a stack.
+    /// That of the system, if there is no memory for a stack; of the kind [`OutOfMemory`](io::ErrorKind::OutOfMemory) if the run
+    /// has [`MAX_THREADS`].
     ///
     /// # Panics
     /// If there is no such CPU.
     #[track_caller]
     pub fn spawn(&mut self, cpu: usize, begin: Ticks, body: impl FnOnce(&Thread) + 'static) -> io::Result<()> {
         self.check_cpu(cpu);
+        if self.threads.len() >= MAX_THREADS {
+            let words = format!("a simulated run has at most {MAX_THREADS} threads");
+            return Err(io::Error::new(io::ErrorKind::OutOfMemory, words));
+        }
         let thread = Thread::new(Rc::clone(&self.state), self.threads.len());
         let work = move |yielder: &_, ()| thread.live(yielder, body);
         self.threads.push(Some(Coroutine::with_stack(DefaultStack::new(STACK)?, work)));
@@ -64,6 +82,50 @@ impl Run {
         self.state.borrow_mut().add_thread(cpu, begin, true);
     }
 
+    /// Takes threads off their CPUs, in addition to what was asked for before.
+    pub fn preempt(&mut self, preemption: Preemption) {
+        self.preemptions.push(preemption);
+    }
+
+    /// Kills a thread at an access, as the signal does that cannot be caught: nothing of it runs any more, no destructor, and not
+    /// what it wanted to be called at its end. What it owned on the heap is never freed.
+    ///
+    /// # Safety
+    /// - Once the run is over, nothing accesses what the thread had on its stack, which is freed then.
+    pub unsafe fn kill_at(&mut self, thread: usize, access: u64, stores: LastStores) {
+        self.kills.push((thread, access, stores));
+    }
+
+    /// Tells the threads their stops.
+    ///
+    /// # Panics
+    /// If one is of a thread that is none.
+    fn plan_stops(&self) {
+        let mut state = self.state.borrow_mut();
+        let threads = &mut state.threads;
+        for &preemption in &self.preemptions {
+            match preemption {
+                Preemption::At { thread, access, time } => threads[thread].stops.plan(access, Stop::Pause(time)),
+                Preemption::Randomly { seed, one_in, longest } => {
+                    let numbered = threads.iter_mut().enumerate();
+                    numbered.for_each(|(number, own)| own.stops.at_random(Random::new(seed, number), one_in, longest));
+                }
+            }
+        }
+        for &(thread, access, stores) in &self.kills {
+            threads[thread].stops.plan(access, Stop::Kill(stores));
+        }
+        threads.iter_mut().for_each(|own| own.watched = own.stops.first());
+    }
+
+    /// The seed of the stops.
+    fn seed(&self) -> Option<u64> {
+        self.preemptions.iter().find_map(|preemption| match preemption {
+            Preemption::Randomly { seed, .. } => Some(*seed),
+            Preemption::At { .. } => None,
+        })
+    }
+
     #[track_caller]
     fn check_cpu(&self, cpu: usize) {
         let cpus = self.state.borrow().cpus.len();
@@ -74,12 +136,16 @@ impl Run {
     ///
     /// # Errors
     /// [`Stopped`] if they had not ended after `limit` ticks, if all wait for each other, or if one panics.
+    ///
+    /// # Panics
+    /// If a stop is asked for of a thread that is none.
     pub fn finish(mut self, limit: Ticks) -> Result<Report, Stopped> {
+        self.plan_stops();
         loop {
             let next = self.state.borrow_mut().events.next();
             let Some((now, happening)) = next else { break };
             if now > limit && !self.state.borrow().is_void(happening) {
-                return Err(Stopped::Limit { limit });
+                return Err(Stopped::Limit { limit, waiting: self.waiting(), seed: self.seed() });
             }
             let next = self.happen(happening, now);
             next.map_or(Ok(()), |thread| self.resume(thread))?;
@@ -117,26 +183,33 @@ impl Run {
                 thread::leave();
                 self.threads[number] = None;
                 let cpu = self.state.borrow().threads[number].cpu;
-                Err(Stopped::Panicked { cpu, message: words(&*panic) })
+                Err(Stopped::Panicked { thread: number, cpu, message: words(&*panic), seed: self.seed() })
             }
         }
     }
 
+    /// The threads that have not come to their ends.
+    fn waiting(&self) -> Vec<Waiting> {
+        let state = self.state.borrow();
+        let numbered = state.threads.iter().enumerate();
+        let left = numbered.filter(|(_, own)| own.wait != Wait::Ended && !own.is_foreign);
+        left.map(|(number, own)| own.waiting(number)).collect()
+    }
+
     fn report(&self) -> Result<Report, Stopped> {
         let state = self.state.borrow();
-        let is_left = |own: &&ThreadState| own.wait != Wait::Ended && !own.is_foreign;
-        let waiting = state.threads.iter().filter(is_left);
-        let waiting: Vec<Waiting> =
-            waiting.map(|own| Waiting { cpu: own.cpu, lines: own.poll.lines().to_vec() }).collect();
-        if !waiting.is_empty() {
-            return Err(Stopped::Deadlock { waiting });
+        if state.alive > 0 {
+            return Err(Stopped::Deadlock { waiting: self.waiting(), seed: self.seed() });
         }
+        let numbered = || state.threads.iter().enumerate();
+        let killed = numbered().filter(|(_, own)| own.wait == Wait::Killed).map(|(number, _)| number).collect();
+        let begun = state.threads.iter().map(|own| own.accesses).collect();
         let mut ends = vec![0; state.cpus.len()];
         for own in state.threads.iter().filter(|own| !own.is_foreign) {
             ends[own.cpu] = own.clock.max(ends[own.cpu]);
         }
         let end = ends.iter().copied().max().unwrap_or(0);
-        Ok(Report { end, ends, counts: state.counts.clone(), switches: state.switches })
+        Ok(Report { end, ends, counts: state.counts.clone(), switches: state.switches, begun, killed })
     }
 }
 
@@ -144,7 +217,17 @@ impl Drop for Run {
     fn drop(&mut self) {
         // Threads that have not ended unwind now, and may access memory in their destructors.
         self.state.borrow_mut().is_over = true;
+        let is_killed = |number: usize| self.state.borrow().threads[number].wait == Wait::Killed;
+        let killed: Vec<_> = (0..self.threads.len()).filter(|&number| is_killed(number)).collect();
+        let killed: Vec<_> = killed.into_iter().filter_map(|number| self.threads[number].take()).collect();
+        // The others may look at what killed threads have on their stacks.
         self.threads.clear();
+        for mut thread in killed {
+            // SAFETY: what the thread has on its stack is not accessed any more, as the caller of `kill_at` promised.
+            unsafe { thread.force_reset() };
+            // SAFETY: that was the thread's handle, which had a share of the state and is never dropped.
+            unsafe { Rc::decrement_strong_count(Rc::as_ptr(&self.state)) };
+        }
     }
 }
 

@@ -1,6 +1,7 @@
 //! The state of a run: its threads, the CPUs that they are on, the lines, and the threads that sleep.
 
 use crate::costs::Ticks;
+use crate::error::{Reason, Waiting};
 use crate::events::{Events, Happening};
 use crate::lines::Lines;
 use crate::machine::Machine;
@@ -8,6 +9,7 @@ use crate::poll::{Poll, Sleep};
 use crate::report::Counts;
 use crate::scheduler::Cpu;
 use crate::sleepers::Sleepers;
+use crate::stops::Stops;
 
 /// The state of a run.
 #[derive(Debug)]
@@ -41,6 +43,11 @@ pub(crate) struct ThreadState {
     pub(crate) wait: Wait,
     pub(crate) poll: Poll,
     pub(crate) sleep: Sleep,
+    /// The accesses that it has begun.
+    pub(crate) accesses: u64,
+    /// The first access that may have a stop.
+    pub(crate) watched: u64,
+    pub(crate) stops: Stops,
     /// The line that it accessed last.
     pub(crate) line: Option<usize>,
     /// True if it has its CPU: always, on a CPU that it shares with no other thread.
@@ -73,8 +80,30 @@ pub(crate) enum Wait {
     Room,
     /// It waits for its CPU, which another thread has.
     Cpu,
+    /// It was taken off its CPU for some time.
+    Stopped,
     /// It has ended.
     Ended,
+    /// It was killed.
+    Killed,
+}
+
+impl ThreadState {
+    /// The reason for which it has not ended; it has this number.
+    pub(crate) fn waiting(&self, thread: usize) -> Waiting {
+        let reason = match self.wait {
+            Wait::No | Wait::Ended => Reason::Runs,
+            Wait::Line => Reason::Line,
+            Wait::Poll => Reason::Polls,
+            Wait::Wake => Reason::Sleeps,
+            Wait::Stores | Wait::Room => Reason::Stores,
+            Wait::Cpu => Reason::Cpu,
+            Wait::Stopped => Reason::Stopped,
+            Wait::Killed => Reason::Killed,
+        };
+        let lines = if reason == Reason::Polls { self.poll.lines().to_vec() } else { self.line.into_iter().collect() };
+        Waiting { thread, cpu: self.cpu, reason, lines }
+    }
 }
 
 impl RunState {

@@ -53,7 +53,7 @@ impl RunState {
         own.threads += 1;
         let is_sharing = own.threads > 1 || is_foreign;
         own.running = (!is_sharing).then_some(thread);
-        let fresh = ThreadState { cpu, clock: begin, is_foreign, ..ThreadState::default() };
+        let fresh = ThreadState { cpu, clock: begin, is_foreign, watched: u64::MAX, ..ThreadState::default() };
         self.threads.push(ThreadState { is_sharing, is_on_cpu: !is_sharing, ..fresh });
         // A third thread finds that the others share already.
         if is_sharing && own.threads <= 2 {

@@ -77,6 +77,12 @@ impl StoreBuffer {
         self.first += 1;
     }
 
+    /// Forgets all stores.
+    pub(crate) fn clear(&mut self) {
+        self.first += self.stores.len() as u64;
+        self.stores.clear();
+    }
+
     /// Writes the values of stores to these bytes, of which only the lines are still to be had.
     pub(crate) fn finish_in(&mut self, bytes: Range<usize>) {
         for store in &mut self.stores {

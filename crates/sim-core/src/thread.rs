@@ -11,6 +11,7 @@ use crate::costs::{Access, LineState, Ticks, units};
 use crate::lines::Request;
 use crate::poll::Sleep;
 use crate::run_state::{RunState, Wait};
+use crate::stops::Stop;
 use crate::store_buffer::{Pending, Stage};
 use crate::values::Values;
 use crate::word::Word;
@@ -116,7 +117,7 @@ impl Thread {
     /// Reads a word.
     #[must_use]
     pub fn load(&self, word: Word) -> u64 {
-        self.have_cpu();
+        self.begin_access();
         let mut state = self.state.borrow_mut();
         state.counts.accesses += 1;
         let cpu = state.threads[self.number].cpu;
@@ -150,7 +151,7 @@ impl Thread {
 
     /// As if it read the line at `address`, which the program reads itself.
     pub fn load_line(&self, address: usize) {
-        self.have_cpu();
+        self.begin_access();
         self.state.borrow_mut().counts.accesses += 1;
         self.reach_line(address, Access::Load);
     }
@@ -158,7 +159,7 @@ impl Thread {
     /// Reads a word and writes the value that `change` gives for the one before, in one step; waits for earlier stores. The value
     /// before.
     pub fn update(&self, word: Word, change: impl FnOnce(u64) -> Option<u64>) -> u64 {
-        self.have_cpu();
+        self.begin_access();
         self.wait_for_stores();
         self.state.borrow_mut().counts.accesses += 1;
         self.reach(word, Access::ReadModifyWrite);
@@ -242,7 +243,7 @@ impl Thread {
     /// Sleeps while the word is `seen`, until it is woken or `longest_ns` nanoseconds have passed; for ever if that is the
     /// greatest number. Waits for earlier stores.
     pub fn sleep_while(&self, word: Word, seen: u64, longest_ns: u64) {
-        self.have_cpu();
+        self.begin_access();
         self.wait_for_stores();
         self.reach(word, Access::Load);
         let mut state = self.state.borrow_mut();
@@ -261,7 +262,7 @@ impl Thread {
 
     /// Wakes at most this number of the threads that sleep on a word. Waits for earlier stores.
     pub fn wake(&self, word: Word, at_most: u32) {
-        self.have_cpu();
+        self.begin_access();
         self.wait_for_stores();
         self.take_turn();
         let mut state = self.state.borrow_mut();
@@ -320,7 +321,7 @@ impl Thread {
     }
 
     fn push(&self, address: usize, value: Option<(Word, u64)>) {
-        self.have_cpu();
+        self.begin_access();
         self.make_room();
         let mut state = self.state.borrow_mut();
         state.counts.accesses += 1;
@@ -346,6 +347,36 @@ impl Thread {
         state.threads[self.number].wait = Wait::Room;
         drop(state);
         self.suspend();
+    }
+
+    /// Called before each access: a stop may come here.
+    fn begin_access(&self) {
+        self.have_cpu();
+        if self.state.borrow_mut().is_watched(self.number) {
+            self.come_to_stop();
+        }
+    }
+
+    #[cold]
+    fn come_to_stop(&self) {
+        let stop = self.state.borrow_mut().stop(self.number);
+        match stop {
+            Some(Stop::Pause(time)) => {
+                let waits = self.state.borrow_mut().take_off(self.number, time);
+                if waits {
+                    self.suspend();
+                }
+            }
+            Some(Stop::Kill(stores)) => {
+                // Stores that come before this time take effect in any case.
+                self.take_turn();
+                self.state.borrow_mut().kill(self.number, stores);
+                loop {
+                    self.suspend();
+                }
+            }
+            None => {}
+        }
     }
 
     /// Waits until it has its CPU at its time, if it shares the CPU.

@@ -5,5 +5,6 @@ mod faults;
 mod memory;
 mod orderings;
 mod polls;
+mod stops;
 mod tables;
 mod threads;
