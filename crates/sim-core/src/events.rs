@@ -19,10 +19,18 @@ pub(crate) enum Happening {
 }
 
 /// The events to come.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Events {
     heap: BinaryHeap<Reverse<(Ticks, u64, Happening)>>,
     announced: u64,
+    /// The end of the run: it comes like an event, also for a thread that is left alone.
+    pub(crate) limit: Ticks,
+}
+
+impl Default for Events {
+    fn default() -> Self {
+        Self { heap: BinaryHeap::new(), announced: 0, limit: Ticks::MAX }
+    }
 }
 
 impl Events {
@@ -33,7 +41,7 @@ impl Events {
 
     /// True if no event comes before this time, or at it.
     pub(crate) fn are_later_than(&self, time: Ticks) -> bool {
-        self.heap.peek().is_none_or(|Reverse((first, ..))| *first > time)
+        time <= self.limit && self.heap.peek().is_none_or(|Reverse((first, ..))| *first > time)
     }
 
     pub(crate) fn next(&mut self) -> Option<(Ticks, Happening)> {

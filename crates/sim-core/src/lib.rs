@@ -67,6 +67,7 @@ pub use self::costs::{ByState, Costs, Protocol, System, TICKS, Ticks, units};
 pub use self::error::{MachineError, Reason, Stopped, Waiting};
 pub use self::machine::{MAX_CPUS, Machine, Seat};
 pub use self::per_thread::PerThread;
+pub use self::random::Random;
 pub use self::report::{Counts, Report};
 pub use self::run::{MAX_THREADS, Run};
 pub use self::stops::{LastStores, Preemption};

@@ -2,11 +2,12 @@
 
 /// A generator of such numbers: SplitMix64 (G. Steele, D. Lea, C. Flood, "Fast splittable pseudorandom number generators", 2014).
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Random(u64);
+pub struct Random(u64);
 
 impl Random {
     /// The generator of this number in a run with this seed.
-    pub(crate) fn new(seed: u64, number: usize) -> Self {
+    #[must_use]
+    pub fn new(seed: u64, number: usize) -> Self {
         let mut seeds = Self(seed);
         let begin = seeds.next();
         Self(begin.wrapping_add((number as u64).wrapping_mul(0xD1B5_4A32_D192_ED03)))
@@ -20,7 +21,7 @@ impl Random {
     }
 
     /// A number below `limit`, or 0.
-    pub(crate) fn below(&mut self, limit: u64) -> u64 {
+    pub fn below(&mut self, limit: u64) -> u64 {
         ((u128::from(self.next()) * u128::from(limit)) >> 64) as u64
     }
 }

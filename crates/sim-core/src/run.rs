@@ -87,6 +87,12 @@ impl Run {
         self.preemptions.push(preemption);
     }
 
+    /// Lets sleeps that are to last for this time at least end only by a wake-up: a wake-up that is lost is a deadlock then, and no
+    /// mere delay.
+    pub fn lasting_sleeps(&mut self, longest: Ticks) {
+        self.state.borrow_mut().lasting = longest;
+    }
+
     /// Kills a thread at an access, as the signal does that cannot be caught: nothing of it runs any more, no destructor, and not
     /// what it wanted to be called at its end. What it owned on the heap is never freed.
     ///
@@ -141,6 +147,7 @@ impl Run {
     /// If a stop is asked for of a thread that is none.
     pub fn finish(mut self, limit: Ticks) -> Result<Report, Stopped> {
         self.plan_stops();
+        self.state.borrow_mut().events.limit = limit;
         loop {
             let next = self.state.borrow_mut().events.next();
             let Some((now, happening)) = next else { break };

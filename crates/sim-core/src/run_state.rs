@@ -23,6 +23,8 @@ pub(crate) struct RunState {
     pub(crate) homes: Vec<Ticks>,
     sleepers: Sleepers,
     pub(crate) counts: Counts,
+    /// Sleeps that are to last for this time at least end only by a wake-up.
+    pub(crate) lasting: Ticks,
     /// Threads that were put on a CPU that had run another one.
     pub(crate) switches: u64,
     /// Threads that have not ended. Foreign load is not among them.
@@ -56,6 +58,8 @@ pub(crate) struct ThreadState {
     pub(crate) is_sharing: bool,
     /// True if it only computes, and has no end.
     pub(crate) is_foreign: bool,
+    /// The times that it left its CPU.
+    pub(crate) switches: u64,
     /// The time that it has still to compute for once it is back on its CPU.
     pub(crate) left: Ticks,
     /// The time for which it has run, by which those that wait for a CPU take turns.
@@ -116,6 +120,7 @@ impl RunState {
             homes: vec![0; machine.nodes()],
             sleepers: Sleepers::default(),
             counts: Counts::default(),
+            lasting: Ticks::MAX,
             switches: 0,
             alive: 0,
             is_over: false,
@@ -180,12 +185,12 @@ impl RunState {
         true
     }
 
-    /// Puts a thread to sleep on the word at this address, for at most this time, or for ever if it is the longest there is.
+    /// Puts a thread to sleep on the word at this address, for at most this time, or until it is woken if that is long.
     pub(crate) fn sleep(&mut self, thread: usize, address: usize, longest: Ticks) {
         let own = &mut self.threads[thread];
         own.wait = Wait::Wake;
         self.sleepers.push(address, thread, own.turn);
-        if longest < Ticks::MAX {
+        if longest < self.lasting {
             let turn = Happening::Turn { thread, turn: own.turn };
             self.events.announce(own.clock.saturating_add(longest), turn);
         }

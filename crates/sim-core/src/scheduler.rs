@@ -187,6 +187,7 @@ impl RunState {
     pub(crate) fn leave_cpu(&mut self, thread: usize) {
         let own = &mut self.threads[thread];
         let (cpu, now) = (own.cpu, own.clock);
+        own.switches += 1;
         let on = &mut self.cpus[cpu];
         on.idle_since = now;
         if !own.is_sharing {

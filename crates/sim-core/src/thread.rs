@@ -73,6 +73,18 @@ impl Thread {
         self.state.borrow().threads[self.number].cpu
     }
 
+    /// The times that it left its CPU: to sleep, or to another thread.
+    #[must_use]
+    pub fn switches(&self) -> u64 {
+        self.state.borrow().threads[self.number].switches
+    }
+
+    /// The accesses that it has begun, which is the number of the next one.
+    #[must_use]
+    pub fn begun(&self) -> u64 {
+        self.state.borrow().threads[self.number].accesses
+    }
+
     /// The time on its CPU.
     #[must_use]
     pub fn now(&self) -> Ticks {
@@ -103,7 +115,7 @@ impl Thread {
 
     /// Computes until this time, if it has not come yet.
     pub fn work_until(&self, time: Ticks) {
-        let now = self.state.borrow().cpus[self.cpu].clock;
+        let now = self.state.borrow().threads[self.number].clock;
         self.work_ticks(time.saturating_sub(now));
     }
 
@@ -191,14 +203,18 @@ impl Thread {
 
     /// Waits for earlier stores and lets those of all other threads take effect: a system call that runs a fence on every CPU.
     pub fn fence_all(&self) {
+        self.begin_access();
         self.wait_for_stores();
         let mut state = self.state.borrow_mut();
         let call = state.machine.costs().system.sleep;
-        state.cpus[self.cpu].clock += call;
-        state.cpus[self.cpu].poll.broken();
+        let own = &mut state.threads[self.number];
+        own.clock += call;
+        own.poll.broken();
         drop(state);
         self.take_turn();
-        self.state.borrow_mut().cpus.iter_mut().for_each(|own| own.buffer.finish_in(0..usize::MAX));
+        let mut state = self.state.borrow_mut();
+        let now = state.threads[self.number].clock;
+        state.cpus.iter_mut().for_each(|on| on.buffer.finish_until(now));
     }
 
     /// The hint of a polling loop, between two rounds of it.

@@ -461,7 +461,7 @@ pub fn spin_for(duration: Duration) {
     });
 }
 
-/// Does nothing: no thread of a run is killed.
+/// Does nothing: stores of a simulated thread take effect in their order, also those of one that is killed.
 pub fn keep_order() {}
 
 /// Gives the CPU to another thread that can run, if there is one.

@@ -15,8 +15,14 @@ pub(super) fn switches() -> u64 {
     usage.ru_nivcsw.unsigned_abs() + usage.ru_nvcsw.unsigned_abs()
 }
 
-/// A run of a model or of a simulated machine must not depend on the host; a simulated thread keeps its CPU.
-#[cfg(any(loom, simulated))]
+/// Those of a simulated thread; none outside of a run.
+#[cfg(simulated)]
+pub(super) fn switches() -> u64 {
+    corecast_sim_core::with_current(|thread| thread.map_or(0, corecast_sim_core::Thread::switches))
+}
+
+/// A run of a model must not depend on the host.
+#[cfg(loom)]
 pub(super) fn switches() -> u64 {
     0
 }

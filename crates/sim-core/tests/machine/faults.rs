@@ -58,6 +58,19 @@ fn a_program_that_does_not_end_is_stopped_and_its_threads_are_dropped() {
 }
 
 #[test]
+fn a_thread_that_is_alone_is_stopped_at_the_limit() {
+    let (word, mut run) = (Line::new().word(), Run::new(&published::opteron_4x12()));
+    let body = move |me: &Thread| {
+        while me.update(word, |_| Some(1)) < 2 {
+            me.pause();
+        }
+    };
+    run.spawn(0, 0, body).expect("there is memory");
+    let stopped = run.finish(units(100_000)).expect_err("it has no end");
+    assert!(matches!(stopped, Stopped::Limit { .. }), "{stopped}");
+}
+
+#[test]
 fn a_panic_ends_the_run_and_is_told() {
     let word = Line::new().word();
     let mut run = Run::new(&published::opteron_4x12());
@@ -134,6 +147,25 @@ fn sleepers_without_a_limit_are_a_deadlock() {
     let stopped = run.finish(units(1_000_000)).expect_err("nobody wakes them");
     let Stopped::Deadlock { waiting, seed: None } = stopped else { panic!("{stopped}") };
     assert!(waiting.len() == 3 && waiting.iter().all(|thread| thread.reason == Reason::Sleeps), "{waiting:?}");
+}
+
+/// A thread sleeps for 1 ms and for 100 ms. Nobody wakes it, which the run finds if the second sleep lasts.
+#[test]
+fn a_lost_wake_up_is_a_deadlock_where_long_sleeps_last() {
+    let play = |lasting_ms: u64| {
+        let (word, machine) = (Line::new().word(), published::opteron_4x12());
+        let mut run = Run::new(&machine);
+        run.spawn(0, 0, move |me| {
+            me.sleep_while(word, 0, 1_000_000);
+            me.sleep_while(word, 0, 100_000_000);
+        })
+        .expect("there is memory");
+        run.lasting_sleeps(machine.ticks(lasting_ms * 1_000_000));
+        run.finish(machine.ticks(1_000_000_000))
+    };
+    assert!(play(101).is_ok());
+    let stopped = play(100).expect_err("the second sleep ends by nothing");
+    assert!(matches!(stopped, Stopped::Deadlock { .. }), "{stopped}");
 }
 
 #[test]

@@ -114,6 +114,24 @@ fn a_store_is_not_seen_before_it_is_made() {
     run.finish(LIMIT).expect("the word is written");
 }
 
+/// Thread 0 runs ahead of the fence, and makes a store after it.
+#[test]
+fn a_fence_for_all_does_not_reach_stores_that_are_made_later() {
+    let (word, mut run) = (Line::new().word(), Run::new(&published::opteron_4x12()));
+    run.spawn(0, 0, move |me| {
+        me.work(100_000);
+        me.store(word, 1);
+    })
+    .expect("there is memory");
+    run.spawn(13, units(10), move |me| {
+        me.fence_all();
+        assert_eq!(me.load(word), 0);
+        assert!(me.now() < units(100_000));
+    })
+    .expect("there is memory");
+    run.finish(LIMIT).expect("nothing waits");
+}
+
 #[test]
 fn stores_to_lines_of_others_overlap() {
     let time_of = |fence: bool| {
