@@ -168,6 +168,9 @@ fn system(known: &SystemCosts, assumed: System) -> System {
         wake: time(known.wake, assumed.wake),
         woken: time(known.woken, assumed.woken),
         give_way: time(known.give_way, assumed.give_way),
+        switch: time(known.switch, assumed.switch),
+        slice: time(known.slice, assumed.slice),
+        ..assumed
     }
 }
 

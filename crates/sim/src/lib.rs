@@ -1,10 +1,12 @@
 //! The protocols of corecast on simulated machines: the same sources, behind another door to atomics.
 //!
-//! [`corecast_sim_core`] is the machine. This crate has the programs: [`contest`] lets threads compete for a lock.
+//! [`corecast_sim_core`] is the machine. This crate has the programs: [`contest`] lets threads compete for a lock,
+//! and [`conformance`] tries locks where threads lose their CPUs and are killed.
 //! [`of_model`] makes a machine from the model of a real one, [`explain`] says where each of its parameters comes from.
 
 mod assumed;
 mod barriers;
+pub mod conformance;
 mod described;
 mod error;
 mod from_model;
