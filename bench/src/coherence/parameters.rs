@@ -96,7 +96,7 @@ impl Measured<'_> {
             hit: of_time(self.alone("load-own-cache")),
             read_modify_write_hit: of_time(self.alone("fai-own-cache")),
             pause: of_time(self.alone("pause")),
-            gap: self.gap(&known),
+            gap: self.gap(&known, &store.modified),
             beta: self.beta(&load.modified).and_then(|share| of_time(Some(share))),
             service,
             kappa,
@@ -117,7 +117,7 @@ impl Measured<'_> {
             woken: of_time(model.wake_ns),
             give_way: of_time(model.yield_ns),
             switch: of_time(switch),
-            slice: None,
+            ..SystemCosts::default()
         }
     }
 
@@ -183,14 +183,17 @@ impl Measured<'_> {
         by_class(known, samples.into_iter())
     }
 
-    /// What a sender is busy with one message: its stores overlap.
-    fn gap(&self, known: &Coherence) -> ByDistance {
+    /// What a sender is busy with one message, as its stores overlap; not longer than a store that does not overlap, as the time of
+    /// the sender's own instructions is in it.
+    fn gap(&self, known: &Coherence, stores: &ByDistance) -> ByDistance {
         if self.machine.provenance.kind != "measured" || self.machine.unit != Unit::Ns {
             return None;
         }
         let pairs = distance_classes(self.machine).into_iter().enumerate();
         let samples = pairs.flat_map(|(class, pairs)| pairs.pairs.into_iter().map(move |pair| (class, pair)));
-        by_class(known, samples.map(|(class, (one, other))| (class, self.machine.send.get(one, other))))
+        let most = |class: usize| stores.as_ref().map_or(f64::INFINITY, |stores| stores.value[class]);
+        let send = |one: usize, other: usize| self.machine.send.get(one, other);
+        by_class(known, samples.map(|(class, (one, other))| (class, send(one, other).min(most(class)))))
     }
 
     /// The share of a load that further readers of a line wait for, from the time until the last of several has read it.

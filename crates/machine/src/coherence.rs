@@ -92,6 +92,9 @@ pub struct SystemCosts {
     /// From the call of the waker until the sleeper runs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub woken: Option<Parameter<f64>>,
+    /// A CPU that had nothing to run for less than this time needs half of `woken`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub short_idle: Option<Parameter<f64>>,
     /// To give the CPU away where no other thread wants it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub give_way: Option<Parameter<f64>>,
@@ -101,6 +104,9 @@ pub struct SystemCosts {
     /// For so long a thread runs while others want its CPU.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub slice: Option<Parameter<f64>>,
+    /// The time that a thread has on its CPU at least, before one that was woken takes its place.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub least_slice: Option<Parameter<f64>>,
 }
 
 /// What single accesses to cache lines cost.
@@ -217,7 +223,7 @@ impl Coherence {
     /// The parameters that are one number, by name.
     fn single(&self) -> impl Iterator<Item = (&'static str, Parameter<f64>)> {
         let Self { hit, read_modify_write_hit, pause, hold, beta, service, kappa, system, .. } = self;
-        let SystemCosts { sleep, wake, woken, give_way, switch, slice } = system;
+        let SystemCosts { sleep, wake, woken, short_idle, give_way, switch, slice, least_slice } = system;
         let all = [
             ("hit", hit),
             ("read_modify_write_hit", read_modify_write_hit),
@@ -229,9 +235,11 @@ impl Coherence {
             ("system.sleep", sleep),
             ("system.wake", wake),
             ("system.woken", woken),
+            ("system.short_idle", short_idle),
             ("system.give_way", give_way),
             ("system.switch", switch),
             ("system.slice", slice),
+            ("system.least_slice", least_slice),
         ];
         all.into_iter().filter_map(|(name, &parameter)| Some((name, parameter?)))
     }
@@ -374,9 +382,11 @@ impl Fields {
             sleep: self.take("sleep")?,
             wake: self.take("wake")?,
             woken: self.take("woken")?,
+            short_idle: self.take("short_idle")?,
             give_way: self.take("give_way")?,
             switch: self.take("switch")?,
             slice: self.take("slice")?,
+            least_slice: self.take("least_slice")?,
         })
     }
 }

@@ -137,15 +137,17 @@ fn by_distance(name: &str, times: &[Ticks], origin: &dyn Fn(&str) -> Origin) -> 
 }
 
 fn system(costs: &Costs, origin: &dyn Fn(&str) -> Origin) -> SystemCosts {
-    let System { sleep, wake, woken, give_way, switch, slice, .. } = costs.system;
+    let System { sleep, wake, woken, short_idle, give_way, switch, slice, least_slice } = costs.system;
     let time = |name: &str, ticks: Ticks| Some(Parameter { value: units(ticks), origin: origin(name) });
     SystemCosts {
         sleep: time("system.sleep", sleep),
         wake: time("system.wake", wake),
         woken: time("system.woken", woken),
+        short_idle: time("system.short_idle", short_idle),
         give_way: time("system.give_way", give_way),
         switch: time("system.switch", switch),
         slice: time("system.slice", slice),
+        least_slice: time("system.least_slice", least_slice),
     }
 }
 

@@ -167,10 +167,11 @@ fn system(known: &SystemCosts, assumed: System) -> System {
         sleep: time(known.sleep, assumed.sleep),
         wake: time(known.wake, assumed.wake),
         woken: time(known.woken, assumed.woken),
+        short_idle: time(known.short_idle, assumed.short_idle),
         give_way: time(known.give_way, assumed.give_way),
         switch: time(known.switch, assumed.switch),
         slice: time(known.slice, assumed.slice),
-        ..assumed
+        least_slice: time(known.least_slice, assumed.least_slice),
     }
 }
 
