@@ -3,7 +3,11 @@
 //! [`corecast_sim_core`] is the machine. This crate has the programs: [`contest`] lets threads compete for a lock,
 //! and [`conformance`] tries locks where threads lose their CPUs and are killed.
 //! [`of_model`] makes a machine from the model of a real one, [`explain`] says where each of its parameters comes from.
+//! [`corecast_sim_core`] is the machine. This crate has the programs: [`contest`] lets threads compete for a lock.
+//! [`of_model`] makes a machine from the model of a real one, [`explain`] says where each of its parameters comes from;
+//! [`Agreement`] compares figures with measured ones.
 
+mod agreement;
 mod assumed;
 mod barriers;
 pub mod conformance;
@@ -14,6 +18,7 @@ mod locks;
 mod members;
 mod model;
 
+pub use self::agreement::{Agreement, MEDIAN_RATIO, Pair, WORST_FACTOR, rank_correlation};
 pub use self::assumed::{Known, assumed};
 pub use self::barriers::{BarrierOutcome, barriers};
 pub use self::described::{Described, Explained, explain};
