@@ -1,8 +1,9 @@
 //! Simulated machines: which one (`described`), the program that runs on it (`program`), its points, each in a process of its
-//! own (`point`, `sweep`), and how the outcome is shown (`row`, `outcome`, `columns`, `page`). Every figure says that it is
+//! own (`point`, `sweep`), and how the outcome is shown (`row`, `outcome`, `columns`, `page`); `compare`: beside what is measured. Every figure says that it is
 //! simulated.
 
 mod columns;
+mod compare;
 mod described;
 mod outcome;
 mod page;
@@ -12,6 +13,7 @@ mod row;
 mod sweep;
 
 pub(crate) use self::columns::describe;
+pub(crate) use self::compare::{Compared, ComparedRow, Comparison, compare};
 pub(crate) use self::described::{Described, PRESETS};
 pub(crate) use self::outcome::Outcome;
 pub(crate) use self::page::render;

@@ -1,4 +1,4 @@
-//! `corecast cc`: single operations on cache lines.
+//! `corecast cc`: single operations on cache lines, and `corecast measure coherence`, which makes a machine's parameters of them.
 
 use std::collections::HashSet;
 
@@ -66,4 +66,34 @@ fn one_cpu_is_enough_for_what_needs_no_other() {
         cells(&report).iter().map(|cell| (cell["case"].as_str().expect("a name"), cell["skipped"].as_str())).collect();
     let alone = Some("needs 2 CPUs, and there is 1");
     assert_eq!(reasons, [("empty-timer", None), ("load-modified", alone), ("cas-contended", alone)]);
+}
+
+#[test]
+fn parameters_are_added_to_the_model_with_where_they_come_from_and_simulated() {
+    let program = Program::new();
+    let model = program.json(&["coherence", "--quick", "--seed", "3", "--json", "--output", "model.json"]);
+    let coherence = &model["coherence"];
+    assert_eq!((&coherence["quick"], &coherence["unit"]), (&true.into(), &"ns".into()));
+    let origin = |name: &str| coherence[name]["origin"].as_str().expect("a parameter");
+    assert_eq!(["hit", "pause", "hold", "store_buffer"].map(origin), ["measured", "measured", "assumed", "assumed"]);
+    let several = corecast::machine::pin::affinity().expect("told").len() > 1;
+    assert_eq!(coherence["load"]["modified"]["origin"], if several { "measured" } else { "assumed" });
+    assert_eq!(coherence["system"]["woken"]["origin"], if several { "measured" } else { "assumed" });
+    let file = std::fs::read_to_string(program.path("model.json")).expect("written");
+    assert_eq!(serde_json::from_str::<Value>(&file).expect("JSON"), model);
+    let asked = ["sim", "locks", "--quick", "--json", "--runs", "1", "--locks", "mcs", "--cpus", "1"];
+    let report = program.json(&[&asked[..], &["--machine", "model.json"]].concat());
+    assert!(report["costs"].as_str().is_some_and(|words| words.contains("costs of single accesses")), "{report}");
+}
+
+#[test]
+fn parameters_are_not_mixed_with_the_model_of_another_machine() {
+    let program = Program::new();
+    let cpu = first_cpu();
+    let model = r#"{"schema": "corecast-machine/1", "name": "other", "unit": "ns", "cpus": [{"id": CPU, "numa": 0}],
+        "send": [[0]], "receive": [[0]], "provenance": {"kind": "assumed"}}"#;
+    std::fs::write(program.path("other.json"), model.replace("CPU", &cpu)).expect("written");
+    let run = program.run(&["coherence", "--quick", "--json", "--machine", "other.json"]);
+    run.failed(2, "is not known to be of this machine, whose single accesses cannot be written into it");
+    program.run(&["coherence", "--out", "absent/m.json"]).failed(1, "cannot write the model to absent/m.json");
 }

@@ -104,3 +104,17 @@ fn bad_input_is_named() {
     let model = program.file("model.json", "{}");
     fails(&["--machine", &model], "model.json");
 }
+
+#[test]
+fn what_is_simulated_is_compared_with_what_is_measured() {
+    let program = Program::new();
+    let report = program.json(&["sim", "compare", "--quick", "--what", "barriers", "--json"]);
+    let comparison = &report["comparisons"][0];
+    assert_eq!((&comparison["what"], &comparison["unit"]), (&"barriers".into(), &"ns".into()));
+    let rows = comparison["rows"].as_array().expect("an array");
+    for row in rows {
+        let is_whole = row["simulated"].is_number() && row["ratio"].is_number();
+        assert!(row["measured"].is_number() && is_whole != row["failed"].is_string(), "{row}");
+    }
+    assert_eq!(comparison["holds"].is_boolean(), !rows.is_empty(), "{comparison}");
+}

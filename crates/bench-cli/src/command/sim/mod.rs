@@ -1,6 +1,7 @@
 //! `corecast sim`: corecast's own code on a simulated machine. One file per program.
 
 mod barriers;
+mod compare;
 mod locks;
 mod shared;
 
@@ -34,6 +35,9 @@ enum Simulated {
         after_help = "Examples:\n  corecast sim barriers --machine xeon-8x10 --cpus 10,80 --quick\n  corecast sim barriers --barriers dissemination,auto --json"
     )]
     Barriers(barriers::Barriers),
+    /// Measure this machine beside a simulation of it: locks and barriers of two threads.
+    #[command(after_help = "Example:\n  corecast sim compare --quick --what locks,barriers")]
+    Compare(compare::Compare),
     /// Play one point of a sweep, as the sweep's own process.
     #[command(hide = true)]
     Point {
@@ -46,6 +50,7 @@ pub(super) fn run(arguments: &Arguments, output: &Output) -> Result<(), Failure>
     match &arguments.program {
         Simulated::Locks(locks) => locks.run(output),
         Simulated::Barriers(barriers) => barriers.run(output),
+        Simulated::Compare(compare) => compare.run(output),
         Simulated::Point { point } => {
             let point: Point = serde_json::from_str(point).map_err(Failure::input)?;
             output.json(&point.play()?)
