@@ -5,6 +5,8 @@
 //! copy. A neighbour that breaks the protocol may tear words then, too.
 
 use corecast_base::sync::{AtomicU64, Ordering};
+#[cfg(all(target_arch = "x86_64", not(loom), not(miri), not(sanitized)))]
+use corecast_base::sync::{before_read, before_write};
 
 const WORD_BYTES: usize = size_of::<u64>();
 
@@ -14,6 +16,7 @@ pub(crate) fn load(from: &[AtomicU64], into: &mut [u8]) {
     debug_assert_eq!(into.len(), from.len() * WORD_BYTES, "whole words");
     #[cfg(all(target_arch = "x86_64", not(loom), not(miri), not(sanitized)))]
     if into.len() >= string::LEAST_BYTES {
+        before_read(from.as_ptr().cast::<u8>(), into.len());
         // SAFETY: both have this length, and are valid for as long as they are borrowed; `into` is borrowed here alone.
         unsafe { string::copy(from.as_ptr().cast::<u8>(), into.as_mut_ptr(), into.len()) };
         return;
@@ -30,6 +33,7 @@ pub(crate) fn store(to: &[AtomicU64], from: &[u8]) {
     debug_assert_eq!(from.len(), to.len() * WORD_BYTES, "whole words");
     #[cfg(all(target_arch = "x86_64", not(loom), not(miri), not(sanitized)))]
     if from.len() >= string::LEAST_BYTES {
+        before_write(to.as_ptr().cast::<u8>(), from.len());
         // SAFETY: both have this length, and are valid for as long as they are borrowed; atomics may change behind a shared
         // reference.
         unsafe { string::copy(from.as_ptr(), to.as_ptr().cast::<u8>().cast_mut(), from.len()) };

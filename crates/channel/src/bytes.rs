@@ -11,6 +11,8 @@ use std::fmt;
 use std::mem::MaybeUninit;
 
 use corecast_base::sync::{AtomicU64, Ordering};
+#[cfg(not(loom))]
+use corecast_base::sync::{before_read, before_write};
 pub use corecast_base::{Plain, zeroed};
 
 use crate::bulk;
@@ -165,6 +167,7 @@ impl<'a> Bytes<'a> {
     #[must_use]
     pub fn as_slice(&self) -> Option<&[u8]> {
         let first = self.words.as_ptr().cast::<u8>();
+        before_read(first, if self.is_stable { self.len } else { 0 });
         // SAFETY: `len` bytes of the words, initialised as they are atomics; no thread writes stable ones while self
         // lives, by the promise of `stable`.
         self.is_stable.then(|| unsafe { std::slice::from_raw_parts(first, self.len) })
@@ -290,6 +293,7 @@ impl<'a> BytesMut<'a> {
     #[must_use]
     pub fn as_mut_slice(&mut self) -> Option<&mut [u8]> {
         let first = self.words.as_ptr().cast::<u8>().cast_mut();
+        before_write(first, if self.is_own { self.len } else { 0 });
         // SAFETY: `len` bytes of atomics, which may be changed behind a shared reference; no other thread reaches own ones
         // while self lives, by the promise of `own`, and this borrow of self is the only one.
         self.is_own.then(|| unsafe { std::slice::from_raw_parts_mut(first, self.len) })

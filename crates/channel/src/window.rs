@@ -42,7 +42,9 @@ use std::ops::Range;
 use std::{fmt, ptr, slice};
 
 use corecast_base::CacheLine;
-use corecast_base::sync::{Arc, AtomicBool, AtomicU64, Ordering, UnsafeCell, spin_hint, yield_now};
+use corecast_base::sync::{
+    Arc, AtomicBool, AtomicU64, Ordering, UnsafeCell, before_read, before_write, spin_hint, yield_now,
+};
 
 use crate::Plain;
 
@@ -188,6 +190,7 @@ impl Window {
     /// this is the only window here.
     fn describe<T: Plain>(&self, tag: u64, address: *mut T, len: usize, kept: &Range<usize>) {
         assert!(kept.start <= kept.end && kept.end <= len, "{kept:?} is kept of {len} values");
+        before_write(address.cast::<u8>(), len * size_of::<T>());
         let exposed =
             Exposed { tag, address: address.cast(), len, kept: (kept.start, kept.end), of: TypeId::of::<T>() };
         // SAFETY: nobody else touches the description, see above.
@@ -238,9 +241,11 @@ impl Window {
                 start <= end && is_within,
                 "{places:?} lie in the {part:?} of {len} values, {kept:?} of which are kept"
             );
+            let first = address.cast::<T>().wrapping_add(start);
+            before_read(first.cast::<u8>(), (end - start) * size_of::<T>());
             // SAFETY: the places lie within a slice of this type, which outlives the exposure; the owner does not write this part
             // before this reader has left. Plain values may be shared among threads.
-            Ok(Some(f(unsafe { slice::from_raw_parts(address.cast::<T>().wrapping_add(start), end - start) })))
+            Ok(Some(f(unsafe { slice::from_raw_parts(first, end - start) })))
         })
     }
 

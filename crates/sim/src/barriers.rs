@@ -22,10 +22,7 @@ pub struct BarrierOutcome {
 /// if a run has no outcome, [`SimError::Window`] if an episode outlasts its window, [`SimError::Stack`] if there is no memory for
 /// a thread.
 pub fn barriers(machine: &Machine, barrier: Option<Barrier>, episodes: &Episodes) -> Result<BarrierOutcome, SimError> {
-    let group = group(machine, episodes, |builder| match barrier {
-        Some(barrier) => builder.barrier(barrier),
-        None => builder,
-    })?;
+    let group = group(machine, episodes, barrier)?;
     let operation = |me: &mut corecast_collective::Member, _| me.barrier().expect("no member leaves");
     let times = play(machine, &group, episodes, Called { operation, last: None, ends: Ends::All })?;
     Ok(BarrierOutcome { barrier: group.choice().barrier, times })

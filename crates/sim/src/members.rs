@@ -7,8 +7,9 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use corecast_collective::{Group, Member};
+use corecast_collective::{Barrier, Group, Member};
 use corecast_machine::Machine as Model;
+use corecast_plan::Tree;
 use corecast_sim_core::{Counts, Machine, Run, Thread, Ticks};
 
 use crate::error::SimError;
@@ -37,11 +38,40 @@ pub struct Episodes {
     pub seed: u64,
     /// The model from which the group plans; by default [`model`] of the machine.
     pub model: Option<Model>,
+    /// The tree along which members communicate.
+    pub along: Along,
+}
+
+/// A tree of members.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub enum Along {
+    /// The one that the group plans, for each operation its own.
+    #[default]
+    Planned,
+    /// The shape of this name, one of [`shapes`].
+    Shape(String),
+    /// This one.
+    Tree(Tree),
+}
+
+/// The names of all shapes.
+pub fn shapes() -> impl Iterator<Item = &'static str> {
+    corecast_plan::shape::SHAPES.iter().map(|shape| shape.name())
 }
 
 impl Default for Episodes {
     fn default() -> Self {
-        Self { members: 2, warm_up: 5, episodes: 20, window_us: 50, skew_ns: 500, rounds: 50, seed: 1, model: None }
+        Self {
+            members: 2,
+            warm_up: 5,
+            episodes: 20,
+            window_us: 50,
+            skew_ns: 500,
+            rounds: 50,
+            seed: 1,
+            model: None,
+            along: Along::Planned,
+        }
     }
 }
 
@@ -86,7 +116,7 @@ pub(crate) enum Ends {
 
 /// An operation, as all members call it.
 pub(crate) struct Called<F> {
-    /// Called with the number of the operation, from 0; panics if the result is wrong.
+    /// Each member has a clone, which is called with the number of the operation, from 0, and panics if the result is wrong.
     pub(crate) operation: F,
     /// The member that enters last, if it is always the same.
     pub(crate) last: Option<usize>,
@@ -114,7 +144,7 @@ pub(crate) fn play<F>(
     called: Called<F>,
 ) -> Result<OperationTimes, SimError>
 where
-    F: Fn(&mut Member, usize) + Clone + 'static,
+    F: FnMut(&mut Member, usize) + Clone + 'static,
 {
     let members = group.size();
     let visits = Rc::new(RefCell::new(vec![Visits::default(); members]));
@@ -122,7 +152,7 @@ where
     for rank in 0..members {
         // A coroutine begins with what its closure holds, for which it has little room.
         let mut member = Box::new(group.join(rank).map_err(SimError::group)?);
-        let (visits, operation) = (Rc::clone(&visits), called.operation.clone());
+        let (visits, mut operation) = (Rc::clone(&visits), called.operation.clone());
         let schedule = Schedule::of(machine, episodes, called.last, rank);
         let body = move |me: &Thread| {
             let own = schedule.run(me, &mut |number| operation(&mut member, number));
@@ -210,16 +240,21 @@ impl Schedule {
 }
 
 /// A group of this many members, on the first CPUs of a machine.
-pub(crate) fn group(
-    machine: &Machine,
-    episodes: &Episodes,
-    configure: impl FnOnce(corecast_collective::Builder<'_>) -> corecast_collective::Builder<'_>,
-) -> Result<Group, SimError> {
+pub(crate) fn group(machine: &Machine, episodes: &Episodes, barrier: Option<Barrier>) -> Result<Group, SimError> {
     let (members, cpus) = (episodes.members, machine.cpus());
     if members == 0 || members > cpus {
         return Err(SimError::Threads { threads: members, cpus });
     }
     let planned_from = episodes.model.clone().unwrap_or_else(|| model(machine));
     let builder = Group::builder(&planned_from).members(members).pin(true).plan_folder(None).race_folder(None);
-    configure(builder).build().map_err(SimError::group)
+    let builder = match &episodes.along {
+        Along::Planned => builder,
+        Along::Shape(name) => builder.shape(name),
+        Along::Tree(tree) => builder.tree(tree.clone()),
+    };
+    let builder = match barrier {
+        Some(barrier) => builder.barrier(barrier),
+        None => builder,
+    };
+    builder.build().map_err(SimError::group)
 }

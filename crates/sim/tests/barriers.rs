@@ -1,10 +1,19 @@
 //! Barriers on simulated machines: nobody leaves early, and the families that suit a machine are ahead of those that do not.
 
 use corecast_sim::machine::published;
-use corecast_sim::{Barrier, BarrierOutcome, Episodes, SimError, barriers};
+use corecast_sim::{Along, Barrier, BarrierOutcome, Episodes, SimError, barriers};
 
-const FEW: Episodes =
-    Episodes { members: 2, warm_up: 2, episodes: 4, window_us: 60, skew_ns: 500, rounds: 4, seed: 1, model: None };
+const FEW: Episodes = Episodes {
+    members: 2,
+    warm_up: 2,
+    episodes: 4,
+    window_us: 60,
+    skew_ns: 500,
+    rounds: 4,
+    seed: 1,
+    model: None,
+    along: Along::Planned,
+};
 
 fn outcome(barrier: Option<Barrier>, episodes: &Episodes) -> BarrierOutcome {
     let machine = published::opteron_4x12();

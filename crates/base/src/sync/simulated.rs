@@ -10,6 +10,7 @@ use corecast_sim_core::{Thread, Word, with_current};
 
 use super::Scope;
 use super::native;
+use crate::LINE_BYTES;
 
 pub use corecast_sim_core::PerThread;
 pub use std::sync::Arc;
@@ -331,14 +332,12 @@ pub fn before_free(first: *const u8, bytes: usize) {
     with_current(|thread| thread.into_iter().for_each(|thread| thread.frees(first.addr(), bytes)));
 }
 
+/// As many lines as the bytes fill, as if they began with a line: so the time does not depend on where the host's allocator puts
+/// them.
 fn for_lines(first: *const u8, bytes: usize, access: fn(&Thread, usize)) {
-    let (mut at, end) = (first.addr(), first.addr() + bytes);
     with_current(|thread| {
         let Some(thread) = thread else { return };
-        while at < end {
-            access(thread, at);
-            at = at / 64 * 64 + 64;
-        }
+        (0..bytes).step_by(LINE_BYTES).for_each(|offset| access(thread, first.addr() + offset));
     });
 }
 
