@@ -139,6 +139,9 @@ impl Thread {
                 let hit = state.machine.costs().hit;
                 state.threads[self.number].clock += hit;
                 state.threads[self.number].poll.broken();
+                drop(state);
+                // A loop that polls its own store must let it land.
+                self.take_turn();
                 return value;
             }
             Err(_) => {

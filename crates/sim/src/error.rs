@@ -39,6 +39,12 @@ pub enum SimError {
         /// The reason, in the group's words.
         reason: String,
     },
+    /// No channel has this name.
+    #[error("no channel is called '{name}'")]
+    Channel {
+        /// The name.
+        name: String,
+    },
     /// An episode was not over when the next one was to begin.
     #[error("an operation took longer than the window of {window_us} us that was set for each episode")]
     Window {

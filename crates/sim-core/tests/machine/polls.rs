@@ -102,3 +102,23 @@ fn a_ticket_lock_without_back_off_is_as_slow_as_published() {
     let cycles = end as f64 / TICKS as f64 / rounds as f64;
     assert!((0.67..=1.5).contains(&(cycles / 720_000.0)), "{cycles} cycles");
 }
+
+/// The store lands, and the other thread's that takes its place is seen.
+#[test]
+fn a_thread_that_polls_its_own_store_lets_it_land() {
+    let (word, mut run) = (Line::new().word(), Run::new(&published::xeon_8x10()));
+    run.spawn(0, 0, move |me| {
+        me.store(word, 1);
+        while me.load(word) == 1 {
+            me.pause();
+        }
+    })
+    .expect("there is memory");
+    run.spawn(1, 0, move |me| {
+        while me.update(word, |value| (value == 1).then_some(2)) != 1 {
+            me.pause();
+        }
+    })
+    .expect("there is memory");
+    run.finish(units(1_000_000)).expect("it ends");
+}
