@@ -77,8 +77,8 @@ pub fn messages(machine: &Machine, channel: Channel, pair: Pair) -> Result<Messa
     for_each_channel!(choose)
 }
 
-/// Lets messages go round threads on the first CPUs, each of which sends on what it receives; the threads compute for a random time
-/// of up to `pause_ns` in between. Nanoseconds from thread to thread.
+/// Lets messages go round threads on the first CPUs, each of which sends on what it receives; the threads compute for a random
+/// time of up to `pause_ns` in between. Nanoseconds from thread to thread.
 ///
 /// # Errors
 /// [`SimError::Threads`] for fewer than two threads or more than CPUs; those of [`messages`].

@@ -31,8 +31,8 @@ pub struct Server {
 /// The outcome of a server.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ServerOutcome {
-    /// Messages that the server received in a second, in millions, from the end of the warm-up until a client had sent its last
-    /// one.
+    /// Messages that the server received in a second, in millions, from the end of the warm-up until a client had sent its
+    /// last one.
     pub mops: f64,
     /// Lines that moved for a message, by the distance that they came from.
     pub transfers: Vec<f64>,

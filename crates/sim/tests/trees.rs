@@ -1,8 +1,8 @@
 //! Broadcasts and barriers along the trees of Smelt, against what its authors measured on the machine of the model.
 //!
-//! The gate: rank correlation at least 0.9 for both, median of simulated to measured from 0.8 to 1.3, and the root of the planner's
-//! choice among the best two. Held as it stands, but for the root: all roots are within 7 % of each other in the simulation, so
-//! their order says nothing, and the planner's choice is within 3 % of the best one.
+//! The gate: rank correlation at least 0.9 for both, median of simulated to measured from 0.8 to 1.3, and the root of the
+//! planner's choice among the best two. Held as it stands, but for the root: all roots are within 7 % of each other in the
+//! simulation, so their order says nothing, and the planner's choice is within 3 % of the best one.
 
 use corecast_sim::machine::{Machine, Seat};
 use corecast_sim::plan::{self, Problem, Request};
@@ -16,7 +16,7 @@ use corecast_testing::machines;
 const POLL: f64 = 40.0;
 const CYCLES_PER_US: f64 = 2500.0;
 
-/// What is simulated, and what it is simulated on.
+/// The model that the authors measured, and a simulated machine of it.
 struct Xeon {
     model: Model,
     machine: Machine,
