@@ -21,6 +21,9 @@ mod members;
 mod messages;
 mod model;
 mod servers;
+mod random;
+mod rounds;
+mod table;
 
 pub use self::agreement::{Agreement, MEDIAN_RATIO, Pair, WORST_FACTOR, rank_correlation};
 pub use self::assumed::{Known, assumed};
@@ -35,6 +38,7 @@ pub use self::members::{Along, Episodes, OperationTimes, shapes};
 pub use self::messages::{MessageTimes, Pair, Relay, messages, pairs_by_distance, relay};
 pub use self::model::model;
 pub use self::servers::{Server, ServerOutcome, server};
+pub use self::table::{TableLoad, TableOutcome, own_work_ns, table};
 pub use corecast_collective::Barrier;
 pub use corecast_lock::Algorithm;
 pub use corecast_machine::{Machine as Model, model_file};

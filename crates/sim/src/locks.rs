@@ -1,22 +1,23 @@
 //! Threads that compete for a lock of corecast, on a simulated machine.
 
-use std::cell::RefCell;
-use std::ops::Range;
-use std::rc::Rc;
 use std::sync::Arc;
 
 use corecast_base::CacheLine;
 use corecast_base::sync::{AtomicU64, Ordering};
 use corecast_lock::{Algorithm, RawLock, Setup, for_each_lock};
-use corecast_sim_core::{Counts, Machine, Run, Thread, Ticks};
+use corecast_sim_core::{Counts, Machine, Thread};
 
 use crate::error::SimError;
+use crate::random::Random;
+use crate::rounds::{Rounds, alone};
 
 /// Threads that compete for a lock.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Contest {
     /// The threads, on the first CPUs of the machine, one on each.
     pub threads: usize,
+    /// The locks, of which each acquisition takes one at random; 0 is 1.
+    pub locks: usize,
     /// The virtual time before acquisitions count, in microseconds: locks learn, and threads take their first nodes.
     pub warm_up_us: u64,
     /// The virtual time after it in which acquisitions count, in microseconds.
@@ -69,11 +70,6 @@ impl ContestOutcome {
     }
 }
 
-/// Threads begin within this time.
-const MOST_BEGIN_NS: u64 = 1000;
-/// A run is given up after this multiple of its time: the last acquisition of each thread may take long.
-const PATIENCE: u64 = 1000;
-
 /// Lets threads compete for a lock.
 ///
 /// # Errors
@@ -91,91 +87,47 @@ pub fn contest(machine: &Machine, algorithm: Algorithm, contest: Contest) -> Res
     for_each_lock!(choose)
 }
 
-/// A lock, and a number that it guards on a line of its own.
+/// A lock, on lines of its own, and a number that it guards on a line of its own.
+#[repr(C)]
 struct Guarded<L> {
-    lock: L,
+    lock: CacheLine<L>,
     /// Written by the holder.
     number: CacheLine<AtomicU64>,
 }
 
 fn contest_of<L: RawLock + 'static>(machine: &Machine, contest: Contest) -> Result<ContestOutcome, SimError> {
-    let Contest { threads, seed, .. } = contest;
-    if threads == 0 || threads > machine.cpus() {
-        return Err(SimError::Threads { threads, cpus: machine.cpus() });
-    }
-    let number = CacheLine::new(AtomicU64::new(0));
-    let guarded = Arc::new(Guarded { lock: L::new(&Setup::of_threads(threads)), number });
-    let acquisitions = Rc::new(RefCell::new(vec![Acquisitions::default(); threads]));
-    let begin = machine.ticks(contest.warm_up_us * 1000);
-    let window = begin..begin + machine.ticks(contest.duration_us * 1000);
-    let mut run = Run::new(machine);
-    for cpu in 0..threads {
-        let (guarded, acquisitions, window) = (Arc::clone(&guarded), Rc::clone(&acquisitions), window.clone());
-        let mut random = Random(seed.wrapping_add(cpu as u64));
-        let begin = machine.ticks(random.below(MOST_BEGIN_NS));
-        let body = move |me: &Thread| {
-            let own = compete(me, &guarded, contest, &window, &mut random);
-            acquisitions.borrow_mut()[cpu] = own;
-        };
-        run.spawn(cpu, begin, body).map_err(SimError::stack)?;
-    }
-    let report = run.finish(window.end.saturating_mul(PATIENCE))?;
-    let acquisitions = acquisitions.take();
+    let Contest { threads, locks, warm_up_us, duration_us, inside_ns, outside_ns, seed } = contest;
+    let _alone = alone();
+    let setup = Setup::of_threads(threads);
+    let one = |_| Guarded { lock: CacheLine::new(L::new(&setup)), number: CacheLine::new(AtomicU64::new(0)) };
+    let guarded: Arc<[Guarded<L>]> = (0..locks.max(1)).map(one).collect();
+    let ours = Arc::clone(&guarded);
+    let round = move |me: &Thread, (): &mut (), random: &mut Random| {
+        acquire(me, &ours[random.below(ours.len() as u64) as usize], inside_ns);
+        me.work_ns(outside_ns + random.below(outside_ns / 2 + 1));
+        true
+    };
+    let played = Rounds { threads, warm_up_us, duration_us, seed }.play(machine, |_, _| (), round)?;
     // ORDERING: Relaxed, the run is over
-    let counted = guarded.number.load(Ordering::Relaxed);
-    let all: u64 = acquisitions.iter().map(|own| own.all).sum();
+    let counted = guarded.iter().map(|guarded| guarded.number.load(Ordering::Relaxed)).sum();
+    let all = played.sum(|tally| tally.all);
     if counted != all {
         return Err(SimError::Lost { counted, total: all });
     }
-    let acquisitions = acquisitions.iter().map(|own| own.counted).collect();
-    Ok(ContestOutcome { acquisitions, ns: machine.ns(window.end - window.start), all, counts: report.counts })
+    let acquisitions = played.tallies.iter().map(|tally| tally.counted).collect();
+    Ok(ContestOutcome { acquisitions, ns: played.ns, all, counts: played.counts })
 }
 
-/// The acquisitions of a thread.
-#[derive(Clone, Copy, Default)]
-struct Acquisitions {
-    all: u64,
-    /// Those that ended in the time that counts.
-    counted: u64,
-}
-
-/// The acquisitions of a thread until the end of the time that counts.
-fn compete<L: RawLock>(
-    me: &Thread,
-    guarded: &Guarded<L>,
-    contest: Contest,
-    window: &Range<Ticks>,
-    random: &mut Random,
-) -> Acquisitions {
-    let mut own = Acquisitions::default();
-    while me.now() < window.end {
-        let node = L::Node::default();
-        // SAFETY: the node is of this acquisition alone, and is dropped after the unlock.
-        unsafe { guarded.lock.lock(&node) };
-        // ORDERING: Relaxed, the lock orders it
-        let number = guarded.number.load(Ordering::Relaxed);
-        me.work_ns(contest.inside_ns);
-        // ORDERING: Relaxed, the lock orders it
-        guarded.number.store(number + 1, Ordering::Relaxed);
-        // SAFETY: held by the acquisition with this node.
-        unsafe { guarded.lock.unlock(&node) };
-        own.all += 1;
-        own.counted += u64::from(window.contains(&me.now()));
-        me.work_ns(contest.outside_ns + random.below(contest.outside_ns / 2 + 1));
-    }
-    own
-}
-
-/// Numbers without a pattern that matters here: a generator of the family xorshift.
-pub(crate) struct Random(pub(crate) u64);
-
-impl Random {
-    pub(crate) fn below(&mut self, limit: u64) -> u64 {
-        let mut x = self.0.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
-        x ^= x >> 12;
-        x ^= x << 25;
-        x ^= x >> 27;
-        self.0 = x;
-        (x >> 11) % limit.max(1)
-    }
+/// One acquisition.
+fn acquire<L: RawLock>(me: &Thread, guarded: &Guarded<L>, inside_ns: u64) {
+    let node = L::Node::default();
+    // SAFETY: the node is of this acquisition alone, and is dropped after the unlock.
+    unsafe { guarded.lock.lock(&node) };
+    // ORDERING: Relaxed, the lock orders it
+    let number = guarded.number.load(Ordering::Relaxed);
+    me.work_ns(inside_ns);
+    // ORDERING: Relaxed, the lock orders it
+    guarded.number.store(number + 1, Ordering::Relaxed);
+    // SAFETY: held by the acquisition with this node.
+    unsafe { guarded.lock.unlock(&node) };
 }

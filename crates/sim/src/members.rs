@@ -13,8 +13,8 @@ use corecast_plan::Tree;
 use corecast_sim_core::{Counts, Machine, Run, Thread, Ticks};
 
 use crate::error::SimError;
-use crate::locks::Random;
 use crate::model;
+use crate::random::Random;
 
 /// A run is given up after this multiple of its time.
 const PATIENCE: u64 = 100;
@@ -217,7 +217,7 @@ impl Schedule {
             is_last: last == Some(rank),
             episodes: episodes.warm_up + episodes.episodes,
             rounds: episodes.rounds,
-            random: Random(episodes.seed.wrapping_mul(0x1_0000).wrapping_add(rank as u64)),
+            random: Random::new(episodes.seed.wrapping_mul(0x1_0000).wrapping_add(rank as u64)),
         }
     }
 

@@ -4,7 +4,7 @@ use corecast_sim::machine::published;
 use corecast_sim::{Algorithm, Contest, ContestOutcome, SimError, contest};
 
 const CONTEST: Contest =
-    Contest { threads: 1, warm_up_us: 20, duration_us: 60, inside_ns: 0, outside_ns: 100, seed: 7 };
+    Contest { threads: 1, locks: 1, warm_up_us: 20, duration_us: 60, inside_ns: 0, outside_ns: 100, seed: 7 };
 
 fn outcome(algorithm: Algorithm, threads: usize) -> ContestOutcome {
     let machine = published::opteron_4x12();

@@ -84,7 +84,7 @@ impl Program {
         match *self {
             Self::Locks { warm_up_us, duration_us, inside_ns, outside_ns } => {
                 let algorithm: Algorithm = contender.parse().map_err(Failure::input)?;
-                let asked = Contest { threads, warm_up_us, duration_us, inside_ns, outside_ns, seed };
+                let asked = Contest { threads, locks: 1, warm_up_us, duration_us, inside_ns, outside_ns, seed };
                 let outcome = contest(machine, algorithm, asked);
                 Ok(Played::of(outcome, |outcome| (outcome.mops(), outcome.jain(), outcome.transfers())))
             }
