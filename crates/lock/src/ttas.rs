@@ -8,6 +8,7 @@ use crate::facts::{AcquisitionOrder, Facts, NodeKind};
 #[cfg(not(loom))]
 use crate::raw::RawConst;
 use crate::raw::{NodeMoves, RawLock, RawTimed, Setup};
+use crate::seat;
 use crate::tas::Tas;
 
 /// The first limit: a transfer of the line between neighbours.
@@ -32,7 +33,8 @@ impl Ttas {
     fn lock_slow(&self) {
         let mut spinner = Spinner::new();
         let mut limit_ns = SHORTEST_NS;
-        let mut random = std::ptr::from_ref(self).addr() as u32 ^ std::ptr::from_ref(&spinner).addr() as u32 | 1;
+        // Not addresses, which are others in each run of a program: a simulation is to repeat.
+        let mut random = (seat::of_this_thread() as u32).wrapping_mul(0x9E37_79B9) | 1;
         loop {
             while !self.0.looks_free() {
                 spinner.pause();

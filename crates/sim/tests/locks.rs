@@ -1,7 +1,7 @@
 //! Locks on simulated machines: they exclude, and queues beat a single word where many CPUs compete.
 
 use corecast_sim::machine::published;
-use corecast_sim::{Algorithm, Contest, ContestOutcome, SimError, contest};
+use corecast_sim::{Algorithm, Contest, ContestOutcome, SimError, TableLoad, contest, table};
 
 const CONTEST: Contest =
     Contest { threads: 1, locks: 1, warm_up_us: 20, duration_us: 60, inside_ns: 0, outside_ns: 100, seed: 7 };
@@ -54,4 +54,18 @@ fn more_threads_than_cpus_are_refused() {
         let error = contest(&machine, Algorithm::Mcs, Contest { threads, ..CONTEST }).expect_err("it cannot be");
         assert!(matches!(error, SimError::Threads { cpus: 48, .. }), "{error}");
     }
+}
+
+/// Threads that take locks at random run out of nodes again and again at first. The pool, to which threads have left theirs that
+/// have ended, is no hot spot.
+#[test]
+fn clh_is_as_fast_at_the_start_of_many_threads_as_later() {
+    let machine = published::opteron_4x12();
+    let rate = |warm_up_us| {
+        let load = TableLoad { threads: 36, buckets: 64, warm_up_us, duration_us: 100, own_ns: 100, seed: 7 };
+        table(&machine, Algorithm::Clh, load).expect("it ends").mops()
+    };
+    let later = rate(1000);
+    let start = rate(10);
+    assert!(start > 0.7 * later, "{start} and {later} Mops/s");
 }

@@ -50,9 +50,12 @@ pub(crate) struct PoolNode {
     pub(crate) request: AtomicU32,
     /// Whether its thread sleeps in the table of `parking`. Written by that thread, and by the one that wakes it.
     pub(crate) sleep: AtomicU32,
-    /// While it is free: the one below it in the stack of free nodes. Written by the thread that gives it back.
+    /// While it is free: the one behind it in its batch. Written by the thread that gives it back.
     #[cfg(not(loom))]
     pub(crate) free: AtomicU32,
+    /// While it is the first of a free batch: the batch below in the stack of batches. Written by the thread that gives it back.
+    #[cfg(not(loom))]
+    pub(crate) batch: AtomicU32,
     /// The stay it is in, whether its thread waits or holds the lock, and whether it was the last of those that were spliced
     /// together. Written by its thread, and by the one that splices.
     #[cfg(feature = "hierarchical")]
@@ -71,6 +74,8 @@ impl PoolNode {
             sleep: AtomicU32::new(0),
             #[cfg(not(loom))]
             free: AtomicU32::new(0),
+            #[cfg(not(loom))]
+            batch: AtomicU32::new(0),
             #[cfg(feature = "hierarchical")]
             splice: AtomicU64::new(0),
         })

@@ -9,6 +9,7 @@
 
 use std::ptr;
 
+use corecast_base::CacheLine;
 use corecast_base::sync::{AtomicPtr, AtomicU32, Ordering};
 
 /// A table of nodes, known by number: `FIRST` of them in the first slab, `SLABS` slabs at most.
@@ -16,8 +17,8 @@ use corecast_base::sync::{AtomicPtr, AtomicU32, Ordering};
 pub struct NodeTable<N, const FIRST: u32, const SLABS: usize> {
     /// Null before a node of the slab is made. Written once, by a thread that makes one.
     slabs: [AtomicPtr<N>; SLABS],
-    /// Nodes that were made. Written by every thread that makes one.
-    made: AtomicU32,
+    /// Nodes that were made. Written by every thread that makes some, so it is not on a line of the slabs, which all read.
+    made: CacheLine<AtomicU32>,
 }
 
 const fn slab_of(number: u32, first: u32) -> usize {
@@ -28,7 +29,7 @@ impl<N, const FIRST: u32, const SLABS: usize> NodeTable<N, FIRST, SLABS> {
     /// No nodes.
     #[cfg(not(loom))]
     pub(crate) const fn new() -> Self {
-        Self { slabs: [const { AtomicPtr::new(ptr::null_mut()) }; SLABS], made: AtomicU32::new(0) }
+        Self { slabs: [const { AtomicPtr::new(ptr::null_mut()) }; SLABS], made: CacheLine::new(AtomicU32::new(0)) }
     }
 
     /// No nodes.
@@ -37,7 +38,7 @@ impl<N, const FIRST: u32, const SLABS: usize> NodeTable<N, FIRST, SLABS> {
     #[allow(clippy::new_without_default, reason = "the machine's side has a constant function of this name")]
     pub fn new() -> Self {
         let slabs = std::array::from_fn(|_| AtomicPtr::new(ptr::null_mut()));
-        Self { slabs, made: AtomicU32::new(0) }
+        Self { slabs, made: CacheLine::new(AtomicU32::new(0)) }
     }
 
     /// The node with this number, which [`make`](Self::make) has returned.
@@ -53,10 +54,12 @@ impl<N, const FIRST: u32, const SLABS: usize> NodeTable<N, FIRST, SLABS> {
         unsafe { &*node }
     }
 
-    /// Makes a node, for the caller alone; `new` makes those of a slab.
-    pub fn make(&self, new: fn() -> N) -> u32 {
+    /// Makes `count` nodes with numbers in a row, of which it returns the first one, for the caller alone; `new` makes those of a
+    /// slab. All calls make as many, a number that divides `FIRST`: so the nodes are of one slab.
+    pub fn make(&self, count: u32, new: fn() -> N) -> u32 {
+        debug_assert!(FIRST % count == 0, "nodes that are made at once are of one slab");
         // ORDERING: Relaxed, each number is drawn once, and its slab comes on its own
-        let number = self.made.fetch_add(1, Ordering::Relaxed);
+        let number = self.made.fetch_add(count, Ordering::Relaxed);
         let slab = slab_of(number, FIRST);
         let place = self.slabs.get(slab).expect("fewer than 2^25 threads wait, or closures that were given up");
         // ORDERING: Relaxed, node looks at it again

@@ -14,7 +14,7 @@ unsafe impl Send for Nodes {}
 
 impl Nodes {
     fn make(&self) -> u32 {
-        let number = self.0.make(|| UnsafeCell::new(0));
+        let number = self.0.make(1, || UnsafeCell::new(0));
         // SAFETY: the node is this thread's.
         self.0.node(number).with_mut(|node| unsafe { *node += number });
         number
