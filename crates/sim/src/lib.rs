@@ -23,6 +23,7 @@ mod model;
 mod servers;
 mod random;
 mod rounds;
+mod situation;
 mod table;
 
 pub use self::agreement::{Agreement, MEDIAN_RATIO, Pair, WORST_FACTOR, rank_correlation};

@@ -4,19 +4,21 @@ use std::sync::Arc;
 
 use corecast_base::CacheLine;
 use corecast_base::sync::{AtomicU64, Ordering};
-use corecast_lock::{Algorithm, RawLock, Setup, for_each_lock};
+use corecast_lock::{Algorithm, RawLock, for_each_lock};
 use corecast_sim_core::{Counts, Machine, Thread};
 
 use crate::error::SimError;
 use crate::random::Random;
-use crate::rounds::{Rounds, alone};
+use crate::rounds::{Rounds, SetUp, alone};
+use crate::situation;
 
 /// Threads that compete for a lock.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Contest {
     /// The threads, on the first CPUs of the machine, one on each.
     pub threads: usize,
-    /// The locks, of which each acquisition takes one at random; 0 is 1.
+    /// The locks, of which each acquisition takes one at random; 0 is 1. The first thread takes each once before the others begin,
+    /// so they lie at its node.
     pub locks: usize,
     /// The virtual time before acquisitions count, in microseconds: locks learn, and threads take their first nodes.
     pub warm_up_us: u64,
@@ -98,19 +100,23 @@ struct Guarded<L> {
 fn contest_of<L: RawLock + 'static>(machine: &Machine, contest: Contest) -> Result<ContestOutcome, SimError> {
     let Contest { threads, locks, warm_up_us, duration_us, inside_ns, outside_ns, seed } = contest;
     let _alone = alone();
-    let setup = Setup::of_threads(threads);
+    let setup = situation::setup(machine, threads);
     let one = |_| Guarded { lock: CacheLine::new(L::new(&setup)), number: CacheLine::new(AtomicU64::new(0)) };
     let guarded: Arc<[Guarded<L>]> = (0..locks.max(1)).map(one).collect();
-    let ours = Arc::clone(&guarded);
+    let (set_up, all_locks, ours) = (SetUp::default(), Arc::clone(&guarded), Arc::clone(&guarded));
+    let begin = move |me: &Thread, cpu: usize| {
+        set_up.by_first(me, cpu, || all_locks.iter().for_each(|guarded| acquire(me, guarded, 0)));
+    };
     let round = move |me: &Thread, (): &mut (), random: &mut Random| {
         acquire(me, &ours[random.below(ours.len() as u64) as usize], inside_ns);
         me.work_ns(outside_ns + random.below(outside_ns / 2 + 1));
         true
     };
-    let played = Rounds { threads, warm_up_us, duration_us, seed }.play(machine, |_, _| (), round)?;
+    let played = Rounds { threads, warm_up_us, duration_us, seed }.play(machine, begin, round)?;
     // ORDERING: Relaxed, the run is over
     let counted = guarded.iter().map(|guarded| guarded.number.load(Ordering::Relaxed)).sum();
-    let all = played.sum(|tally| tally.all);
+    // With those of the set-up.
+    let all = played.sum(|tally| tally.all) + guarded.len() as u64;
     if counted != all {
         return Err(SimError::Lost { counted, total: all });
     }

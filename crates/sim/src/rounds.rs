@@ -4,6 +4,8 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use corecast_base::CacheLine;
+use corecast_base::sync::{AtomicU64, Ordering, spin_hint};
 use corecast_sim_core::{Counts, Machine, Run, Thread, Ticks};
 
 use crate::error::SimError;
@@ -55,6 +57,29 @@ impl Played {
     /// The sum over all threads.
     pub(crate) fn sum(&self, of: impl Fn(&Tally) -> u64) -> u64 {
         self.tallies.iter().map(of).sum()
+    }
+}
+
+/// The others wait until the first thread has set up what all use, so that all of it lies at its node.
+#[derive(Debug, Default)]
+pub(crate) struct SetUp {
+    /// 1 once it is there. Written by the first thread, polled by the others.
+    is_ready: CacheLine<AtomicU64>,
+}
+
+impl SetUp {
+    /// For each thread: the first one calls `set_up`, which waits for its stores.
+    pub(crate) fn by_first(&self, me: &Thread, cpu: usize, set_up: impl FnOnce()) {
+        if cpu == 0 {
+            set_up();
+            me.wait_for_stores();
+            // ORDERING: Release, pairs with the Acquire of the others below [set-up]
+            self.is_ready.store(1, Ordering::Release);
+        }
+        // ORDERING: Acquire, pairs with the Release of the first thread above [set-up]
+        while self.is_ready.load(Ordering::Acquire) == 0 {
+            spin_hint();
+        }
     }
 }
 

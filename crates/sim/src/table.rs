@@ -15,13 +15,14 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use corecast_base::CacheLine;
-use corecast_base::sync::{AtomicU64, Ordering, fence, spin_hint};
+use corecast_base::sync::{Ordering, fence};
 use corecast_lock::{Algorithm, RawLock, Setup, for_each_lock};
 use corecast_sim_core::{Counts, Machine, Thread};
 
 use crate::error::SimError;
 use crate::random::Random;
-use crate::rounds::{Played, Rounds, alone};
+use crate::rounds::{Played, Rounds, SetUp, alone};
+use crate::situation;
 
 /// Keys that fall into a bucket, of which half are there.
 const KEYS: u64 = 24;
@@ -110,22 +111,20 @@ pub fn own_work_ns(machine: &Machine, algorithm: Algorithm, load: TableLoad, mop
 fn table_of<L: RawLock + 'static>(machine: &Machine, load: TableLoad) -> Result<TableOutcome, SimError> {
     let TableLoad { threads, buckets, warm_up_us, duration_us, own_ns, seed } = load;
     let _alone = alone();
-    let setup = Setup::of_threads(threads);
+    let setup = situation::setup(machine, threads);
     let mut random = Random::new(seed);
-    let shared = Arc::new(Buckets::<L> {
-        is_ready: CacheLine::new(AtomicU64::new(0)),
-        buckets: (0..buckets).map(|_| Bucket::new(&setup)).collect(),
-    });
+    let shared: Arc<[Bucket<L>]> = (0..buckets).map(|_| Bucket::new(&setup)).collect();
+    let set_up = SetUp::default();
     let keys: Rc<[RefCell<Vec<u64>>]> = (0..buckets).map(|_| RefCell::new(half_of_all(&mut random))).collect();
     let ours = Arc::clone(&shared);
     let begin = move |me: &Thread, cpu: usize| {
-        shared.begin(me, cpu, threads);
+        set_up.by_first(me, cpu, || shared.iter().for_each(|bucket| bucket.touch(me, threads)));
         Client { kind: Kind::Get, puts: cpu % 2 == 0 }
     };
     let round = move |me: &Thread, client: &mut Client, random: &mut Random| {
         let bucket = random.below(buckets as u64) as usize;
         me.work_ns(own_ns - own_ns / 2);
-        let is_hit = client.work_on(me, &ours.buckets[bucket], &keys[bucket], random.below(KEYS), own_ns / 2);
+        let is_hit = client.work_on(me, &ours[bucket], &keys[bucket], random.below(KEYS), own_ns / 2);
         if is_hit {
             client.choose(random);
         }
@@ -150,31 +149,10 @@ fn half_of_all(random: &mut Random) -> Vec<u64> {
 #[repr(align(64))]
 struct Line([u8; 64]);
 
-struct Buckets<L> {
-    /// 1 once the table is set up. Written by the first thread, polled by the others.
-    is_ready: CacheLine<AtomicU64>,
-    buckets: Box<[Bucket<L>]>,
-}
-
 struct Bucket<L> {
     lock: CacheLine<L>,
     /// Of each node two lines of keys, and two of values.
     nodes: [[Line; 4]; NODES],
-}
-
-impl<L: RawLock> Buckets<L> {
-    /// Touches all lines of the table, or waits until the first thread has done so.
-    fn begin(&self, me: &Thread, cpu: usize, threads: usize) {
-        if cpu == 0 {
-            self.buckets.iter().for_each(|bucket| bucket.touch(me, threads));
-            // ORDERING: Release, pairs with the Acquire of the others below [table-ready]
-            self.is_ready.store(1, Ordering::Release);
-        }
-        // ORDERING: Acquire, pairs with the Release of the first thread above [table-ready]
-        while self.is_ready.load(Ordering::Acquire) == 0 {
-            spin_hint();
-        }
-    }
 }
 
 impl<L: RawLock> Bucket<L> {
@@ -187,7 +165,6 @@ impl<L: RawLock> Bucket<L> {
     fn touch(&self, me: &Thread, threads: usize) {
         (0..threads).for_each(|_| self.locked(|| ()));
         self.nodes.iter().flatten().for_each(|line| me.store_line(address(line)));
-        me.wait_for_stores();
     }
 
     fn locked<R>(&self, work: impl FnOnce() -> R) -> R {

@@ -1,0 +1,16 @@
+//! The circumstances of locks on a simulated machine: they find in its model what locks of a program find in that of a real one.
+
+use corecast_lock::{Domains, Params, Setup};
+use corecast_sim_core::Machine;
+
+use crate::model;
+
+/// The setup of locks for this number of threads, whose domains are those of the machine; from now on all locks of the process
+/// decide by the machine's costs. Only a caller that plays alone may call it.
+pub(crate) fn setup(machine: &Machine, threads: usize) -> Setup {
+    let model = model(machine);
+    Params::of(&model).set_for_process();
+    let mut setup = Setup::of_threads(threads);
+    setup.domains = Domains::of_machine(&model);
+    setup
+}
