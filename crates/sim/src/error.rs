@@ -25,12 +25,12 @@ pub enum SimError {
         /// The system's words.
         reason: String,
     },
-    /// Two threads held the lock at a time.
-    #[error("the lock does not exclude: {total} acquisitions added one each, and the sum is {counted}")]
+    /// A change was lost: two threads held the lock at a time, or the operation was not atomic.
+    #[error("a change was lost: the sum is {counted} where {total} were counted")]
     Lost {
         /// The sum.
         counted: u64,
-        /// The acquisitions.
+        /// The changes that threads counted.
         total: u64,
     },
     /// There is no such group.

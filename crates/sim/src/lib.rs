@@ -9,6 +9,7 @@
 
 mod agreement;
 mod assumed;
+mod atomics;
 mod barriers;
 pub mod conformance;
 mod channels;
@@ -16,6 +17,7 @@ mod collectives;
 mod described;
 mod error;
 mod from_model;
+mod fairness;
 mod locks;
 mod members;
 mod messages;
@@ -28,6 +30,7 @@ mod table;
 
 pub use self::agreement::{Agreement, MEDIAN_RATIO, Pair, WORST_FACTOR, rank_correlation};
 pub use self::assumed::{Known, assumed};
+pub use self::atomics::{AtomicLoad, AtomicOperation, AtomicOutcome, UnknownOperation, atomics};
 pub use self::barriers::{BarrierOutcome, barriers};
 pub use self::channels::Channel;
 pub use self::collectives::{Collective, CollectiveOutcome, Operation, collectives};

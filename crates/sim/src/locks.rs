@@ -8,6 +8,7 @@ use corecast_lock::{Algorithm, RawLock, for_each_lock};
 use corecast_sim_core::{Counts, Machine, Thread};
 
 use crate::error::SimError;
+use crate::fairness::jain;
 use crate::random::Random;
 use crate::rounds::{Rounds, SetUp, alone};
 use crate::situation;
@@ -67,8 +68,7 @@ impl ContestOutcome {
     /// there were none.
     #[must_use]
     pub fn jain(&self) -> Option<f64> {
-        let squares: f64 = self.acquisitions.iter().map(|&number| (number as f64).powi(2)).sum();
-        (squares > 0.0).then(|| (self.counted() as f64).powi(2) / squares / self.acquisitions.len() as f64)
+        jain(&self.acquisitions)
     }
 }
 
