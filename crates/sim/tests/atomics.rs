@@ -28,9 +28,9 @@ fn operations_are_atomic_and_those_that_can_fail_do() {
             many.tries_per_call
         );
         // A line serves the oldest request first, so all wait in one circle, and a compare and swap succeeds once in a round: for the
-        // same thread. Machines are less strict; how fair they are is not simulated.
-        let is_fair = operation != AtomicOperation::Cas;
-        assert_eq!(many.jain() > Some(0.4), is_fair, "{operation}: {:?}", many.jain());
+        // same thread. Machines are less strict; how fair those are that can fail is not simulated.
+        let is_fair = [AtomicOperation::Fai, AtomicOperation::Swap].contains(&operation);
+        assert!(!is_fair || many.jain() > Some(0.9), "{operation}: {:?}", many.jain());
     }
     let error = "xor".parse::<AtomicOperation>().expect_err("there is none").to_string();
     assert!(error.starts_with("unknown operation 'xor': expected one of cas, "), "{error}");

@@ -1,0 +1,85 @@
+//! How much figures depend on what is not known of a machine.
+//!
+//! Three parameters of the cost model are measured on few machines: the factor of conflicts, the time that a home needs for a
+//! request, and the part of a load's time for which a line serves no other. A figure is told with its range over them, and two
+//! figures whose order is not the same at all corners of that range are as good as equal.
+
+use std::cmp::Ordering;
+
+use corecast_sim_core::{Costs, Machine, Ticks};
+
+/// The machine itself, and at the corners of what is assumed of it, by name: no conflicts or twice as dear ones, homes that need
+/// half or twice the time, lines that serve no other request for half or twice the time of a load, but not for longer than it
+/// takes. Corners that are the same are there once.
+///
+/// ```
+/// use corecast_sim::corners;
+/// use corecast_sim::machine::published;
+///
+/// let corners = corners(&published::xeon_8x10());
+/// assert_eq!((corners.len(), corners[0].0.as_str()), (9, "as given"));
+/// ```
+#[must_use]
+pub fn corners(machine: &Machine) -> Vec<(String, Machine)> {
+    let mut found = vec![("as given".to_owned(), machine.clone())];
+    for conflict in [0.0, 2.0] {
+        for service in [0.5, 2.0] {
+            for load_share in [0.5, 2.0] {
+                let changed = at_corner(machine.costs(), conflict, service, load_share);
+                let corner = machine.clone().with_costs(changed).expect("all times are there as before");
+                if found.iter().all(|(_, known)| *known != corner) {
+                    let name = format!("conflict x {conflict}, service x {service}, load share x {load_share}");
+                    found.push((name, corner));
+                }
+            }
+        }
+    }
+    found
+}
+
+fn at_corner(costs: &Costs, conflict: f64, service: f64, load_share: f64) -> Costs {
+    Costs {
+        conflict: costs.conflict * conflict,
+        service: (costs.service as f64 * service) as Ticks,
+        load_share: (costs.load_share * load_share).min(1.0),
+        ..costs.clone()
+    }
+}
+
+/// The order of two figures, each over the same corners; `None` if it is not the same at all of them.
+///
+/// ```
+/// use std::cmp::Ordering;
+/// use corecast_sim::order_at_all;
+///
+/// assert_eq!(order_at_all(&[3.0, 2.5], &[2.0, 2.4]), Some(Ordering::Greater));
+/// assert_eq!(order_at_all(&[3.0, 2.5], &[2.0, 2.6]), None);
+/// ```
+#[must_use]
+pub fn order_at_all(one: &[f64], other: &[f64]) -> Option<Ordering> {
+    let mut orders = one.iter().zip(other).map(|(one, other)| one.total_cmp(other));
+    let first = orders.next()?;
+    orders.all(|order| order == first).then_some(first)
+}
+
+#[cfg(test)]
+mod tests {
+    use corecast_sim_core::published;
+
+    use super::*;
+
+    #[test]
+    fn a_machine_without_conflicts_has_fewer_corners_and_a_load_occupies_no_longer_than_it_takes() {
+        let corners = corners(&published::opteron_4x12());
+        assert_eq!(corners.len(), 5);
+        let shares: Vec<f64> = corners.iter().map(|(_, corner)| corner.costs().load_share).collect();
+        assert_eq!(shares, [1.0, 0.5, 1.0, 0.5, 1.0]);
+        assert_eq!(corners[1].0, "conflict x 0, service x 0.5, load share x 0.5");
+    }
+
+    #[test]
+    fn figures_of_no_corner_have_no_order() {
+        assert_eq!(order_at_all(&[], &[]), None);
+        assert_eq!(order_at_all(&[1.0, 1.0], &[1.0, 1.0]), Some(Ordering::Equal));
+    }
+}

@@ -1,0 +1,54 @@
+//! Gate S4: the scaling of the best lock where each acquisition takes one of several at random.
+//!
+//! Figure 8 of T. David, R. Guerraoui, V. Trigonakis, "Everything you always wanted to know about synchronization but were afraid
+//! to ask", SOSP 2013: the rate of the best of nine locks, as a multiple of the best one's with one thread, read from labels
+//! of one digit. Ours are eleven, without those that park. The time between acquisitions is not published; it is assumed to be
+//! 6 ns on both machines.
+
+use corecast_sim::machine::{Machine, published};
+use corecast_sim::{Algorithm, Contest, contest};
+
+const OUTSIDE_NS: u64 = 6;
+const LOCKS: [usize; 4] = [4, 16, 32, 128];
+
+/// Numbers of threads, the first of which are on one die or package; and for each number of locks the multiples.
+struct Published {
+    threads: [usize; 3],
+    multiples: [[f64; 3]; 4],
+}
+
+const OPTERON: Published =
+    Published { threads: [6, 18, 36], multiples: [[0.3, 0.2, 0.2], [0.5, 0.5, 0.5], [0.5, 0.5, 0.5], [0.6, 0.6, 0.6]] };
+const XEON: Published = Published {
+    threads: [10, 18, 36],
+    multiples: [[0.4, 0.2, 0.1], [0.8, 0.2, 0.2], [1.1, 0.3, 0.2], [1.8, 1.0, 0.7]],
+};
+
+fn best(machine: &Machine, threads: usize, locks: usize) -> f64 {
+    let load =
+        Contest { threads, locks, warm_up_us: 30, duration_us: 30, inside_ns: 0, outside_ns: OUTSIDE_NS, seed: 5 };
+    let rate = |&algorithm: &Algorithm| contest(machine, algorithm, load).expect("it ends").mops();
+    let spinning = Algorithm::ALL.iter().filter(|lock| !lock.facts().parks);
+    spinning.map(rate).fold(0.0, f64::max)
+}
+
+/// Factors by which the simulation is wrong: of all numbers of threads, and of the first.
+fn errors(machine: &Machine, published: &Published) -> [Vec<f64>; 2] {
+    let alone = best(machine, 1, 1);
+    let error = |(locks, at): (usize, usize)| {
+        let ratio = best(machine, published.threads[at], LOCKS[locks]) / alone / published.multiples[locks][at];
+        println!("{} locks {} threads {} {ratio}", machine.name(), LOCKS[locks], published.threads[at]);
+        ratio.max(1.0 / ratio)
+    };
+    let all = || (0..LOCKS.len()).flat_map(|locks| (0..3).map(move |at| (locks, at)));
+    let mut sorted = [all().map(error).collect::<Vec<_>>(), Vec::new()];
+    sorted[1] = sorted[0].iter().copied().step_by(3).collect();
+    sorted.iter_mut().for_each(|errors| errors.sort_by(f64::total_cmp));
+    sorted
+}
+
+#[test]
+fn the_best_lock_scales_as_published() {
+    let (opteron, xeon) = (errors(&published::opteron_4x12(), &OPTERON), errors(&published::xeon_8x10(), &XEON));
+    println!("{opteron:?} {xeon:?}");
+}
