@@ -1,7 +1,9 @@
 //! Locks on simulated machines: they exclude, and queues beat a single word where many CPUs compete.
 
+use std::cmp::Ordering;
+
 use corecast_sim::machine::published;
-use corecast_sim::{Algorithm, Contest, ContestOutcome, SimError, TableLoad, contest, table};
+use corecast_sim::{Algorithm, Contest, ContestOutcome, SimError, TableLoad, contest, corners, order_at_all, table};
 
 const CONTEST: Contest =
     Contest { threads: 1, locks: 1, warm_up_us: 20, duration_us: 60, inside_ns: 0, outside_ns: 100, seed: 7 };
@@ -68,4 +70,31 @@ fn clh_is_as_fast_at_the_start_of_many_threads_as_later() {
     let later = rate(1000);
     let start = rate(10);
     assert!(start > 0.7 * later, "{start} and {later} Mops/s");
+}
+
+/// Each thread of 24 has a CPU, and waits for longer than a wake-up is assumed to take: the lock first lets them sleep, and finds
+/// out that they are served sooner in a queue. Asleep they had it a tenth as often.
+#[test]
+fn auto_does_not_let_threads_sleep_that_have_a_cpu_each() {
+    for machine in [published::opteron_4x12(), published::xeon_8x10()] {
+        let rate = |algorithm, warm_up_us| {
+            let contended = Contest { threads: 24, warm_up_us, duration_us: 200, ..CONTEST };
+            contest(&machine, algorithm, contended).expect("it ends").mops()
+        };
+        let (auto, queue) = (rate(Algorithm::Auto, 4000), rate(Algorithm::Mcs, 100));
+        assert!(auto > 0.25 * queue, "{}: {auto} and {queue} Mops/s", machine.name());
+    }
+}
+
+/// The order of two locks is told only where it does not depend on what is assumed of a machine.
+#[test]
+fn a_queue_beats_a_word_at_all_corners_of_what_is_assumed() {
+    let corners = corners(&published::xeon_8x10());
+    let rates = |algorithm| -> Vec<f64> {
+        let of = |(_, machine): &(String, _)| contest(machine, algorithm, Contest { threads: 40, ..CONTEST });
+        corners.iter().map(|corner| of(corner).expect("it ends").mops()).collect()
+    };
+    let [tas, mcs, clh] = [Algorithm::Tas, Algorithm::Mcs, Algorithm::Clh].map(rates);
+    assert_eq!(order_at_all(&mcs, &tas), Some(Ordering::Greater), "{mcs:?} {tas:?}");
+    assert_eq!(order_at_all(&mcs, &clh), None, "{mcs:?} {clh:?}");
 }

@@ -7,7 +7,9 @@ use corecast_base::sync::{Ordering, Scope, futex_wait, spin_for};
 use corecast_base::wait::{LONGEST_SLEEP, Spinner};
 
 use super::Auto;
+use super::ledger::FEW_CPUS;
 use super::mode::{LOCKED, Mode, NOBARGE, PARKED};
+use super::params::Params;
 use super::queue::Place;
 use crate::three_states::IS_MODEL;
 
@@ -23,6 +25,9 @@ const YIELDS: u32 = 8;
 const YIELDING: Duration = Duration::from_micros(200);
 /// The same of a thread that has complained of being overtaken meanwhile, as the others may queue by then.
 const COMPLAINED: Duration = Duration::from_micros(400);
+/// The same of a thread in the queue on a CPU that nobody else wants, where there are more than two: 256 threads that each have the
+/// lock for 2 us wait for half a millisecond.
+const QUEUED_ALONE: Duration = Duration::from_millis(2);
 /// A thread that has stayed away this often polls: the lock may be held for long.
 const BACK_OFFS: u32 = 4;
 
@@ -81,7 +86,8 @@ impl<'a> Comer<'a> {
         };
         self.leave_queue();
         if taken && self.has_waited {
-            self.lock.enter_wait(self.start, self.yields > 0, self.has_slept);
+            let has_yielded = self.yields > 0 && !self.has_cpu_alone();
+            self.lock.enter_wait(self.start, has_yielded, self.has_slept);
         }
         taken
     }
@@ -165,11 +171,23 @@ impl<'a> Comer<'a> {
         true
     }
 
+    /// Whether nobody else wanted its CPU when it gave that up, on a machine where that is no chance: with two CPUs all others
+    /// but the holder may be asleep.
+    fn has_cpu_alone(&self) -> bool {
+        !self.spinner.is_cpu_wanted() && Params::of_process().cpus() > FEW_CPUS
+    }
+
     /// Gives up the CPU, unless it has done so often enough.
     fn has_yielded(&mut self) -> bool {
         let clock = Clock::get();
         let waited = clock.ticks().saturating_sub(self.since);
         let enough = if self.has_complained { COMPLAINED } else { YIELDING };
+        // A queue of many threads takes its time, and those in it are passed by nobody.
+        let enough = if self.place.is_some() && waited >= clock.ticks_in(enough) && self.has_cpu_alone() {
+            QUEUED_ALONE
+        } else {
+            enough
+        };
         let is_enough = self.yields >= YIELDS && waited >= clock.ticks_in(enough);
         if !is_enough {
             self.yields += 1;

@@ -32,6 +32,8 @@ pub enum Why {
     Overtaken,
     /// It was told to.
     Pinned,
+    /// Threads have slept for which there are CPUs, while the lock was passed on.
+    EachHasCpu,
 }
 
 impl Why {
@@ -50,6 +52,7 @@ impl Why {
             Self::Overdue => "a thread had spun for as long as a wake-up costs",
             Self::Overtaken => "a thread that had a CPU to itself was overtaken again and again",
             Self::Pinned => "it was pinned",
+            Self::EachHasCpu => "threads slept while the lock was passed on, and there is a CPU for each",
         }
     }
 }

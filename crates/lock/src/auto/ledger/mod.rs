@@ -44,6 +44,15 @@ const FEWEST_PASSED_ON: u16 = 8;
 /// is for nobody.
 const FEWEST: f64 = 1.0;
 
+/// Where at least so many wait in Park, on more than [`FEW_CPUS`] CPUs, a queue is worth a try.
+const MANY: f64 = 2.0;
+/// On so many CPUs nothing is known of a lock but what its threads have seen.
+pub(super) const FEW_CPUS: usize = 2;
+/// The number of waiters is reckoned from some waits of a window; more than this multiple of the CPUs are surely more.
+const CERTAIN: f64 = 2.0;
+/// A lock that has changed its mode this often tries such a queue only after [`RELUCTANCE`].
+const EARLY: u16 = 8;
+
 /// Zeroes are an empty one, as [`AnyLock`](crate::AnyLock) needs.
 #[derive(Debug)]
 pub(super) struct Ledger {
@@ -201,7 +210,7 @@ impl Ledger {
         self.stop_backing_off();
         self.switches = self.switches.saturating_add(1);
         (self.switched, self.why) = (moment(now), why);
-        self.before_ns = if why == Why::Cheaper { self.period_ns } else { 0.0 };
+        self.before_ns = if matches!(why, Why::Cheaper | Why::EachHasCpu) { self.period_ns } else { 0.0 };
     }
 
     /// Judges the window if it is over, and begins the next one.
@@ -244,7 +253,9 @@ impl Ledger {
     }
 
     fn favours(&self, seen: &Seen, now: u64, params: &Params) -> (Mode, Why) {
-        if self.sleeps > 0 {
+        if self.sleeps > 0 && self.may_queue_awake(seen, now, params) {
+            (Mode::Queue, Why::EachHasCpu)
+        } else if self.sleeps > 0 {
             (Mode::Park, Why::Slept)
         } else if self.yields > 0 {
             // Not all of them run: a queue would wait for those who do not.
@@ -261,6 +272,18 @@ impl Ledger {
         } else {
             (seen.cheaper(params), Why::Cheaper)
         }
+    }
+
+    /// Whether those that sleep may be served sooner in a queue, which shows only there: a CPU is there for each, and the lock is
+    /// passed on. Of two CPUs there are never enough.
+    fn may_queue_awake(&self, seen: &Seen, now: u64, params: &Params) -> bool {
+        let is_passed_on = seen.mode == Mode::Park && seen.period_ns <= PASSED_ON.as_nanos() as f64;
+        let is_willing = || self.switches < EARLY || self.since_switch(now) >= RELUCTANCE;
+        let have_cpus = || {
+            let cpus = params.cpus();
+            cpus > FEW_CPUS && seen.waiting < CERTAIN * cpus as f64
+        };
+        is_passed_on && self.yields == 0 && seen.waiting >= MANY && is_willing() && have_cpus()
     }
 
     /// How long ago the mode changed.

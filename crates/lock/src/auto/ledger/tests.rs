@@ -19,7 +19,13 @@ fn two_windows() -> u64 {
 }
 
 fn favours_of(ledger: &Ledger, mode: Mode, ticks: u64) -> (Mode, Why) {
-    ledger.favours(&ledger.seen(mode, ticks), 0, &Params::ASSUMED)
+    ledger.favours(&ledger.seen(mode, ticks), 0, &params_of(2))
+}
+
+/// Of a machine with this number of CPUs.
+fn params_of(cpus: u32) -> Params {
+    let cpus = (0..cpus).map(|id| Cpu::flat(CpuId::new(id))).collect();
+    Params::of(&Machine::from_topology(&Topology { cpus, ..Topology::default() }))
 }
 
 /// The mode favoured by a window where `waiting` threads waited at a time, and sections took `hold_ns` beside hand-overs.
@@ -95,6 +101,25 @@ fn a_window_in_which_somebody_slept_favours_sleep() {
     for mode in Mode::ALL {
         assert_eq!(favours_of(&window(80, 1), mode, 1000), (Mode::Park, Why::Slept));
     }
+}
+
+#[test]
+fn where_each_has_a_cpu_those_that_sleep_try_a_queue() {
+    let favours = |ledger: &Ledger, mode, [waiting, period_ns]: [f64; 2], cpus| {
+        let seen = Seen { mode, waiting, period_ns, asleep: 0.5 };
+        ledger.favours(&seen, Clock::get().ticks(), &params_of(cpus))
+    };
+    let slept = Ledger { sleeps: 9, ..Ledger::EMPTY };
+    assert_eq!(favours(&slept, Mode::Park, [20.0, 5e3], 64), (Mode::Queue, Why::EachHasCpu));
+    let parks = (Mode::Park, Why::Slept);
+    assert_eq!(favours(&slept, Mode::Park, [20.0, 5e3], 2), parks, "20 threads on two CPUs");
+    assert_eq!(favours(&slept, Mode::Park, [1.5, 5e3], 2), parks, "nothing is tried on two CPUs");
+    assert_eq!(favours(&slept, Mode::Park, [20.0, 5e3], 8), parks, "more threads than CPUs");
+    assert_eq!(favours(&slept, Mode::Park, [20.0, 5e4], 64), parks, "sections are long");
+    assert_eq!(favours(&slept, Mode::Spin, [20.0, 5e3], 64), parks, "it has not been in Park");
+    assert_eq!(favours(&Ledger { yields: 1, ..slept }, Mode::Park, [20.0, 5e3], 64), parks, "not all of them run");
+    let often = Ledger { sleeps: 9, switches: 20, switched: moment(Clock::get().ticks()), ..Ledger::EMPTY };
+    assert_eq!(favours(&often, Mode::Park, [20.0, 5e3], 64), parks, "it has been tried a moment ago");
 }
 
 #[test]

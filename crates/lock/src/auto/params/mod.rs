@@ -5,7 +5,7 @@ mod model;
 #[cfg(not(loom))]
 mod native;
 
-use corecast_base::wait::ASSUMED_WAKE_COST;
+use corecast_base::wait::{ASSUMED_WAKE_COST, Affinity};
 #[cfg(feature = "machine")]
 use corecast_machine::{Machine, Unit};
 
@@ -42,6 +42,8 @@ pub struct Params {
     far_ns: f64,
     wake_ns: f64,
     domains: usize,
+    /// CPUs; 0 where no machine was told.
+    cpus: usize,
     /// The measurements, by mode; empty where there are none.
     measured: [Curve; Mode::ALL.len()],
 }
@@ -54,6 +56,7 @@ impl Params {
         far_ns: ASSUMED_LINE_NS,
         wake_ns: ASSUMED_WAKE_COST.as_nanos() as f64,
         domains: 1,
+        cpus: 0,
         measured: [const { Curve::new() }; Mode::ALL.len()],
     };
 
@@ -81,7 +84,8 @@ impl Params {
         let curve = |mode: Mode| extended.lock_hand_over_ns.get(mode.name()).cloned().unwrap_or_default();
         let wake_ns = extended.wake_ns.filter(|&ns| ns > 0.0).unwrap_or(Self::ASSUMED.wake_ns);
         let domains = Domains::of_machine(machine).count();
-        Self { wake_ns, domains, measured: Mode::ALL.map(curve), ..Self::of_lines(machine) }
+        let cpus = machine.cpus.len();
+        Self { wake_ns, domains, cpus, measured: Mode::ALL.map(curve), ..Self::of_lines(machine) }
     }
 
     #[cfg(feature = "machine")]
@@ -124,6 +128,11 @@ impl Params {
     #[must_use]
     pub fn domains(&self) -> usize {
         self.domains
+    }
+
+    /// CPUs of the machine, or those that this thread may run on where no machine was told.
+    pub(super) fn cpus(&self) -> usize {
+        if self.cpus == 0 { Affinity::of_this_thread().count() } else { self.cpus }
     }
 
     /// Whether the hand-overs of this mode were measured.
