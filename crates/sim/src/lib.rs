@@ -6,6 +6,10 @@
 //! [`corecast_sim_core`] is the machine. This crate has the programs: [`contest`] lets threads compete for a lock.
 //! [`of_model`] makes a machine from the model of a real one, [`explain`] says where each of its parameters comes from;
 //! [`Agreement`] compares figures with measured ones.
+//! [`corecast_sim_core`] is the machine. This crate has the programs: [`contest`] lets threads compete for locks, [`table`] has them
+//! work on a hash table with a lock on each bucket, [`atomics`] on bare words, [`barriers`] has members of a group meet.
+//! [`of_model`] makes a machine from the model of a real one, [`explain`] says where each of its parameters comes from, [`corners`] has
+//! the same machine at the ends of what is not known of it.
 
 mod agreement;
 mod assumed;
@@ -16,9 +20,10 @@ mod channels;
 mod collectives;
 mod described;
 mod corners;
+mod described;
 mod error;
-mod from_model;
 mod fairness;
+mod from_model;
 mod locks;
 mod members;
 mod messages;
@@ -37,6 +42,7 @@ pub use self::channels::Channel;
 pub use self::collectives::{Collective, CollectiveOutcome, Operation, collectives};
 pub use self::described::{Described, Explained, explain};
 pub use self::corners::{corners, order_at_all};
+pub use self::described::{Described, Explained, explain};
 pub use self::error::SimError;
 pub use self::from_model::of_model;
 pub use self::locks::{Contest, ContestOutcome, contest};
