@@ -8,7 +8,7 @@
 
 /// The figures of one contender.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Pair {
+pub struct BothFigures {
     /// The contender.
     pub contender: String,
     /// Its figure on the simulated machine.
@@ -17,7 +17,7 @@ pub struct Pair {
     pub measured: f64,
 }
 
-impl Pair {
+impl BothFigures {
     /// The simulated figure divided by the measured one.
     #[must_use]
     pub fn ratio(&self) -> f64 {
@@ -53,12 +53,13 @@ impl Agreement {
     /// Of figures of which the higher is better, or the lower. Pairs with a figure that is not above 0 are left out; `None` if
     /// nothing is left.
     #[must_use]
-    pub fn of(pairs: &[Pair], higher_is_better: bool) -> Option<Self> {
+    pub fn of(pairs: &[BothFigures], higher_is_better: bool) -> Option<Self> {
         let is_one = |figure: f64| figure.is_finite() && figure > 0.0;
-        let pairs: Vec<&Pair> = pairs.iter().filter(|pair| is_one(pair.simulated) && is_one(pair.measured)).collect();
+        let pairs: Vec<&BothFigures> =
+            pairs.iter().filter(|pair| is_one(pair.simulated) && is_one(pair.measured)).collect();
         let mut ratios: Vec<f64> = pairs.iter().map(|pair| pair.ratio()).collect();
         ratios.sort_by(f64::total_cmp);
-        let [simulated, measured] = [|pair: &&Pair| pair.simulated, |pair: &&Pair| pair.measured]
+        let [simulated, measured] = [|pair: &&BothFigures| pair.simulated, |pair: &&BothFigures| pair.measured]
             .map(|figure| pairs.iter().map(figure).collect::<Vec<f64>>());
         Some(Self {
             contenders: pairs.len(),
@@ -101,9 +102,9 @@ fn ranks(figures: &[f64]) -> Vec<f64> {
     figures.iter().map(|&figure| below(figure) as f64 + (equal(figure) as f64 + 1.0) / 2.0).collect()
 }
 
-fn choice_loss(pairs: &[&Pair], higher_is_better: bool) -> Option<f64> {
-    let best = |figure: fn(&Pair) -> f64| {
-        let order = |one: &&&Pair, other: &&&Pair| figure(one).total_cmp(&figure(other));
+fn choice_loss(pairs: &[&BothFigures], higher_is_better: bool) -> Option<f64> {
+    let best = |figure: fn(&BothFigures) -> f64| {
+        let order = |one: &&&BothFigures, other: &&&BothFigures| figure(one).total_cmp(&figure(other));
         if higher_is_better { pairs.iter().max_by(order) } else { pairs.iter().min_by(order) }
     };
     let (chosen, best) = (best(|pair| pair.simulated)?.measured, best(|pair| pair.measured)?.measured);
@@ -123,8 +124,8 @@ fn middle(ordered: &[f64]) -> Option<f64> {
 mod tests {
     use super::*;
 
-    fn pairs(figures: &[(f64, f64)]) -> Vec<Pair> {
-        let pair = |&(simulated, measured): &(f64, f64)| Pair { contender: "x".to_owned(), simulated, measured };
+    fn pairs(figures: &[(f64, f64)]) -> Vec<BothFigures> {
+        let pair = |&(simulated, measured): &(f64, f64)| BothFigures { contender: "x".to_owned(), simulated, measured };
         figures.iter().map(pair).collect()
     }
 

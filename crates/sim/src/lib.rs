@@ -1,24 +1,22 @@
 //! The protocols of corecast on simulated machines: the same sources, behind another door to atomics.
 //!
-//! [`corecast_sim_core`] is the machine. This crate has the programs: [`contest`] lets threads compete for a lock,
-//! and [`conformance`] tries locks where threads lose their CPUs and are killed.
-//! [`of_model`] makes a machine from the model of a real one, [`explain`] says where each of its parameters comes from.
-//! [`corecast_sim_core`] is the machine. This crate has the programs: [`contest`] lets threads compete for a lock.
-//! [`of_model`] makes a machine from the model of a real one, [`explain`] says where each of its parameters comes from;
-//! [`Agreement`] compares figures with measured ones.
-//! [`corecast_sim_core`] is the machine. This crate has the programs: [`contest`] lets threads compete for locks, [`table`] has them
-//! work on a hash table with a lock on each bucket, [`atomics`] on bare words, [`barriers`] has members of a group meet.
-//! [`of_model`] makes a machine from the model of a real one, [`explain`] says where each of its parameters comes from, [`corners`] has
-//! the same machine at the ends of what is not known of it.
+//! [`corecast_sim_core`] is the machine. This crate has the programs:
+//! - [`contest`] lets threads compete for locks, [`table`] has them work on a hash table with a lock on each bucket, [`atomics`] on
+//!   bare words;
+//! - [`barriers`] has the members of a group meet, [`collectives`] has them broadcast and reduce;
+//! - [`messages`] go between two CPUs, [`server`] receives those of many, [`relay`] passes one on;
+//! - [`conformance`] tries locks where threads lose their CPUs and are killed.
+//!
+//! [`of_model`] makes a machine from the model of a real one, [`explain`] says where each of its parameters comes from, [`corners`]
+//! has the same machine at the ends of what is not known of it, and [`Agreement`] compares figures with measured ones.
 
 mod agreement;
 mod assumed;
 mod atomics;
 mod barriers;
-pub mod conformance;
 mod channels;
 mod collectives;
-mod described;
+pub mod conformance;
 mod corners;
 mod described;
 mod error;
@@ -28,19 +26,18 @@ mod locks;
 mod members;
 mod messages;
 mod model;
-mod servers;
 mod random;
 mod rounds;
+mod servers;
 mod situation;
 mod table;
 
-pub use self::agreement::{Agreement, MEDIAN_RATIO, Pair, WORST_FACTOR, rank_correlation};
+pub use self::agreement::{Agreement, BothFigures, MEDIAN_RATIO, WORST_FACTOR, rank_correlation};
 pub use self::assumed::{Known, assumed};
 pub use self::atomics::{AtomicLoad, AtomicOperation, AtomicOutcome, UnknownOperation, atomics};
 pub use self::barriers::{BarrierOutcome, barriers};
 pub use self::channels::Channel;
 pub use self::collectives::{Collective, CollectiveOutcome, Operation, collectives};
-pub use self::described::{Described, Explained, explain};
 pub use self::corners::{corners, order_at_all};
 pub use self::described::{Described, Explained, explain};
 pub use self::error::SimError;

@@ -7,7 +7,7 @@ use corecast_sim_core::{Counts, Machine, Run, Thread, Ticks};
 
 use crate::channels::{Carrier, Channel, for_each_channel};
 use crate::error::SimError;
-use crate::locks::Random;
+use crate::random::Random;
 
 /// Two threads that exchange messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -117,7 +117,7 @@ fn relay_by<C: Carrier>(machine: &Machine, relay: Relay) -> Result<f64, SimError
     let total = relay.rounds * relay.messages;
     let mut run = Run::new(machine);
     for (cpu, (mut sender, mut receiver)) in senders.into_iter().zip(receivers).enumerate() {
-        let mut random = Random(relay.seed.wrapping_mul(0x1_0000).wrapping_add(cpu as u64));
+        let mut random = Random::new(relay.seed.wrapping_mul(0x1_0000).wrapping_add(cpu as u64));
         let body = move |me: &Thread| {
             let begun = if cpu == 0 { relay.messages } else { 0 };
             (0..begun).for_each(|number| C::send(&mut sender, number));
@@ -163,7 +163,7 @@ impl Exchange<'_> {
     fn one_way<C: Carrier>(&self) -> Result<f64, SimError> {
         let (mut sender, mut receiver) = C::ends();
         let (sent, received) = (Times::default(), Times::default());
-        let (times, pair, mut random) = (Rc::clone(&sent), self.pair, Random(self.pair.seed));
+        let (times, pair, mut random) = (Rc::clone(&sent), self.pair, Random::new(self.pair.seed));
         let send = move |me: &Thread| {
             for number in 0..pair.warm_up + pair.messages {
                 me.work_ns(pair.pause_ns + random.below(pair.pause_ns / 2 + 1));

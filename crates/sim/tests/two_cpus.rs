@@ -5,7 +5,7 @@
 //! intel-vm-2cpu-collectives-2026-11-22.md (medians).
 
 use corecast_sim::machine::Machine;
-use corecast_sim::{Agreement, Algorithm, Barrier, Contest, Episodes, Pair, barriers, contest, of_model};
+use corecast_sim::{Agreement, Algorithm, Barrier, BothFigures, Contest, Episodes, barriers, contest, of_model};
 use measured_machine::{Coherence, Machine as Model, Origin, Parameter, StateCosts, Unit, model_file};
 
 /// The model that `corecast measure` would make, as far as it was recorded.
@@ -43,8 +43,8 @@ fn machine() -> Machine {
     of_model(&model).expect("a machine").machine
 }
 
-fn pairs(measured: &[(&str, f64)], simulate: impl Fn(&str) -> f64) -> Vec<Pair> {
-    let pair = |&(contender, measured): &(&str, f64)| Pair {
+fn pairs(measured: &[(&str, f64)], simulate: impl Fn(&str) -> f64) -> Vec<BothFigures> {
+    let pair = |&(contender, measured): &(&str, f64)| BothFigures {
         contender: contender.to_owned(),
         simulated: simulate(contender),
         measured,
@@ -52,13 +52,13 @@ fn pairs(measured: &[(&str, f64)], simulate: impl Fn(&str) -> f64) -> Vec<Pair> 
     measured.iter().map(pair).collect()
 }
 
-fn agreement(pairs: &[Pair], higher_is_better: bool) -> Agreement {
+fn agreement(pairs: &[BothFigures], higher_is_better: bool) -> Agreement {
     Agreement::of(pairs, higher_is_better).expect("figures")
 }
 
 fn mops(lock: &str, threads: usize, outside_ns: u64) -> f64 {
     let algorithm: Algorithm = lock.parse().expect("a lock");
-    let asked = Contest { threads, warm_up_us: 200, duration_us: 1000, inside_ns: 0, outside_ns, seed: 1 };
+    let asked = Contest { threads, locks: 1, warm_up_us: 200, duration_us: 1000, inside_ns: 0, outside_ns, seed: 1 };
     contest(&machine(), algorithm, asked).expect("it ends").mops()
 }
 

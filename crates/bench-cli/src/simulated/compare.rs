@@ -10,7 +10,7 @@ use corecast::collective::Barrier as Measured;
 use corecast_bench::{LockOptions, locks};
 use corecast_race::{BenchError, Op, Options, Progress, collectives};
 use corecast_sim::machine::Machine as Simulated;
-use corecast_sim::{Agreement, Algorithm, Barrier, Contest, Episodes, Pair, SimError, barriers, contest};
+use corecast_sim::{Agreement, Algorithm, Barrier, BothFigures, Contest, Episodes, SimError, barriers, contest};
 use serde::Serialize;
 
 /// Threads of everything that is compared: a machine of two CPUs can measure no more.
@@ -182,7 +182,8 @@ fn simulate(machine: &Simulated, what: Compared, contender: &str, seed: u64) -> 
 fn contend(machine: &Simulated, contender: &str, threads: usize, outside_ns: u64, seed: u64) -> Result<f64, SimError> {
     // The names of the measured locks are those of the simulated ones.
     let algorithm: Algorithm = contender.parse().expect("a lock of corecast");
-    let asked = Contest { threads, warm_up_us: WARM_UP_US, duration_us: DURATION_US, inside_ns: 0, outside_ns, seed };
+    let asked =
+        Contest { threads, locks: 1, warm_up_us: WARM_UP_US, duration_us: DURATION_US, inside_ns: 0, outside_ns, seed };
     contest(machine, algorithm, asked).map(|outcome| outcome.mops())
 }
 
@@ -200,9 +201,9 @@ fn comparison(
     let rows: Vec<ComparedRow> = measured.into_iter().map(row).collect();
     let pair = |row: &ComparedRow| {
         let ComparedRow { contender, simulated, measured, .. } = row;
-        Some(Pair { contender: contender.clone(), simulated: (*simulated)?, measured: *measured })
+        Some(BothFigures { contender: contender.clone(), simulated: (*simulated)?, measured: *measured })
     };
-    let pairs: Vec<Pair> = rows.iter().filter_map(pair).collect();
+    let pairs: Vec<BothFigures> = rows.iter().filter_map(pair).collect();
     let agreement = Agreement::of(&pairs, what.higher_is_better());
     let of = |figure: fn(&Agreement) -> f64| agreement.as_ref().map(figure);
     Comparison {
