@@ -80,8 +80,8 @@ pub(super) fn instruction_ticks(what: Instruction, group: &Group, samples: usize
 pub(super) fn increment_ticks(group: &Group, samples: usize) -> Result<Vec<u64>, Failure> {
     let own = |rank: usize| {
         let line = CacheLine::new(AtomicU64::new(0));
-        // ORDERING: Relaxed, nobody else has seen the line
         let increment = || {
+            // ORDERING: Relaxed, nobody else has seen the line
             line.fetch_add(1, Ordering::Relaxed);
         };
         let samples = if rank == 0 { samples } else { 0 };

@@ -37,8 +37,10 @@ struct Share {
     order: Vec<usize>,
 }
 
-/// Lets the CPUs of `group` increment `lines` lines, which the first one has touched first.
+/// Lets the CPUs of `group` increment `lines` lines, which the first one has touched first. Each has a sample for [`FEWER`] of
+/// `samples`.
 pub(super) fn increments(lines: usize, group: &Group, samples: usize, seed: u64) -> Result<Increments, Failure> {
+    let samples = (samples / FEWER).max(1);
     let (memory, done) = (PlaceSlice::<Line>::zeroed(lines), CacheLine::new(AtomicUsize::new(0)));
     let shares = group.run(&|rank, meeting| {
         let mut share = Share::of(lines, &mut Rng::with_seed(seed ^ (rank as u64) << 32));
@@ -83,7 +85,7 @@ impl Share {
         }
         // ORDERING: Relaxed, nothing is read on the strength of it
         done.fetch_add(1, Ordering::Relaxed);
-        // ORDERING: Relaxed, as above
+        // ORDERING: Relaxed, nothing is read on the strength of it
         while done.load(Ordering::Relaxed) < of {
             meeting.go_on()?;
             self.increment(memory);
@@ -122,7 +124,7 @@ mod tests {
     #[test]
     fn nothing_is_lost_and_each_has_its_samples() {
         for lines in [1, 8, 64] {
-            let found = increments(lines, &group(3), 20, 5).expect("right");
+            let found = increments(lines, &group(3), 20 * FEWER, 5).expect("right");
             assert!(found.ticks.len() == 3 && found.ticks.iter().all(|ticks| ticks.len() == 20));
             assert!(found.handed > 0.0 && found.handed <= 1.0, "{}", found.handed);
         }
@@ -130,7 +132,7 @@ mod tests {
 
     #[test]
     fn one_alone_is_handed_each_line_once() {
-        let found = increments(1, &group(1), 10, 5).expect("right");
+        let found = increments(1, &group(1), 10 * FEWER, 5).expect("right");
         assert_eq!(found.handed, 1.0 / (10 * REPEATS) as f64);
     }
 

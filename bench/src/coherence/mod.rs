@@ -269,8 +269,7 @@ impl Run<'_> {
                 ranks.flat_map(|(rank, ticks)| ns(rank, ticks, operation.is_fenced())).collect()
             }
             Kind::Clusters(number) => {
-                let samples = (self.samples / clusters::FEWER).max(1);
-                let found = clusters::increments(number, &group(cpus.len()), samples, self.seed)?;
+                let found = clusters::increments(number, &group(cpus.len()), self.samples, self.seed)?;
                 let ranks = found.ticks.into_iter().enumerate();
                 let samples = part(ranks.flat_map(|(rank, ticks)| ns(rank, ticks, false)).collect());
                 return Ok((samples, Some(found.handed)));

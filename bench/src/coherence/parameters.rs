@@ -62,16 +62,7 @@ struct Pairs {
 impl Measured<'_> {
     /// All parameters that were measured, in nanoseconds.
     pub(super) fn coherence(&self) -> Coherence {
-        let classes = distance_classes(self.machine);
-        let mut distances = vec![vec![0; self.machine.cpus.len()]; self.machine.cpus.len()];
-        for (number, class) in classes.iter().enumerate() {
-            class.pairs.iter().for_each(|&(one, other)| distances[one][other] = number as u8);
-        }
-        let mut names: Vec<String> = classes.iter().map(|class| class.name.to_owned()).collect();
-        if names.is_empty() {
-            names.push("alone".to_owned());
-        }
-        let known = Coherence::unknown(Unit::Ns, names, distances);
+        let known = self.classes();
         let read_modify_write = StateCosts {
             modified: self.by_pair(&known, &["cas-modified", "fai-modified", "swap-modified"]),
             owned: self.by_pair(&known, &["cas-owned-there", "fai-owned-there"]),
@@ -106,6 +97,20 @@ impl Measured<'_> {
             read_modify_write,
             ..known
         }
+    }
+
+    /// The classes of distance, and no parameter.
+    fn classes(&self) -> Coherence {
+        let classes = distance_classes(self.machine);
+        let mut distances = vec![vec![0; self.machine.cpus.len()]; self.machine.cpus.len()];
+        for (number, class) in classes.iter().enumerate() {
+            class.pairs.iter().for_each(|&(one, other)| distances[one][other] = number as u8);
+        }
+        let mut names: Vec<String> = classes.iter().map(|class| class.name.to_owned()).collect();
+        if names.is_empty() {
+            names.push("alone".to_owned());
+        }
+        Coherence::unknown(Unit::Ns, names, distances)
     }
 
     fn system(&self) -> SystemCosts {
@@ -183,8 +188,8 @@ impl Measured<'_> {
         by_class(known, samples.into_iter())
     }
 
-    /// What a sender is busy with one message, as its stores overlap; not longer than a store that does not overlap, as the time of
-    /// the sender's own instructions is in it.
+    /// The time for which a sender is busy with one message, as its stores overlap; not longer than a store that does not,
+    /// as the sender's own instructions are in it.
     fn gap(&self, known: &Coherence, stores: &ByDistance) -> ByDistance {
         if self.machine.provenance.kind != "measured" || self.machine.unit != Unit::Ns {
             return None;

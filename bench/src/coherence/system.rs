@@ -1,5 +1,5 @@
-//! What calls of the operating system cost that a simulated machine has and a machine's model lacks: finding that a futex's word
-//! has changed, waking a sleeper, and the change from one thread to another.
+//! The costs of calls of the operating system that a simulated machine has and a machine's model lacks: finding that a futex's
+//! word has changed, waking a sleeper, and the change from one thread to another.
 
 use std::time::Duration;
 
@@ -120,7 +120,7 @@ fn switch_ns(group: &Group) -> Result<Option<f64>, Failure> {
             is_over.store(true, Ordering::Relaxed);
             return Ok(times);
         }
-        // ORDERING: Relaxed, as above
+        // ORDERING: Relaxed, nothing is read on the strength of it
         while !is_over.load(Ordering::Relaxed) {
             meeting.go_on()?;
             // ORDERING: Relaxed, only a number

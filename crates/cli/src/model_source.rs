@@ -1,4 +1,5 @@
-//! Gets the model for `tune`, `measure locks` and `measure coherence`: given by the user, cached, measured now, or as a last resort assumed.
+//! Gets the model for `tune`, `measure locks` and `measure coherence`:
+//! given by the user, cached, measured now, or as a last resort assumed.
 
 use corecast::Machine;
 use corecast::machine::Topology;

@@ -5,8 +5,9 @@
 
 use crate::cost_matrix::CostMatrix;
 use crate::extended::Extended;
-use crate::machine::{Machine, Provenance, Unit};
+use crate::machine::{Machine, Provenance};
 use crate::topology::{Cpu, Topology};
+use crate::unit::Unit;
 
 /// The [`Provenance::kind`] of such costs.
 pub(crate) const ASSUMED: &str = "assumed";

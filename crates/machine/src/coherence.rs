@@ -1,5 +1,5 @@
-//! What single accesses to cache lines cost, by the state of the line and the distance of its holder: what a simulation of the
-//! machine takes beyond the costs of messages.
+//! The costs of single accesses to cache lines, by the state of the line and the distance of its holder: a simulation of the
+//! machine takes them, beyond those of messages.
 //!
 //! Every parameter is optional and says where it comes from. A program that needs one which is missing assumes it.
 
@@ -10,8 +10,8 @@ use serde::de::{DeserializeOwned, Deserializer, Error as _};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::machine::Unit;
 use crate::machine_error::MachineError;
+use crate::unit::Unit;
 
 /// The most classes of distance.
 const MOST_CLASSES: usize = 256;
@@ -109,7 +109,7 @@ pub struct SystemCosts {
     pub least_slice: Option<Parameter<f64>>,
 }
 
-/// What single accesses to cache lines cost.
+/// The costs of single accesses to cache lines.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Coherence {
     /// The unit of all times here.

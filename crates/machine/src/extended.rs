@@ -52,7 +52,7 @@ pub struct Extended {
     /// modes of `corecast_lock::Auto` by their names.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub lock_hand_over_ns: BTreeMap<String, Curve>,
-    /// What single accesses to cache lines cost, by the state of the line and the distance of its holder.
+    /// The costs of single accesses to cache lines, by the state of the line and the distance of its holder.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub coherence: Option<Coherence>,
     /// How well predictions held in races, oldest first: see [`Machine::record_race`](crate::Machine::record_race).

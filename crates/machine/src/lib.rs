@@ -43,6 +43,7 @@ mod race;
 pub mod source;
 mod topology;
 mod topology_json;
+mod unit;
 pub use atomic_file::write_atomically;
 pub use bounded_file::{BoundedReadError, read_bounded};
 pub use cache::{Cache, CacheMiss, user_cache_folder};
@@ -53,13 +54,14 @@ pub use distance::{DistanceClass, distance_classes};
 pub use extended::Extended;
 pub use fingerprint::Fingerprint;
 pub use line_probe::{LineProbe, LineReceiver, LineSender};
-pub use machine::{Machine, Provenance, Unit};
+pub use machine::{Machine, Provenance};
 pub use machine_error::MachineError;
 pub use model_file::{ModelError, ModelFileError};
 pub use probe::{Probe, ProbeReceiver, ProbeSender};
 pub use race::{MOST_RACES, RaceCheck};
 pub use topology::{CoreKind, Cpu, NumaDistances, Topology};
 pub use topology_json::TopologyJson;
+pub use unit::Unit;
 
 /// The example of the readme, compiled and run as a doc test.
 #[cfg(doctest)]

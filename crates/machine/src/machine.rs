@@ -19,25 +19,7 @@ use crate::extended::Extended;
 use crate::machine_error::MachineError;
 use crate::race::{MOST_RACES, RaceCheck};
 use crate::topology::Cpu;
-
-/// The unit of every cost of a [`Machine`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Unit {
-    /// Nanoseconds.
-    Ns,
-    /// Cycles of the machine's clock.
-    Cycles,
-}
-
-impl fmt::Display for Unit {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Ns => "ns",
-            Self::Cycles => "cycles",
-        })
-    }
-}
+use crate::unit::Unit;
 
 /// The CPUs of a machine and what messages between them cost.
 ///

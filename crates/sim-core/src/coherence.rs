@@ -111,15 +111,43 @@ impl RunState {
         let (line, machine) = (self.lines.line(number), &self.machine);
         let of_home = || (machine.distance_of_node(line.home, cpu), machine.first_of(line.home));
         let of_owner = || (machine.distance(line.owner, cpu), line.owner);
-        let others = self.lines.holders(number).filter(|&other| other != cpu);
-        let others = others.map(|other| (machine.distance(other, cpu), other));
         match (line.state, access) {
             (LineState::Invalid, _) => of_home(),
             (LineState::Modified | LineState::Exclusive, _) | (LineState::Owned, Access::Load) => of_owner(),
             (LineState::Shared, Access::Load) if machine.costs().protocol.has_directory => of_home(),
-            (LineState::Shared, Access::Load) => others.min().unwrap_or((0, cpu)),
-            (LineState::Shared | LineState::Owned, _) => others.max().unwrap_or((0, cpu)),
+            (LineState::Shared, Access::Load) => self.nearest(number, cpu).unwrap_or((0, cpu)),
+            (LineState::Shared | LineState::Owned, _) => self.farthest(number, cpu).unwrap_or((0, cpu)),
         }
+    }
+
+    /// The nearest other CPU that has a copy of a line; of equally near ones the first.
+    fn nearest(&self, number: usize, cpu: usize) -> Option<(usize, usize)> {
+        let mut nearest: Option<(usize, usize)> = None;
+        for other in self.lines.holders(number).filter(|&other| other != cpu) {
+            let distance = self.machine.distance(other, cpu);
+            if nearest.is_none_or(|(least, _)| distance < least) {
+                nearest = Some((distance, other));
+            }
+            if distance == 0 {
+                break;
+            }
+        }
+        nearest
+    }
+
+    /// The farthest other CPU that has a copy of a line; of equally far ones the last.
+    fn farthest(&self, number: usize, cpu: usize) -> Option<(usize, usize)> {
+        let mut farthest: Option<(usize, usize)> = None;
+        for other in self.lines.holders_from_last(number).filter(|&other| other != cpu) {
+            let distance = self.machine.distance(other, cpu);
+            if farthest.is_none_or(|(most, _)| distance > most) {
+                farthest = Some((distance, other));
+            }
+            if distance == self.machine.farthest() {
+                break;
+            }
+        }
+        farthest
     }
 
     /// The time that a request takes longer as the home of the line is not on the way between its CPU and the owner.

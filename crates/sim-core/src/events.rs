@@ -1,4 +1,7 @@
 //! The events to come, in the order of virtual time; of one time, in the order in which they were announced.
+//!
+//! A heap of four children each, with a place of its own for the event that was announced last, was tried and dropped: 48 CPUs
+//! that add to one word had 7 % fewer accesses a second, and locks between 3 % fewer and 5 % more, which is within the noise.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

@@ -43,6 +43,7 @@
 
 mod coherence;
 mod costs;
+mod cpu;
 mod error;
 mod events;
 mod lines;

@@ -7,6 +7,8 @@ use crate::costs::{Access, LineState, Ticks};
 
 /// Bytes of a line.
 const LINE_BYTES: usize = 64;
+/// Lines that are found without a look into the table.
+const RECENT: usize = 1024;
 
 /// A request that waits for a line.
 #[derive(Clone, Copy, Debug)]
@@ -60,17 +62,37 @@ pub(crate) struct Lines {
     copies: Vec<u64>,
     /// Words of `copies` for a line.
     words: usize,
+    /// Line addresses that were looked up, and their numbers, each in a place that follows from the address.
+    recent: Box<[(usize, usize); RECENT]>,
 }
 
 impl Lines {
     pub(crate) fn new(cpus: usize) -> Self {
-        Self { numbers: HashMap::default(), lines: Vec::new(), copies: Vec::new(), words: cpus.div_ceil(64) }
+        Self {
+            numbers: HashMap::default(),
+            lines: Vec::new(),
+            copies: Vec::new(),
+            words: cpus.div_ceil(64),
+            recent: Box::new([(usize::MAX, 0); RECENT]),
+        }
     }
 
     /// The number of the line with this address, which a CPU of `node` touches.
     pub(crate) fn number(&mut self, address: usize, node: u16) -> usize {
+        let line = address / LINE_BYTES;
+        let (known, number) = self.recent[line % RECENT];
+        if known == line {
+            return number;
+        }
+        let number = self.find(line, node);
+        self.recent[line % RECENT] = (line, number);
+        number
+    }
+
+    #[cold]
+    fn find(&mut self, line: usize, node: u16) -> usize {
         let fresh = self.lines.len();
-        let number = *self.numbers.entry(address / LINE_BYTES).or_insert(fresh);
+        let number = *self.numbers.entry(line).or_insert(fresh);
         if number == fresh {
             self.lines.push(Line {
                 state: LineState::Invalid,
@@ -106,8 +128,19 @@ impl Lines {
 
     /// The CPUs that have a copy.
     pub(crate) fn holders(&self, number: usize) -> impl Iterator<Item = usize> + '_ {
-        let words = &self.copies[number * self.words..(number + 1) * self.words];
-        words.iter().enumerate().flat_map(|(word, &bits)| Ones(bits).map(move |bit| word * 64 + bit))
+        let words = self.copies_of(number).iter().enumerate();
+        words.flat_map(|(word, &bits)| Ones(bits).map(move |bit| word * 64 + bit))
+    }
+
+    /// The same, the last one first.
+    pub(crate) fn holders_from_last(&self, number: usize) -> impl Iterator<Item = usize> + '_ {
+        let words = self.copies_of(number).iter().enumerate().rev();
+        // The first place of the reversed bits is the last of the bits.
+        words.flat_map(|(word, &bits)| Ones(bits.reverse_bits()).map(move |bit| word * 64 + 63 - bit))
+    }
+
+    fn copies_of(&self, number: usize) -> &[u64] {
+        &self.copies[number * self.words..(number + 1) * self.words]
     }
 
     pub(crate) fn add_copy(&mut self, number: usize, cpu: usize) {

@@ -16,6 +16,7 @@ pub struct Machine {
     seats: Vec<Seat>,
     /// The distance of each pair of CPUs, row by row.
     distances: Vec<u8>,
+    farthest: u8,
     /// The first CPU of each node.
     firsts: Vec<usize>,
     costs: Costs,
@@ -51,8 +52,9 @@ impl Machine {
         let nodes = seats.iter().map(|seat| usize::from(seat.node)).max().map_or(0, |last| last + 1);
         let first = |node: usize| seats.iter().position(|seat| usize::from(seat.node) == node);
         let firsts: Result<_, _> = (0..nodes).map(|node| first(node).ok_or(MachineError::EmptyNode { node })).collect();
-        check_costs(&costs, distances.iter().max().map_or(0, |&far| usize::from(far)) + 1)?;
-        Ok(Self { name: name.to_owned(), per_us: units_per_us, seats, distances, firsts: firsts?, costs })
+        let farthest = distances.iter().max().copied().unwrap_or(0);
+        check_costs(&costs, usize::from(farthest) + 1)?;
+        Ok(Self { name: name.to_owned(), per_us: units_per_us, seats, distances, farthest, firsts: firsts?, costs })
     }
 
     /// Its name.
@@ -90,7 +92,7 @@ impl Machine {
     /// # Errors
     /// [`MachineError::Times`] if the times of a distance are missing.
     pub fn with_costs(mut self, costs: Costs) -> Result<Self, MachineError> {
-        check_costs(&costs, self.distances.iter().max().map_or(0, |&far| usize::from(far)) + 1)?;
+        check_costs(&costs, self.farthest() + 1)?;
         self.costs = costs;
         Ok(self)
     }
@@ -117,6 +119,11 @@ impl Machine {
     #[must_use]
     pub fn distance(&self, one: usize, other: usize) -> usize {
         usize::from(self.distances[one * self.seats.len() + other])
+    }
+
+    /// The greatest distance.
+    pub(crate) fn farthest(&self) -> usize {
+        usize::from(self.farthest)
     }
 
     /// The distance of a CPU from the memory of a node.

@@ -31,6 +31,12 @@ pub struct Counts {
 }
 
 impl Counts {
+    /// Lines that came from other CPUs for each of this number of events, by distance.
+    #[must_use]
+    pub fn transfers_each(&self, events: u64) -> Vec<f64> {
+        self.transfers.iter().map(|&number| number as f64 / events as f64).collect()
+    }
+
     pub(crate) fn transfer(&mut self, distance: usize, is_from_memory: bool) {
         if is_from_memory {
             self.from_memory += 1;

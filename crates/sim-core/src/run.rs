@@ -87,8 +87,8 @@ impl Run {
         self.preemptions.push(preemption);
     }
 
-    /// Lets sleeps that are to last for this time at least end only by a wake-up: a wake-up that is lost is a deadlock then, and no
-    /// mere delay.
+    /// Lets sleeps that are to last for this time at least end only by a wake-up: a wake-up that is lost is a deadlock then, and
+    /// no mere delay.
     pub fn lasting_sleeps(&mut self, longest: Ticks) {
         self.state.borrow_mut().lasting = longest;
     }
@@ -155,7 +155,7 @@ impl Run {
                 return Err(Stopped::Limit { limit, waiting: self.waiting(), seed: self.seed() });
             }
             let next = self.happen(happening, now);
-            next.map_or(Ok(()), |thread| self.resume(thread))?;
+            next.map_or(Ok(()), |thread| self.resume(thread)).map_err(|stopped| *stopped)?;
         }
         self.report()
     }
@@ -177,7 +177,7 @@ impl Run {
         }
     }
 
-    fn resume(&mut self, number: usize) -> Result<(), Stopped> {
+    fn resume(&mut self, number: usize) -> Result<(), Box<Stopped>> {
         let thread = self.threads[number].as_mut().expect("only threads have turns");
         match panic::catch_unwind(AssertUnwindSafe(|| thread.resume(()))) {
             Ok(CoroutineResult::Yield(())) => Ok(()),
@@ -190,7 +190,7 @@ impl Run {
                 thread::leave();
                 self.threads[number] = None;
                 let cpu = self.state.borrow().threads[number].cpu;
-                Err(Stopped::Panicked { thread: number, cpu, message: words(&*panic), seed: self.seed() })
+                Err(Box::new(Stopped::Panicked { thread: number, cpu, message: words(&*panic), seed: self.seed() }))
             }
         }
     }

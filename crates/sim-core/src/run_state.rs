@@ -1,13 +1,13 @@
 //! The state of a run: its threads, the CPUs that they are on, the lines, and the threads that sleep.
 
 use crate::costs::Ticks;
+use crate::cpu::Cpu;
 use crate::error::{Reason, Waiting};
 use crate::events::{Events, Happening};
 use crate::lines::Lines;
 use crate::machine::Machine;
 use crate::poll::{Poll, Sleep};
 use crate::report::Counts;
-use crate::scheduler::Cpu;
 use crate::sleepers::Sleepers;
 use crate::stops::Stops;
 

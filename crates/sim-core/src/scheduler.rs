@@ -11,39 +11,7 @@
 use crate::costs::Ticks;
 use crate::events::Happening;
 use crate::run_state::{RunState, ThreadState, Wait};
-use crate::store_buffer::StoreBuffer;
-
-/// A CPU.
-#[derive(Debug, Default)]
-pub(crate) struct Cpu {
-    pub(crate) buffer: StoreBuffer,
-    /// The threads that were put on it.
-    threads: usize,
-    /// The thread that it runs.
-    pub(crate) running: Option<usize>,
-    /// The thread that it ran last.
-    last: Option<usize>,
-    /// Threads that wait for it.
-    ready: Vec<usize>,
-    /// The begin of the slice.
-    since: Ticks,
-    /// The number of the slice's end. One that was announced with another number is void.
-    slice: u32,
-    /// True if the slice has ended while the thread waited for an access.
-    is_late: bool,
-    /// True if no thread comes before the stores of the last one have taken effect.
-    is_draining: bool,
-    /// The time since which it has nothing to run, where it has nothing.
-    idle_since: Ticks,
-    /// The most that a thread had run for when it came.
-    ran: Ticks,
-}
-
-impl Cpu {
-    pub(crate) fn is_slice(&self, number: u32) -> bool {
-        self.slice == number
-    }
-}
+use crate::stops::{LastStores, Stop};
 
 impl RunState {
     /// Adds a thread that begins at this time.
@@ -225,5 +193,43 @@ impl RunState {
         } else {
             system.woken
         }
+    }
+
+    /// True if a thread may be stopped before its next access, which begins now.
+    pub(crate) fn is_watched(&mut self, thread: usize) -> bool {
+        let own = &mut self.threads[thread];
+        own.accesses += 1;
+        own.accesses > own.watched
+    }
+
+    /// The stop of a thread before the access that begins.
+    pub(crate) fn stop(&mut self, thread: usize) -> Option<Stop> {
+        let own = &mut self.threads[thread];
+        own.stops.before(own.accesses - 1)
+    }
+
+    /// Takes a thread off its CPU for this time. True if it has to wait for its turn.
+    pub(crate) fn take_off(&mut self, thread: usize, time: Ticks) -> bool {
+        let own = &mut self.threads[thread];
+        own.poll.broken();
+        if !own.is_sharing {
+            own.clock += time;
+            return false;
+        }
+        own.wait = Wait::Stopped;
+        let ThreadState { clock, turn, .. } = *own;
+        self.events.announce(clock + time, Happening::Turn { thread, turn });
+        self.leave_cpu(thread);
+        true
+    }
+
+    /// Ends a thread where it is.
+    pub(crate) fn kill(&mut self, thread: usize, stores: LastStores) {
+        let cpu = self.threads[thread].cpu;
+        if stores == LastStores::Lost {
+            self.cpus[cpu].buffer.clear();
+        }
+        self.end(thread);
+        self.threads[thread].wait = Wait::Killed;
     }
 }

@@ -4,9 +4,7 @@
 //! wake. A stop comes before the access with its number. Rounds that a polling loop sleeps through have no numbers.
 
 use crate::costs::Ticks;
-use crate::events::Happening;
 use crate::random::Random;
-use crate::run_state::{RunState, ThreadState, Wait};
 
 /// When threads are taken off their CPUs, and for how long. The stores of such a thread go on, and threads that share its CPU run
 /// meanwhile.
@@ -80,7 +78,7 @@ impl Stops {
     }
 
     /// The stop before this access: a planned one, else one at random.
-    fn before(&mut self, access: u64) -> Option<Stop> {
+    pub(crate) fn before(&mut self, access: u64) -> Option<Stop> {
         let planned = self.planned.iter().find(|&&(at, _)| at == access);
         planned.map(|&(_, stop)| stop).or_else(|| self.random.as_mut()?.draw())
     }
@@ -94,45 +92,5 @@ impl RandomStops {
         }
         let most = *longest >> random.below(16);
         Some(Stop::Pause(random.below(most.saturating_add(1))))
-    }
-}
-
-impl RunState {
-    /// True if a thread may be stopped before its next access, which begins now.
-    pub(crate) fn is_watched(&mut self, thread: usize) -> bool {
-        let own = &mut self.threads[thread];
-        own.accesses += 1;
-        own.accesses > own.watched
-    }
-
-    /// The stop of a thread before the access that begins.
-    pub(crate) fn stop(&mut self, thread: usize) -> Option<Stop> {
-        let own = &mut self.threads[thread];
-        own.stops.before(own.accesses - 1)
-    }
-
-    /// Takes a thread off its CPU for this time. True if it has to wait for its turn.
-    pub(crate) fn take_off(&mut self, thread: usize, time: Ticks) -> bool {
-        let own = &mut self.threads[thread];
-        own.poll.broken();
-        if !own.is_sharing {
-            own.clock += time;
-            return false;
-        }
-        own.wait = Wait::Stopped;
-        let ThreadState { clock, turn, .. } = *own;
-        self.events.announce(clock + time, Happening::Turn { thread, turn });
-        self.leave_cpu(thread);
-        true
-    }
-
-    /// Ends a thread where it is.
-    pub(crate) fn kill(&mut self, thread: usize, stores: LastStores) {
-        let cpu = self.threads[thread].cpu;
-        if stores == LastStores::Lost {
-            self.cpus[cpu].buffer.clear();
-        }
-        self.end(thread);
-        self.threads[thread].wait = Wait::Killed;
     }
 }

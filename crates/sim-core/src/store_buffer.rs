@@ -92,8 +92,8 @@ impl StoreBuffer {
         }
     }
 
-    /// Writes the values of stores that were made until this time, of which only the lines are still to be had. Threads may have run
-    /// ahead, and made others since.
+    /// Writes the values of stores that were made until this time, of which only the lines are still to be had. Threads may have
+    /// run ahead, and made others since.
     pub(crate) fn finish_until(&mut self, time: Ticks) {
         for store in self.stores.iter_mut().filter(|store| store.made <= time) {
             if let Some((word, value)) = store.value.take() {

@@ -1,7 +1,7 @@
 //! How well simulated figures agree with measured ones of the same contenders on the same machine.
 //!
-//! Three questions: how far figures are off ([`Agreement::median_ratio`] and its like), whether the order of the contenders is right
-//! ([`Agreement::rank_correlation`], which says little where measured figures hardly differ), and what it costs to take the
+//! Three questions: how far figures are off ([`Agreement::median_ratio`] and its like), whether the order of the contenders is
+//! right ([`Agreement::rank_correlation`], which says little where measured figures hardly differ), and what it costs to take the
 //! contender that is best in the simulation ([`Agreement::choice_loss`]).
 //!
 //! Source: C. Spearman, "The proof and measurement of association between two things", 1904.
@@ -36,8 +36,8 @@ pub struct Agreement {
     pub least_ratio: f64,
     /// The greatest of these ratios.
     pub most_ratio: f64,
-    /// Spearman's coefficient: 1 if the contenders have the same order in both, -1 if one is the reverse of the other. `None` where
-    /// all are equal in one of them, or there is one contender only.
+    /// Spearman's coefficient: 1 if the contenders have the same order in both, -1 if one is the reverse of the other. `None`
+    /// where all are equal in one of them, or there is one contender only.
     pub rank_correlation: Option<f64>,
     /// By how much the measured figure of the contender that is best in the simulation is worse than the best measured one: 0.05
     /// is five percent.

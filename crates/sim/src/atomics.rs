@@ -1,8 +1,8 @@
 //! Threads that work on words by atomic operations, on a simulated machine: the stress that `corecast bench atomics` measures.
 //!
-//! What the words hold in the end is compared with what was counted. Rates are those of the cost model; fairness is not: a line
-//! serves the oldest request first, so threads that do nothing else come in the same order again and again, and each compare and
-//! swap is won by the same one.
+//! The values that the words hold in the end are compared with what was counted. Rates are those of the cost model; fairness is
+//! not: a line serves the oldest request first, so threads that do nothing else come in the same order again and again, and each
+//! compare and swap is won by the same one.
 //!
 //! Source: T. David, R. Guerraoui, V. Trigonakis, "Everything you always wanted to know about synchronization but were afraid to
 //! ask", SOSP 2013, figure 4.
@@ -103,7 +103,9 @@ pub struct AtomicOutcome {
     pub successes: Vec<u64>,
     /// The time in which they counted, in nanoseconds.
     pub ns: f64,
-    /// Atomic instructions for each call, with those of the warm-up: more than one where a call tries again.
+    /// All calls, with those of the warm-up.
+    pub all: u64,
+    /// Atomic instructions for each of them: more than one where a call tries again.
     pub tries_per_call: f64,
     /// The accesses of all calls.
     pub counts: Counts,
@@ -121,6 +123,12 @@ impl AtomicOutcome {
     pub fn success_share(&self) -> Option<f64> {
         let [calls, successes] = [&self.calls, &self.successes].map(|numbers| numbers.iter().sum::<u64>());
         (calls > 0).then(|| successes as f64 / calls as f64)
+    }
+
+    /// Lines that moved in a call, by the distance that they came from.
+    #[must_use]
+    pub fn transfers(&self) -> Vec<f64> {
+        self.counts.transfers_each(self.all)
     }
 
     /// Jain's index of fairness, by the successes of each thread: 1 if all have as many, 1 / threads if one has all.
@@ -156,11 +164,13 @@ pub fn atomics(machine: &Machine, operation: AtomicOperation, load: AtomicLoad) 
     let played = Rounds { threads, warm_up_us, duration_us, seed }.play(machine, begin, round)?;
     check(operation, &words, &sums, &played)?;
     let of = |of: fn(&crate::rounds::Tally) -> u64| played.tallies.iter().map(of).collect();
+    let all = played.sum(|tally| tally.all);
     Ok(AtomicOutcome {
         calls: of(|tally| tally.counted),
         successes: of(|tally| tally.succeeded),
         ns: played.ns,
-        tries_per_call: sums.tries.get() as f64 / played.sum(|tally| tally.all) as f64,
+        all,
+        tries_per_call: sums.tries.get() as f64 / all as f64,
         counts: played.counts,
     })
 }

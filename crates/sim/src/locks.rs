@@ -18,8 +18,8 @@ use crate::situation;
 pub struct Contest {
     /// The threads, on the first CPUs of the machine, one on each.
     pub threads: usize,
-    /// The locks, of which each acquisition takes one at random; 0 is 1. The first thread takes each once before the others begin,
-    /// so they lie at its node.
+    /// The locks, of which each acquisition takes one at random; 0 is 1. The first thread takes each once before the others
+    /// begin, so they lie at its node.
     pub locks: usize,
     /// The virtual time before acquisitions count, in microseconds: locks learn, and threads take their first nodes.
     pub warm_up_us: u64,
@@ -61,7 +61,7 @@ impl ContestOutcome {
     /// Lines that moved in an acquisition, by the distance that they came from.
     #[must_use]
     pub fn transfers(&self) -> Vec<f64> {
-        self.counts.transfers.iter().map(|&number| number as f64 / self.all as f64).collect()
+        self.counts.transfers_each(self.all)
     }
 
     /// Jain's index of fairness: 1 if all threads have as many acquisitions, and 1 / threads if one has all of them; `None` if

@@ -15,6 +15,7 @@ use corecast_sim_core::{Counts, Machine, Run, Thread, Ticks};
 use crate::error::SimError;
 use crate::model;
 use crate::random::Random;
+use crate::rounds::alone;
 
 /// A run is given up after this multiple of its time.
 const PATIENCE: u64 = 100;
@@ -101,7 +102,7 @@ impl OperationTimes {
     /// Lines that moved in an operation of all members, by the distance that they came from.
     #[must_use]
     pub fn transfers(&self) -> Vec<f64> {
-        self.counts.transfers.iter().map(|&number| number as f64 / self.operations as f64).collect()
+        self.counts.transfers_each(self.operations)
     }
 }
 
@@ -148,6 +149,7 @@ where
 {
     let members = group.size();
     let visits = Rc::new(RefCell::new(vec![Visits::default(); members]));
+    let _alone = alone();
     let mut run = Run::new(machine);
     for rank in 0..members {
         // A coroutine begins with what its closure holds, for which it has little room.

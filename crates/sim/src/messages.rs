@@ -8,6 +8,7 @@ use corecast_sim_core::{Counts, Machine, Run, Thread, Ticks};
 use crate::channels::{Carrier, Channel, for_each_channel};
 use crate::error::SimError;
 use crate::random::Random;
+use crate::rounds::alone;
 
 /// Two threads that exchange messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -115,6 +116,7 @@ fn relay_by<C: Carrier>(machine: &Machine, relay: Relay) -> Result<f64, SimError
     // Thread i receives from channel i and sends to the next one.
     senders.rotate_left(1);
     let total = relay.rounds * relay.messages;
+    let _alone = alone();
     let mut run = Run::new(machine);
     for (cpu, (mut sender, mut receiver)) in senders.into_iter().zip(receivers).enumerate() {
         let mut random = Random::new(relay.seed.wrapping_mul(0x1_0000).wrapping_add(cpu as u64));
@@ -151,12 +153,11 @@ struct Exchange<'a> {
 impl Exchange<'_> {
     fn all<C: Carrier>(&self) -> Result<MessageTimes, SimError> {
         let (stream_ns, counts) = self.stream::<C>()?;
-        let messages = (self.pair.warm_up + self.pair.messages) as f64;
         Ok(MessageTimes {
             one_way_ns: self.one_way::<C>()?,
             round_trip_ns: self.round_trip::<C>()?,
             stream_ns,
-            stream_transfers: counts.transfers.iter().map(|&number| number as f64 / messages).collect(),
+            stream_transfers: counts.transfers_each(self.pair.warm_up + self.pair.messages),
         })
     }
 
@@ -228,6 +229,7 @@ impl Exchange<'_> {
         sender: impl FnOnce(&Thread) + 'static,
         receiver: impl FnOnce(&Thread) + 'static,
     ) -> Result<Counts, SimError> {
+        let _alone = alone();
         let mut run = Run::new(self.machine);
         run.spawn(self.pair.sender, 0, boxed(sender)).map_err(SimError::stack)?;
         run.spawn(self.pair.receiver, 0, boxed(receiver)).map_err(SimError::stack)?;

@@ -10,6 +10,7 @@ use corecast_sim_core::{Machine, Run, Thread, Ticks};
 use crate::channels::{Carrier, Message, Ump, UmpSlotClear, number};
 use crate::error::SimError;
 use crate::messages::boxed;
+use crate::rounds::alone;
 
 /// A server, and clients with a channel each from which it receives by `Select`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,8 +32,7 @@ pub struct Server {
 /// The outcome of a server.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ServerOutcome {
-    /// Messages that the server received in a second, in millions, from the end of the warm-up until a client had sent its
-    /// last one.
+    /// Messages that the server received in a second, in millions, from the end of the warm-up until it had all of a client's.
     pub mops: f64,
     /// Lines that moved for a message, by the distance that they came from.
     pub transfers: Vec<f64>,
@@ -41,8 +41,8 @@ pub struct ServerOutcome {
 /// Lets clients send messages to a server, which checks each.
 ///
 /// # Errors
-/// [`SimError::Threads`] if the machine has no such CPUs or there are no clients, [`SimError::Stopped`] if the run has no outcome,
-/// [`SimError::Stack`] if there is no memory for a thread.
+/// [`SimError::Threads`] if the machine has no such CPUs or there are no clients, [`SimError::Stopped`] if the run has no
+/// outcome, [`SimError::Stack`] if there is no memory for a thread.
 pub fn server(machine: &Machine, server: &Server) -> Result<ServerOutcome, SimError> {
     match server.clears_slots {
         true => server_of::<UmpSlotClear>(machine, server),
@@ -65,6 +65,7 @@ where
     if most >= cpus {
         return Err(SimError::Threads { threads: most + 1, cpus });
     }
+    let _alone = alone();
     let mut run = Run::new(machine);
     let (mut select, mut answers) = (Select::new(), Vec::new());
     for &cpu in &server.clients {
@@ -87,7 +88,7 @@ where
     run.spawn(server.server, 0, boxed(body)).map_err(SimError::stack)?;
     let messages = server.clients.len() as u64 * (server.warm_up + server.messages);
     let report = run.finish(machine.ticks(messages.saturating_mul(PATIENCE_NS)))?;
-    let transfers = report.counts.transfers.iter().map(|&number| number as f64 / messages as f64).collect();
+    let transfers = report.counts.transfers_each(messages);
     Ok(ServerOutcome { mops: mops(machine, &received.take(), server), transfers })
 }
 

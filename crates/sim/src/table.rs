@@ -1,11 +1,11 @@
 //! The hash table of SSYNC with a lock on each bucket, on a simulated machine.
 //!
 //! The table of this project keeps its keys in memory that a simulation does not see, and in another layout than the one whose
-//! figures are published. So this is the experiment as it was described: buckets of 24 keys of which half are there, kept in nodes
-//! of 14 with two lines of keys and two of values; of 128 operations 103 get, and the others put and remove in turns; one that
-//! fails is tried again with another key until it succeeds, and every try counts. Values that are copied are never written to, so
-//! they are in every cache and part of the own work. Keys are kept beside the simulation, which sees the lines that are read and
-//! written: a bucket that two threads work on at a time is found.
+//! figures are published. So this is the experiment as it was described: buckets of 24 keys of which half are there, kept in
+//! nodes of 14 with two lines of keys and two of values; of 128 operations 103 get, and the others put and remove in turns; one
+//! that fails is tried again with another key until it succeeds, and every try counts. Values that are copied are never written
+//! to, so they are in every cache and part of the own work. Keys are kept beside the simulation, which sees the lines that are
+//! read and written: a bucket that two threads work on at a time is found.
 //!
 //! Source: T. David, R. Guerraoui, V. Trigonakis, "Everything you always wanted to know about synchronization but were afraid to
 //! ask", SOSP 2013, section 6.3, and the program's own description.
@@ -15,11 +15,11 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use corecast_base::CacheLine;
-use corecast_base::sync::{Ordering, fence};
 use corecast_lock::{Algorithm, RawLock, Setup, for_each_lock};
 use corecast_sim_core::{Counts, Machine, Thread};
 
 use crate::error::SimError;
+use crate::fairness::jain;
 use crate::random::Random;
 use crate::rounds::{Played, Rounds, SetUp, alone};
 use crate::situation;
@@ -35,11 +35,14 @@ const VALUES: usize = 8;
 const NODES: usize = 2;
 /// Of 128 operations.
 const UPDATES: u64 = 25;
+/// A full fence of a core whose stores are done.
+const FENCE_NS: u64 = 10;
 
 /// Threads that work on a table.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TableLoad {
-    /// The threads, on the first CPUs of the machine, one on each. The first one sets the table up, so all of it lies at its node.
+    /// The threads, on the first CPUs of the machine, one on each. The first one sets the table up, so all of it lies at its
+    /// node.
     pub threads: usize,
     /// The buckets, each with a lock.
     pub buckets: usize,
@@ -75,13 +78,26 @@ impl TableOutcome {
     pub fn mops(&self) -> f64 {
         self.operations.iter().sum::<u64>() as f64 / self.ns * 1000.0
     }
+
+    /// Lines that moved in an operation, by the distance that they came from.
+    #[must_use]
+    pub fn transfers(&self) -> Vec<f64> {
+        self.counts.transfers_each(self.all)
+    }
+
+    /// Jain's index of fairness: 1 if all threads have as many operations, 1 / threads if one has all of them; `None` if there were
+    /// none.
+    #[must_use]
+    pub fn jain(&self) -> Option<f64> {
+        jain(&self.operations)
+    }
 }
 
 /// Lets threads work on a table whose buckets have this lock.
 ///
 /// # Errors
-/// [`SimError::Threads`] if the machine has fewer CPUs, [`SimError::Stopped`] if a run has no outcome, as where two threads worked
-/// on a bucket at a time, [`SimError::Stack`] if there is no memory for a thread.
+/// [`SimError::Threads`] if the machine has fewer CPUs, [`SimError::Stopped`] if a run has no outcome, as where two threads
+/// worked on a bucket at a time, [`SimError::Stack`] if there is no memory for a thread.
 ///
 /// # Panics
 /// If there are no buckets.
@@ -183,7 +199,8 @@ impl<L: RawLock> Bucket<L> {
         [address(&node[usize::from(at >= FIRST_LINE)]), address(&node[2 + at / VALUES])]
     }
 
-    /// Reads the keys until the one at this place, or all of so many if it is not there. The first line of a node has their number.
+    /// Reads the keys until the one at this place, or all of `used` keys if it is not there. The first line of a node has their
+    /// number.
     fn search(&self, me: &Thread, place: Option<usize>, used: usize) {
         let last = place.unwrap_or(used.saturating_sub(1));
         let read = (0..=last).step_by(FIRST_LINE);
@@ -252,9 +269,9 @@ impl Client {
                 }
                 (Kind::Get | Kind::Remove, None) | (Kind::Put, Some(_)) => false,
             };
-            // The published program has it.
-            // ORDERING: SeqCst, pairs with nothing: its time is part of the experiment [table-fence]
-            fence(Ordering::SeqCst);
+            // The published program has a full fence here.
+            me.wait_for_stores();
+            me.work_ns(FENCE_NS);
             is_hit
         })
     }

@@ -27,8 +27,8 @@ fn operations_are_atomic_and_those_that_can_fail_do() {
             "{operation}: {}",
             many.tries_per_call
         );
-        // A line serves the oldest request first, so all wait in one circle, and a compare and swap succeeds once in a round: for the
-        // same thread. Machines are less strict; how fair those are that can fail is not simulated.
+        // A line serves the oldest request first, so all wait in one circle, and a compare and swap succeeds once in a round:
+        // for the same thread. Machines are less strict; how fair those are that can fail is not simulated.
         let is_fair = [AtomicOperation::Fai, AtomicOperation::Swap].contains(&operation);
         assert!(!is_fair || many.jain() > Some(0.9), "{operation}: {:?}", many.jain());
     }
@@ -42,7 +42,8 @@ fn words_of_their_own_scale() {
     assert!(many.mops() > 3.0 * one.mops(), "{} and {} Mops/s", one.mops(), many.mops());
 }
 
-/// Figure 4 of David et al. 2013: close to 20 Mops/s for the CPUs of a die or package, whatever the operation; they fall beyond it.
+/// Figure 4 of David et al. 2013: close to 20 Mops/s for the CPUs of a die or package, whatever the operation; they fall beyond
+/// it.
 #[test]
 fn one_word_is_as_fast_as_published() {
     for operation in [AtomicOperation::Fai, AtomicOperation::Swap, AtomicOperation::Cas] {

@@ -1,8 +1,8 @@
 //! Messages on the two published machines, against figures 9 and 10 of David, Guerraoui and Trigonakis (SOSP 2013).
 //!
-//! The gate for messages is 0.7 to 1.4 of the published times, in their order. The published channel is one line with a flag in each
-//! direction. Written here as its library, libssmp, has it, it is within the gate on the Opteron (0.76 to 0.90). On the Xeon it
-//! is not: round trips between packages take 0.65 of the published time, and messages within a package 2.3 times as long.
+//! The gate for messages is 0.7 to 1.4 of the published times, in their order. The published channel is one line with a flag in
+//! each direction. Written here as its library, libssmp, has it, it is within the gate on the Opteron (0.76 to 0.90). On the Xeon
+//! it is not: round trips between packages take 0.65 of the published time, and messages within a package 2.3 times as long.
 //! There the library looks at the flag before it writes, which costs the simulation two transfers where the machine seems to
 //! need one.
 //!

@@ -9,7 +9,7 @@
 
 mod agreement;
 
-use corecast_sim::machine::{Machine, published};
+use corecast_sim::machine::{Costs, Machine, published};
 use corecast_sim::{Algorithm, TableLoad, own_work_ns, table};
 
 use agreement::Agreement;
@@ -114,20 +114,30 @@ fn lock(name: &str) -> Algorithm {
 /// Demanded are 95 % of the pairs that differ by 1.5 in the measured order, 75 % of the figures within 1.5, and a loss by choice
 /// of 5 % on average and 30 % at most.
 ///
-/// The Opteron meets them but for the mean loss: 97 %, 82 %, 8 % and 18 %. Where threads of several dies compete for 12 to 64 buckets
-/// `mcs` and `array` are the best in the simulation, up to 1.5 times faster than measured; on the machine `clh` and `ticket` were.
+/// The Opteron meets them but for the mean loss: 97 %, 82 %, 8 % and 18 %. Where threads of several dies compete for 12 to 64
+/// buckets `mcs` and `array` are the best in the simulation, up to 1.5 times faster than measured; on the machine `clh` and
+/// `ticket` were.
 ///
-/// The Xeon misses all: 88 %, 58 %, 8 % and 38 %. With threads of one package 15 of 20 figures are within 1.3, and one is not within
-/// 1.5; beyond it, with 12 and 64 buckets, the simulation is 1.7 to 6 times too fast for all locks that queue. There the machine
-/// did 5 to 12 times as much with 512 buckets as with 64, though as many lines go between packages. So it is requests which meet
-/// at a line that cost so much, and more than `conflict` says. To charge each request that has waited, and twice its time, orders
-/// 95 % of the pairs, and no more figures are near; that was left, as it would be one more rule chosen on this table.
+/// The Xeon misses all: 88 %, 58 %, 8 % and 38 %. With threads of one package 15 of 20 figures are within 1.3, and one is not
+/// within 1.5; beyond it, with 12 and 64 buckets, the simulation is 1.7 to 6 times too fast for all locks that queue. There the
+/// machine did 5 to 12 times as much with 512 buckets as with 64, though as many lines go between packages. So it is requests
+/// which meet at a line that cost so much, and more than `conflict` says. To charge each request that has waited, and twice its
+/// time, orders 95 % of the pairs, and no more figures are near; that was left, as it would be one more rule chosen on this
+/// table.
+///
+/// No machine was held back (gate S10): there are figures of these two. What comes nearest is the Opteron with the two
+/// parameters that machines have of which nobody has chosen any: 90 to 95 %, by what ran before, 73 %, 8 % and 18 %. So they are
+/// not what makes it agree. (The Xeon has 3 for conflicts anyway; with the other one it has 88 %, 57 %, 10 % and 50 %.)
 #[test]
 fn the_table_is_as_measured() {
     let opteron = agreement(&published::opteron_4x12(), &OPTERON);
     let (mean, worst) = opteron.losses();
     assert!(opteron.ordered() >= 0.95 && opteron.within(1.5) >= 0.75, "{opteron:?}");
     assert!(mean <= 0.09 && worst <= 0.3, "{mean} {worst}");
+    let machine = published::opteron_4x12();
+    let costs = Costs { conflict: 3.0, service: machine.ticks(12), ..machine.costs().clone() };
+    let unfitted = agreement(&machine.with_costs(costs).expect("all times are there"), &OPTERON);
+    assert!(unfitted.ordered() >= 0.85 && unfitted.within(1.5) >= 0.65, "{unfitted:?}");
     let xeon = agreement(&published::xeon_8x10(), &XEON);
     let (mean, worst) = xeon.losses();
     assert!(xeon.ordered() >= 0.82 && xeon.within(1.5) >= 0.53, "{xeon:?}");

@@ -2,13 +2,13 @@
 //! (David et al. 2013, figure 3). Published are 720,000 cycles without back-off, which a test of `sim-core` compares, and less
 //! than 140,000 with back-off and a prefetch for writing.
 //!
-//! Demanded are five times less than without. **It is missed**: with the published back-off of 512 cycles for each thread ahead, and
-//! without the prefetch, which is not simulated, it is 1.9 times less. In the model a line serves one reader at a time
-//! (`load_share` is 1), which fits the lock without back-off, where all read at once; so the few readers that back-off
-//! leaves cost as much each, and the holder waits for them.
+//! Demanded are five times less than without. **It is missed**: with the published back-off of 512 cycles for each thread ahead,
+//! and without the prefetch, which is not simulated, it is 1.9 times less. In the model a line serves one reader at a time
+//! (`load_share` is 1), which fits the lock without back-off, where all read at once; so the few readers that back-off leaves
+//! cost as much each, and the holder waits for them.
 //!
-//! The lock of this project backs off by 100 ns for each thread ahead, and for 20 us: from then on it yields between two looks. Here
-//! each wait is longer, so it is hardly better than without.
+//! The lock of this project backs off by 100 ns for each thread ahead, and for 20 us: from then on it yields between two looks.
+//! Here each wait is longer, so it is hardly better than without.
 
 use corecast_sim::machine::{Run, TICKS, Thread, Word, published, units};
 use corecast_sim::{Algorithm, Contest, contest};
@@ -16,8 +16,8 @@ use corecast_sim::{Algorithm, Contest, contest};
 const CPUS: usize = 48;
 const ROUNDS: u64 = 40;
 
-/// Cycles until each of all CPUs has the lock again; a thread with `ahead` before it looks again after `back_off` cycles for each but
-/// the first of them.
+/// Cycles until each of all CPUs has the lock again; a thread with `ahead` before it looks again after `back_off` cycles for
+/// each but the first of them.
 fn cycles(back_off: u64) -> f64 {
     let words = Box::leak(Box::new([[0_u64; 32]; 2]));
     // SAFETY: the box is never freed, and only threads of this run use it.

@@ -1,5 +1,5 @@
-//! A machine with two CPUs whose single accesses were measured, simulated, beside what locks and barriers were measured to take on it
-//! the same day. Nothing is fitted: all parameters are those of `corecast cc`, and what that does not measure is assumed.
+//! A machine with two CPUs whose single accesses were measured, simulated, beside what locks and barriers were measured to take
+//! on it the same day. Nothing is fitted: all parameters are those of `corecast cc`, and what that does not measure is assumed.
 //!
 //! Source: docs/measurements/intel-vm-2cpu-coherence-2026-11-22.md, intel-vm-2cpu-locks-2026-11-22.md and
 //! intel-vm-2cpu-collectives-2026-11-22.md (medians).
@@ -103,9 +103,9 @@ const BARRIERS: [(&str, f64); 18] = [
 ];
 
 /// **The gate is missed**: the median is asked to be within 0.8 to 1.25, and is 0.46. The model lets a load begin when the
-/// read-modify-write before it has its line; the machine has the line behind the lock by then, as an acquisition of 112 ns has both
-/// misses, of 91 and 83 ns. Tried and dropped: that a load takes a modified line away from its owner, as stores of 3.8 ns after it
-/// suggest. It gave 0.53 here, and 1.48 for the barriers.
+/// read-modify-write before it has its line; the machine seems to have the line behind the lock by then: an acquisition takes
+/// 112 ns, with misses of 91 and 83 ns in it. Tried and dropped: that a load takes a modified line away from its owner, as
+/// stores of 3.8 ns after it suggest. It gave 0.53 here, and 1.48 for the barriers.
 #[test]
 fn two_threads_at_a_lock() {
     // A simulated thread is outside for up to half more, on average a quarter.
@@ -114,8 +114,8 @@ fn two_threads_at_a_lock() {
     assert!(found.choice_loss < 0.05, "{found:?}");
 }
 
-/// **The gate is missed**: the median is 1.52, and the worst 2.06 (`ticket`), for the same reason: what follows a read-modify-write
-/// takes no time of its own on the machine where it hits.
+/// **The gate is missed**: the median is 1.52, and the worst 2.06 (`ticket`), for the same reason: hits that follow a
+/// read-modify-write take hardly any time of their own on the machine.
 #[test]
 fn a_lock_alone() {
     let found = agreement(&pairs(&ALONE, |lock| 1000.0 / mops(lock, 1, 0)), false);

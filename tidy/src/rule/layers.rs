@@ -69,7 +69,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("corecast-machine-simulated", &["corecast-base-simulated"]),
     ("corecast-plan-simulated", &["corecast-base-simulated", "corecast-machine-simulated"]),
     ("corecast-channel-simulated", &["corecast-base-simulated"]),
-    ("corecast-lock-simulated", &["corecast-base-simulated"]),
+    ("corecast-lock-simulated", &["corecast-base-simulated", "corecast-machine-simulated"]),
     (
         "corecast-collective-simulated",
         &[

@@ -49,9 +49,6 @@ pub(crate) enum Benchmark {
         after_help = "Examples:\n  corecast bench collectives --quick\n  corecast bench collectives --op barrier --processes --html race.html"
     )]
     Collectives(race::Collectives),
-    /// A member of `collectives --processes`.
-    #[command(hide = true)]
-    CollectiveMember,
     /// Race broadcasts whose root waits until all have processed them: rings and trees, one event and bursts.
     #[command(after_help = "Example:\n  corecast bench acknowledged --quick")]
     Acknowledged(acknowledged::Arguments),
@@ -66,9 +63,6 @@ pub(crate) enum Benchmark {
         after_help = "Examples:\n  corecast bench channels --quick --sizes 8,64 --receivers 1\n  corecast bench channels --sizes 1,64,4k,1M --html channels.html"
     )]
     Channels(channels::Arguments),
-    /// A receiver of `channels --processes`.
-    #[command(hide = true)]
-    ChannelMember,
     /// Send very many checked messages through a channel; none may be torn, lost or out of order.
     #[command(after_help = "Example:\n  corecast bench stream --quick")]
     Stream(stream::Arguments),
@@ -94,49 +88,28 @@ pub(crate) enum Benchmark {
         after_help = "Examples:\n  corecast bench nodes --hosts 2 --members 1,2,4 --quick\n  corecast bench nodes --hosts 4 --kill member --runs 20\n  corecast bench nodes --hosts 3 --kill leader --shape ranks --runs 20"
     )]
     Nodes(nodes::Arguments),
-    /// A process of a launch of `nodes`.
-    #[command(hide = true)]
-    NodesMember(nodes::MemberArguments),
     /// Race hash tables: one lock for each bucket, servers that are sent messages, and the maps people use today.
     #[command(after_help = "Example:\n  corecast bench table --quick --threads 2")]
     Table(table::Arguments),
-    /// A server or a client of `table` that is a process.
-    #[command(hide = true)]
-    TableMember,
     /// Race transactional memory, by messages and in shared memory, with locks and other memories.
     #[command(
         after_help = "Examples:\n  corecast bench tm --quick --html tm.html\n  corecast bench tm --workloads bank --participants 2,6 --every 2,3 --managers fair-cm,none\n  corecast bench tm --preset read-all"
     )]
     Tm(tm::Arguments),
-    /// A server or an application of `tm` that is a process.
-    #[command(hide = true)]
-    TmMember,
     /// Find out how corecast and its rivals wait while other programs want the CPUs, too.
     #[command(after_help = "Example:\n  corecast bench busy --quick --op barrier --hogs 0,1")]
     Busy(busy::Arguments),
-    /// A contender or a foreign process of `busy`.
-    #[command(hide = true)]
-    BusyMember,
     /// Kill processes at each end of each channel, and find out how long the other end waits for the news.
     #[command(after_help = "Example:\n  corecast bench deaths --quick")]
     Deaths(deaths::Arguments),
     /// Find out what OpenMP constructs cost with corecast's preload object, and without it.
     #[command(after_help = "Example:\n  corecast bench epcc --quick --threads 2,4")]
     Epcc(epcc::Arguments),
-    /// A process that `deaths` kills.
-    #[command(hide = true)]
-    Victim(deaths::Victim),
     /// Race replicated state with stores that people use today, and find out what happens when replicas die.
     #[command(
         after_help = "Examples:\n  corecast bench replica --quick --html replica.html\n  corecast bench replica --preset ycsb --rate 50000\n  corecast bench replica --crash --seconds 60 --seed 7"
     )]
     Replica(replica::Arguments),
-    /// A process that takes part in `replica`.
-    #[command(hide = true)]
-    ReplicaMember,
-    /// A node of `replica --crash`.
-    #[command(hide = true)]
-    ReplicaNode(replica::NodeArguments),
     /// Race corecast's locks, preloaded under memcached, with the locks that it has.
     #[command(after_help = "Example:\n  corecast bench memcached --quick --threads 2 --contenders none,pthread,auto")]
     Memcached(memcached::Arguments),
@@ -146,6 +119,8 @@ pub(crate) enum Benchmark {
         after_help = "Examples:\n  corecast bench streamcluster --quick\n  corecast bench streamcluster --size native --threads 16"
     )]
     StreamCluster(stream_cluster::Arguments),
+    #[command(flatten)]
+    Process(Process),
     /// Find out how long it takes to put a group together, on any machine model.
     #[command(after_help = "Example:\n  corecast bench setup --quick --n 2,8")]
     Setup(setup::Arguments),
@@ -172,6 +147,38 @@ pub(crate) enum Benchmark {
     Man(ManualArgs),
 }
 
+/// A process that a benchmark starts.
+#[derive(Clone, Debug, clap::Subcommand)]
+pub(crate) enum Process {
+    /// A member of `collectives --processes`.
+    #[command(hide = true)]
+    CollectiveMember,
+    /// A receiver of `channels --processes`.
+    #[command(hide = true)]
+    ChannelMember,
+    /// A process of a launch of `nodes`.
+    #[command(hide = true)]
+    NodesMember(nodes::MemberArguments),
+    /// A server or a client of `table` that is a process.
+    #[command(hide = true)]
+    TableMember,
+    /// A server or an application of `tm` that is a process.
+    #[command(hide = true)]
+    TmMember,
+    /// A contender or a foreign process of `busy`.
+    #[command(hide = true)]
+    BusyMember,
+    /// A process that `deaths` kills.
+    #[command(hide = true)]
+    Victim(deaths::Victim),
+    /// A process that takes part in `replica`.
+    #[command(hide = true)]
+    ReplicaMember,
+    /// A node of `replica --crash`.
+    #[command(hide = true)]
+    ReplicaNode(replica::NodeArguments),
+}
+
 /// The options that all benchmarks share.
 #[derive(Clone, Debug, clap::Args)]
 struct Shared {
@@ -196,12 +203,10 @@ impl Benchmark {
     pub(crate) fn run(&self, output: &Output) -> Result<(), Failure> {
         match self {
             Self::Collectives(arguments) => arguments.run(output),
-            Self::CollectiveMember => race::member(),
             Self::Acknowledged(arguments) => arguments.run(output),
             Self::Ump(arguments) => arguments.run(output),
             Self::Select(arguments) => arguments.run(output),
             Self::Channels(arguments) => arguments.run(output),
-            Self::ChannelMember => channels::member(),
             Self::Stream(arguments) => arguments.run(output),
             Self::Idle(arguments) => arguments.run(output),
             Self::Locks(arguments) => arguments.run(output),
@@ -209,22 +214,16 @@ impl Benchmark {
             Self::Messages(arguments) => arguments.run(output),
             Self::Mpi(arguments) => arguments.run(output),
             Self::Nodes(arguments) => arguments.run(output),
-            Self::NodesMember(arguments) => arguments.run(),
             Self::Table(arguments) => arguments.run(output),
-            Self::TableMember => table::member(),
             Self::Tm(arguments) => arguments.run(output),
-            Self::TmMember => tm::member(),
             Self::Busy(arguments) => arguments.run(output),
-            Self::BusyMember => busy::member(),
             Self::Deaths(arguments) => arguments.run(output),
             Self::Replica(arguments) => arguments.run(output),
-            Self::ReplicaMember => replica_race::member(),
-            Self::ReplicaNode(arguments) => arguments.run(),
             Self::Memcached(arguments) => arguments.run(output),
             Self::StreamCluster(arguments) => arguments.run(output),
             Self::Setup(arguments) => arguments.run(output),
             Self::Epcc(arguments) => arguments.run(output),
-            Self::Victim(arguments) => arguments.run(),
+            Self::Process(process) => process.run(),
             Self::Cc(arguments) => cc::run(arguments, output),
             Self::Coherence(arguments) => arguments.run(output),
             Self::Sim(arguments) => sim::run(arguments, output),
@@ -232,6 +231,23 @@ impl Benchmark {
             Self::Contenders => contenders(output),
             Self::Completions(arguments) => arguments.print(CommandLine::command(), output),
             Self::Man(arguments) => arguments.write(CommandLine::command(), output),
+        }
+    }
+}
+
+impl Process {
+    /// Does its part.
+    fn run(&self) -> Result<(), Failure> {
+        match self {
+            Self::CollectiveMember => race::member(),
+            Self::ChannelMember => channels::member(),
+            Self::NodesMember(arguments) => arguments.run(),
+            Self::TableMember => table::member(),
+            Self::TmMember => tm::member(),
+            Self::BusyMember => busy::member(),
+            Self::Victim(arguments) => arguments.run(),
+            Self::ReplicaMember => replica_race::member(),
+            Self::ReplicaNode(arguments) => arguments.run(),
         }
     }
 }

@@ -18,7 +18,8 @@ const THREADS: usize = 2;
 /// Virtual microseconds before acquisitions count, and in which they do.
 const WARM_UP_US: u64 = 200;
 const DURATION_US: u64 = 1000;
-/// What a thread of `bench locks` computes for between two acquisitions, in nanoseconds. A simulated one does up to half more.
+/// The time for which a thread of `bench locks` computes between two acquisitions, in nanoseconds. A simulated one does up to
+/// half more.
 const OUTSIDE_NS: f64 = 200.0;
 const MEAN_OF_SIMULATED: f64 = 1.25;
 
@@ -52,7 +53,7 @@ pub(crate) struct ComparedRow {
 /// All contenders at one of these things.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Comparison {
-    /// What is compared.
+    /// The thing that is compared.
     pub(crate) what: Compared,
     /// The unit of its figures.
     pub(crate) unit: &'static str,
@@ -171,7 +172,7 @@ fn simulate(machine: &Simulated, what: Compared, contender: &str, seed: u64) -> 
         Compared::Barriers => {
             let barrier: Barrier = contender.parse().map_err(|_| "it is not simulated".to_owned())?;
             let episodes = Episodes { members: THREADS, seed, ..Episodes::default() };
-            // What is measured has no pause between two barriers.
+            // Those that are measured have no pause between two.
             barriers(machine, Some(barrier), &episodes).map(|outcome| outcome.times.round_ns)
         }
     };

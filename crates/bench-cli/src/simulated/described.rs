@@ -4,7 +4,7 @@ use std::path::Path;
 
 use corecast::machine::model_file;
 use corecast_sim::machine::{Machine, published};
-use corecast_sim::of_model;
+use corecast_sim::{Described as Parameters, Model, corners, of_model};
 use serde::{Deserialize, Serialize};
 
 use corecast_cli::failure::Failure;
@@ -28,26 +28,56 @@ pub(crate) struct Described {
     pub(crate) machine: String,
     /// The factor of the interconnect's times.
     pub(crate) interconnect: f64,
+    /// The corner of what is assumed of the machine; 0 is the machine as given.
+    pub(crate) corner: usize,
+}
+
+/// A machine that was found.
+#[derive(Clone, Debug)]
+pub(crate) struct Loaded {
+    /// Its parameters, each with where it comes from.
+    pub(crate) parameters: Parameters,
+    /// The same in a sentence.
+    pub(crate) origin: String,
+    /// The model from which groups plan, if it has one of its own.
+    pub(crate) model: Option<Model>,
+}
+
+impl Loaded {
+    pub(crate) fn machine(&self) -> &Machine {
+        &self.parameters.machine
+    }
 }
 
 impl Described {
-    /// The machine, and where its costs come from in words.
+    /// The machine.
     ///
     /// # Errors
     /// Bad input: no such file, a file that is no model, or a machine that cannot be simulated.
-    pub(crate) fn load(&self) -> Result<(Machine, String), Failure> {
+    pub(crate) fn load(&self) -> Result<Loaded, Failure> {
         let preset = PRESETS.iter().find(|preset| preset.name == self.machine);
-        let (machine, origin) = match preset {
-            Some(preset) => {
-                ((preset.make)(), "costs by state and distance as published (David et al. 2013)".to_owned())
-            }
+        let Loaded { parameters, origin, model } = match preset {
+            Some(preset) => Loaded {
+                parameters: Parameters::published((preset.make)()),
+                origin: "costs by state and distance as published (David et al. 2013)".to_owned(),
+                model: None,
+            },
             None => self.of_file()?,
         };
-        let costs = machine.costs().clone().with_interconnect(self.interconnect);
-        Ok((machine.with_costs(costs).map_err(Failure::input)?, origin))
+        let costs = parameters.machine.costs().clone().with_interconnect(self.interconnect);
+        let parameters = parameters.with_costs(costs).map_err(Failure::input)?;
+        let corner = corners(&parameters.machine).into_iter().nth(self.corner);
+        let costs = corner.map(|(_, machine)| machine.costs().clone());
+        let parameters = match costs {
+            Some(costs) => parameters.with_costs(costs).map_err(Failure::input)?,
+            None => parameters,
+        };
+        // A changed machine is planned for as it is.
+        let model = model.filter(|_| self.interconnect == 1.0);
+        Ok(Loaded { parameters, origin, model })
     }
 
-    fn of_file(&self) -> Result<(Machine, String), Failure> {
+    fn of_file(&self) -> Result<Loaded, Failure> {
         let path = Path::new(&self.machine);
         if !path.exists() {
             let names: Vec<&str> = PRESETS.iter().map(|preset| preset.name).collect();
@@ -55,13 +85,15 @@ impl Described {
             return Err(Failure::input(words));
         }
         let known = model_file::read(path)?;
-        let machine = of_model(&known)
+        let parameters = of_model(&known)
             .map_err(|error| Failure::input(format!("{} cannot be simulated: {error}", self.machine)))?;
         let others = match known.extended.coherence {
             Some(_) => "costs of single accesses as it tells, others assumed",
             None => "all other costs assumed from them",
         };
         let origin = format!("transfers of lines {} in {}, {others}", known.provenance.kind, self.machine);
-        Ok((machine.machine, origin))
+        // The same file once more, as the protocols behind the other door know models.
+        let model = corecast_sim::model_file::read(path).map_err(Failure::input)?;
+        Ok(Loaded { parameters, origin, model: Some(model) })
     }
 }

@@ -1,5 +1,6 @@
 //! The outcome of a sweep, as JSON has it.
 
+use corecast_sim::order_at_all;
 use serde::Serialize;
 
 use super::{Figure, Program, Row};
@@ -27,7 +28,7 @@ pub(crate) struct Outcome {
     pub(crate) runs: u64,
     /// The program's own options.
     pub(crate) options: Program,
-    /// A row for each contender and number of threads.
+    /// A row for each contender and step.
     pub(crate) rows: Vec<Row>,
 }
 
@@ -44,12 +45,12 @@ impl Outcome {
         format!("SIMULATED: {machine} with {cpus} CPUs{changed}, {seeds}, corecast {version}")
     }
 
-    /// The numbers of threads, ascending.
-    pub(crate) fn threads(&self) -> Vec<usize> {
-        let mut threads: Vec<usize> = self.rows.iter().map(|row| row.threads).collect();
-        threads.sort_unstable();
-        threads.dedup();
-        threads
+    /// The steps, ascending.
+    pub(crate) fn steps(&self) -> Vec<usize> {
+        let mut steps: Vec<usize> = self.rows.iter().map(|row| row.step).collect();
+        steps.sort_unstable();
+        steps.dedup();
+        steps
     }
 
     /// The contenders, in their order, each once.
@@ -59,9 +60,21 @@ impl Outcome {
         contenders
     }
 
-    /// The row of a contender with this number of threads.
-    pub(crate) fn row(&self, contender: &str, threads: usize) -> Option<&Row> {
-        self.rows.iter().find(|row| row.contender == contender && row.threads == threads)
+    /// The row of a contender at this step.
+    pub(crate) fn row(&self, contender: &str, step: usize) -> Option<&Row> {
+        self.rows.iter().find(|row| row.contender == contender && row.step == step)
+    }
+
+    /// True if it depends on assumptions whether this contender or the best one of the same step is ahead.
+    pub(crate) fn is_tie(&self, row: &Row) -> bool {
+        let same = self.rows.iter().filter(|other| other.step == row.step);
+        let figure = |row: &&Row| row.median.unwrap_or(f64::NAN);
+        let ordered = |one: &&Row, other: &&Row| figure(one).total_cmp(&figure(other));
+        let known = same.filter(|row| row.median.is_some());
+        let best = if self.figure.higher_is_better { known.max_by(ordered) } else { known.min_by(ordered) };
+        best.is_some_and(|best| {
+            best != row && !row.corners.is_empty() && order_at_all(&best.corners, &row.corners).is_none()
+        })
     }
 
     /// The words about the figure: what it is, in which unit, and which direction is better.

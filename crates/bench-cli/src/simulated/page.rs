@@ -13,18 +13,18 @@ pub(crate) fn render(outcome: &Outcome, created_at: &str, version: &str, command
     let kind = format!("simulated: corecast sim {}", outcome.figure.program);
     let heading = format!("Simulated: {}", outcome.figure.figure);
     let frame = Frame { kind: &kind, heading: &heading, machine: &outcome.machine, created_at, version };
-    let threads = outcome.threads();
+    let steps = outcome.steps();
     let title = format!("Simulated: {}", outcome.figure_words());
     let lines = outcome.contenders().into_iter().map(|contender| Line {
         name: contender.to_owned(),
         is_ours: true,
-        values: threads.iter().map(|&threads| outcome.row(contender, threads).and_then(|row| row.median)).collect(),
+        values: steps.iter().map(|&step| outcome.row(contender, step).and_then(|row| row.median)).collect(),
     });
     let chart = LineChart {
         title: &title,
         description: "A curve for each contender, logarithmic.",
-        steps: threads.iter().map(usize::to_string).collect(),
-        note: "threads".to_owned(),
+        steps: steps.iter().map(usize::to_string).collect(),
+        note: outcome.figure.steps.to_owned(),
         lines: lines.collect(),
         write: significant,
     };
@@ -35,10 +35,10 @@ pub(crate) fn render(outcome: &Outcome, created_at: &str, version: &str, command
             h2 { (title) }
             p { "Medians of " (outcome.runs) " seeds." }
             (chart.figure())
-            (table("", &HEADS, outcome.rows.iter().map(cells)))
+            (table("", &heads(outcome.figure.steps), outcome.rows.iter().map(cells)))
             @for row in &outcome.rows {
                 @if let Some(words) = &row.failed {
-                    p class="note" { "No outcome: " (row.contender) " with " (row.threads) " threads, " (words) }
+                    p class="note" { "No outcome: " (row.contender) ", " (outcome.figure.steps) " " (row.step) ", " (words) }
                 }
             }
         }
@@ -47,11 +47,13 @@ pub(crate) fn render(outcome: &Outcome, created_at: &str, version: &str, command
     frame.around(&frame.header(&header), &main)
 }
 
-const HEADS: [&str; 7] = ["contender", "threads", "median", "least", "most", "fairness", "lines moved, by distance"];
+fn heads(steps: &str) -> [&str; 7] {
+    ["contender", steps, "median", "least", "most", "fairness", "lines moved, by distance"]
+}
 
 fn cells(row: &Row) -> Vec<String> {
-    let Row { contender, threads, median, least, most, jain, transfers, .. } = row;
+    let Row { contender, step, median, least, most, jain, transfers, .. } = row;
     let figures = [median, least, most, jain].map(|&figure| or_dash(figure, significant));
     let moved: Vec<String> = transfers.iter().map(|&number| significant(number)).collect();
-    [contender.clone(), threads.to_string()].into_iter().chain(figures).chain([moved.join(", ")]).collect()
+    [contender.clone(), step.to_string()].into_iter().chain(figures).chain([moved.join(", ")]).collect()
 }

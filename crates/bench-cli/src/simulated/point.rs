@@ -5,15 +5,15 @@ use corecast_sim::SimError;
 use serde::{Deserialize, Serialize};
 
 use super::{Described, Program};
-use corecast_cli::failure::Failure;
 
-/// A contender of a program on a machine, with a number of threads and a seed.
+/// A contender of a program on a machine, at a step of the sweep, with a seed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Point {
     pub(crate) described: Described,
     pub(crate) program: Program,
     pub(crate) contender: String,
-    pub(crate) threads: usize,
+    /// The number of threads, or of whatever else the program has more or less of.
+    pub(crate) step: usize,
     pub(crate) seed: u64,
 }
 
@@ -43,15 +43,5 @@ impl Played {
             }
             Err(error) => Self { failed: Some(error.to_string()), ..Self::default() },
         }
-    }
-}
-
-impl Point {
-    /// Plays it.
-    ///
-    /// # Errors
-    /// Bad input.
-    pub(crate) fn play(&self) -> Result<Played, Failure> {
-        self.program.play(&self.described.load()?.0, self)
     }
 }

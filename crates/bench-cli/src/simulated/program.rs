@@ -1,21 +1,18 @@
-//! The programs that run on a simulated machine, and the figure by which each is judged.
+//! The programs that run on a simulated machine, and the figure by which the contenders of each are judged.
 
-use corecast_sim::machine::Machine;
-use corecast_sim::{Algorithm, Barrier, Contest, Episodes, SimError, barriers, contest};
 use serde::{Deserialize, Serialize};
 
-use super::{Played, Point};
-use corecast_cli::failure::Failure;
-
-/// A program, with its own options.
+/// A program, with its own options. Times are virtual.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Program {
-    /// Threads that compete for a lock.
+    /// Threads that compete for locks.
     Locks {
-        /// The virtual time before acquisitions count, microseconds.
+        /// The number of locks.
+        locks: usize,
+        /// The time before acquisitions count, microseconds.
         warm_up_us: u64,
-        /// The virtual time in which they do, microseconds.
+        /// The time in which they do, microseconds.
         duration_us: u64,
         /// The time that a holder computes for, ns.
         inside_ns: u64,
@@ -29,14 +26,82 @@ pub(crate) enum Program {
         /// Episodes that count.
         episodes: usize,
     },
+    /// Members that call an operation, along a tree.
+    Collectives {
+        /// The operation.
+        operation: Operation,
+        /// The bytes of each member's values.
+        bytes: usize,
+        /// Episodes before those that count.
+        warm_up: usize,
+        /// Episodes that count.
+        episodes: usize,
+    },
+    /// Messages through a channel.
+    Messages {
+        /// The time or rate that is wanted.
+        figure: MessageFigure,
+        /// Messages before those that count, and again as many that do.
+        messages: u64,
+    },
+    /// Threads that work on a hash table with a lock on each bucket.
+    Table {
+        /// The buckets.
+        buckets: usize,
+        /// The time for which a thread computes in each operation besides its accesses, ns.
+        own_ns: u64,
+        /// The time before operations count, microseconds.
+        warm_up_us: u64,
+        /// The time in which they do, microseconds.
+        duration_us: u64,
+    },
+    /// Threads that call an atomic operation.
+    Atomics {
+        /// The words, each on a line of its own.
+        words: usize,
+        /// The time for which a thread computes after each call, ns.
+        pause_ns: u64,
+        /// The time before calls count, microseconds.
+        warm_up_us: u64,
+        /// The time in which they do, microseconds.
+        duration_us: u64,
+    },
 }
 
-/// The contender that is no barrier of its own, but the one that the group chooses.
-pub(crate) const AUTO: &str = "auto";
+/// An operation of a group.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Operation {
+    /// The root's values go to all.
+    Broadcast,
+    /// The root gets the sums of all values.
+    Reduce,
+    /// All get the sums.
+    Allreduce,
+}
 
-/// The time of an episode at first, microseconds. It is doubled until all episodes end in theirs.
-const LEAST_WINDOW_US: u64 = 50;
-const MOST_WINDOW_US: u64 = 1_000_000;
+/// A time or rate of messages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum MessageFigure {
+    /// From the begin of a send until the waiting receiver has the message.
+    OneWay,
+    /// From the begin of a send until the answer is there.
+    RoundTrip,
+    /// From message to message of a stream.
+    Stream,
+    /// The messages of one server by its clients.
+    Server,
+    /// The same, where each client waits for an answer.
+    Answers,
+}
+
+impl MessageFigure {
+    /// True if a server has clients, instead of a sender a receiver.
+    pub(crate) fn is_of_server(self) -> bool {
+        matches!(self, Self::Server | Self::Answers)
+    }
+}
 
 /// The figure by which the contenders of a program are judged.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -51,61 +116,58 @@ pub(crate) struct Figure {
     pub(crate) higher_is_better: bool,
     /// The event for which `transfers` are counted.
     pub(crate) transfers_per: &'static str,
+    /// The meaning of a row's `step`.
+    pub(crate) steps: &'static str,
 }
+
+const MOPS: &str = "M/s";
+const NS: &str = "ns";
 
 impl Program {
     /// The figure of its contenders.
     pub(crate) fn figure(&self) -> Figure {
+        let of = |program, figure, unit, transfers_per, steps| Figure {
+            program,
+            figure,
+            unit,
+            higher_is_better: unit == MOPS,
+            transfers_per,
+            steps,
+        };
         match self {
-            Self::Locks { .. } => Figure {
-                program: "locks",
-                figure: "acquisitions of all threads",
-                unit: "M/s",
-                higher_is_better: true,
-                transfers_per: "acquisition",
-            },
-            Self::Barriers { .. } => Figure {
-                program: "barriers",
-                figure: "time from the last entry to the last exit",
-                unit: "ns",
-                higher_is_better: false,
-                transfers_per: "barrier",
-            },
-        }
-    }
-
-    /// Plays a point of it. A run that does not end is an outcome that says so.
-    ///
-    /// # Errors
-    /// Bad input: no such contender.
-    pub(super) fn play(&self, machine: &Machine, point: &Point) -> Result<Played, Failure> {
-        let Point { contender, threads, seed, .. } = point;
-        let (threads, seed) = (*threads, *seed);
-        match *self {
-            Self::Locks { warm_up_us, duration_us, inside_ns, outside_ns } => {
-                let algorithm: Algorithm = contender.parse().map_err(Failure::input)?;
-                let asked = Contest { threads, locks: 1, warm_up_us, duration_us, inside_ns, outside_ns, seed };
-                let outcome = contest(machine, algorithm, asked);
-                Ok(Played::of(outcome, |outcome| (outcome.mops(), outcome.jain(), outcome.transfers())))
+            Self::Locks { .. } => of("locks", "acquisitions of all threads", MOPS, "acquisition", "threads"),
+            Self::Barriers { .. } => {
+                of("barriers", "time from the last entry to the last exit", NS, "barrier", "members")
             }
-            Self::Barriers { warm_up, episodes } => {
-                let barrier = (contender != AUTO).then(|| contender.parse::<Barrier>()).transpose();
-                let barrier = barrier.map_err(Failure::input)?;
-                let asked = Episodes { members: threads, warm_up, episodes, seed, ..Episodes::default() };
-                let outcome = in_windows(asked, |asked| barriers(machine, barrier, asked));
-                Ok(Played::of(outcome, |outcome| (outcome.times.median_ns(), None, outcome.times.transfers())))
+            Self::Collectives { operation, .. } => of("collectives", operation.figure(), NS, "operation", "members"),
+            Self::Messages { figure, .. } => {
+                let (words, unit) = figure.words();
+                of("messages", words, unit, "message", if figure.is_of_server() { "clients" } else { "distance" })
             }
+            Self::Table { .. } => of("table", "operations of all threads", MOPS, "operation", "threads"),
+            Self::Atomics { .. } => of("atomics", "calls of all threads", MOPS, "call", "threads"),
         }
     }
 }
 
-/// Plays episodes in windows that are long enough for them.
-fn in_windows<O>(asked: Episodes, play: impl Fn(&Episodes) -> Result<O, SimError>) -> Result<O, SimError> {
-    let mut window_us = LEAST_WINDOW_US;
-    loop {
-        match play(&Episodes { window_us, ..asked.clone() }) {
-            Err(SimError::Window { .. }) if window_us < MOST_WINDOW_US => window_us *= 2,
-            outcome => return outcome,
+impl Operation {
+    fn figure(self) -> &'static str {
+        match self {
+            Self::Broadcast => "broadcast: time from the root's entry to the last exit",
+            Self::Reduce => "reduce: time from the last entry to the root's exit",
+            Self::Allreduce => "allreduce: time from the last entry to the last exit",
+        }
+    }
+}
+
+impl MessageFigure {
+    fn words(self) -> (&'static str, &'static str) {
+        match self {
+            Self::OneWay => ("time from the begin of a send until the receiver has the message", NS),
+            Self::RoundTrip => ("time from the begin of a send until the answer is there", NS),
+            Self::Stream => ("time from message to message of a stream", NS),
+            Self::Server => ("messages that a server receives", MOPS),
+            Self::Answers => ("messages that a server receives and answers", MOPS),
         }
     }
 }

@@ -48,11 +48,12 @@ pub(crate) fn sweep(
             thread::sleep(LOOK);
         }
         for playing in ended {
-            let Point { contender, threads, .. } = &points[playing.place];
+            let Point { contender, step, program, .. } = &points[playing.place];
             let place = playing.place;
             played[place] = Some(playing.outcome()?);
             let done = played.iter().flatten().count();
-            progress.step(done as f64 / points.len() as f64, &format!("{contender} with {threads} threads"));
+            progress
+                .step(done as f64 / points.len() as f64, &format!("{contender}, {} {step}", program.figure().steps));
         }
     }
     Ok(played.into_iter().flatten().collect())

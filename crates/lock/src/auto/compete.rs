@@ -25,8 +25,8 @@ const YIELDS: u32 = 8;
 const YIELDING: Duration = Duration::from_micros(200);
 /// The same of a thread that has complained of being overtaken meanwhile, as the others may queue by then.
 const COMPLAINED: Duration = Duration::from_micros(400);
-/// The same of a thread in the queue on a CPU that nobody else wants, where there are more than two: 256 threads that each have the
-/// lock for 2 us wait for half a millisecond.
+/// The same of a thread in the queue on a CPU that nobody else wants, where there are more than two: 256 threads that each have
+/// the lock for 2 us wait for half a millisecond.
 const QUEUED_ALONE: Duration = Duration::from_millis(2);
 /// A thread that has stayed away this often polls: the lock may be held for long.
 const BACK_OFFS: u32 = 4;

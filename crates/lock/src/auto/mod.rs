@@ -66,15 +66,15 @@ const BACK_OFF_SHIFT: u32 = 8;
 /// Holders look at what they have seen in windows of 400 us (`ledger/`). A thread that has spun in vain makes the mode Park at
 /// once, or Queue, if it had its CPU to itself while the others passed the lock on: 16 threads on 16 CPUs took one lock 1.4 M
 /// times a second asleep, 2.9 M times in a queue. A window in which somebody slept favours Park, one in which somebody gave up
-/// its CPU Spin, as not all of them run. Where more than two CPUs are there for all that wait in Park, and they have it in
-/// quick succession, a queue is tried: on simulated machines 12 to 48 threads that had gone to sleep, as each waited for
-/// longer than a wake-up is assumed to take, took the lock 4 to 10 times as often in a queue. Else the number of waiters follows from how often and for how long they did, and the
-/// cost of a hand-over to one of them, in Spin and in Queue, from [`Params`]. A mode that makes the time from one acquisition
-/// that waits to the next a fifth shorter, three windows running, is the next one. So long sections, beside which no hand-over
-/// matters, do not move it. The estimate is then compared with the observation: a mode that has not made the time shorter is
-/// left again, and not tried for a second. Acquisitions that find the lock free are not counted, as that would cost each a
-/// store: where one mode lets more of them by than the other, that comparison may be wrong about which has more acquisitions in
-/// all.
+/// its CPU Spin, as not all of them run. Where more than two CPUs are there for all that wait in Park, and they have it in quick
+/// succession, a queue is tried: on simulated machines 12 to 48 threads that had gone to sleep, as each waited for longer than a
+/// wake-up is assumed to take, took the lock up to ten times as often in a queue. Else the number of waiters follows from how
+/// often and for how long they did, and the cost of a hand-over to one of them, in Spin and in Queue, from [`Params`]. A mode
+/// that makes the time from one acquisition that waits to the next a fifth shorter, three windows running, is the next one. So
+/// long sections, beside which no hand-over matters, do not move it. The estimate is then compared with the observation: a mode
+/// that has not made the time shorter is left again, and not tried for a second. Acquisitions that find the lock free are not
+/// counted, as that would cost each a store: where one mode lets more of them by than the other, that comparison may be wrong
+/// about which has more acquisitions in all.
 ///
 /// In Spin the lock tries now and then whether a thread that finds it held should stay away for 20 us, four times at most
 /// (`ledger/trial.rs`): that can only be seen in how many acquisitions there are in all, which are counted for the time of the

@@ -5,10 +5,10 @@
 //! by a key of pthread when the thread ends. (Rust's thread-local destructors allocate when they are registered: a lock inside
 //! an allocator would call that allocator, and come back here.)
 //!
-//! Nodes go between threads and the pool in batches. A thread that finds a `clh` free and leaves it to one behind has a node less,
-//! so threads that take locks at random run out of nodes again and again. One node at a time made the stack of free ones a hot
-//! spot where many threads begin after others have ended: 36 threads on a simulated Opteron with 64 locks did half as much for the
-//! first half of a millisecond. With two threads nobody meets there, and a batch is 2 KiB of each thread that waits.
+//! Nodes go between threads and the pool in batches. A thread that finds a `clh` free and leaves it to one behind has a node
+//! less, so threads that take locks at random run out of nodes again and again. One node at a time made the stack of free ones a
+//! hot spot where many threads begin after others have ended: 36 threads on a simulated Opteron with 64 locks did half as much
+//! for the first half of a millisecond. With two threads nobody meets there, and a batch is 2 KiB of each thread that waits.
 
 use std::cell::Cell;
 

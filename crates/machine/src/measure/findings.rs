@@ -14,8 +14,9 @@ use crate::cost_matrix::CostMatrix;
 use crate::curve::Curve;
 use crate::extended::Extended;
 use crate::fingerprint::Fingerprint;
-use crate::machine::{Machine, Provenance, Unit};
+use crate::machine::{Machine, Provenance};
 use crate::topology::Topology;
+use crate::unit::Unit;
 
 /// A spread wider than this part of the cost is a doubt.
 const WIDE: f64 = 0.25;

@@ -16,8 +16,9 @@ use super::{KNOWN_FIELDS, MAX_LEN_BYTES, ModelError, ModelFileError, SCHEMA};
 use crate::bounded_file::read_bounded;
 use crate::cost_matrix::CostMatrix;
 use crate::extended::Extended;
-use crate::machine::{Machine, Provenance, Unit};
+use crate::machine::{Machine, Provenance};
 use crate::topology::{CoreKind, Cpu};
+use crate::unit::Unit;
 
 /// The machine of a model file.
 ///

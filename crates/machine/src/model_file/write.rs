@@ -11,8 +11,9 @@ use super::{KNOWN_FIELDS, MAX_LEN_BYTES, ModelError, ModelFileError, SCHEMA};
 use crate::atomic_file::write_atomically;
 use crate::cost_matrix::CostMatrix;
 use crate::extended::Extended;
-use crate::machine::{Machine, Provenance, Unit};
+use crate::machine::{Machine, Provenance};
 use crate::topology::CoreKind;
+use crate::unit::Unit;
 
 /// Writes the model of a machine to a file, replacing it in one step.
 ///

@@ -1,7 +1,7 @@
 //! Kills in the midst of a lock.
 //!
-//! **What is promised** of a lock that is not robust is little: whatever access a thread is killed at, no two of the others hold
-//! the lock at a time, and the number that it guards has all their additions. They may wait for ever: for a dead holder, and in
+//! A lock that is not robust **promises** little: whatever access a thread is killed at, no two of the others hold the lock at a
+//! time, and the number that it guards has all their additions. They may wait for ever: for a dead holder, and in
 //! queues for a dead thread that waited. A thread that is killed between two acquisitions, with its stores done, delays nobody.
 //! Nothing else is checked.
 //!
@@ -75,9 +75,9 @@ const VICTIM: usize = 1;
 fn play<L: RawLock + 'static>(trial: Trial, access: u64, stores: LastStores) -> Result<KilledOutcome, Fault> {
     assert!(trial.threads > VICTIM, "a thread is killed, and another one goes on");
     let machine = published::opteron_4x12();
-    let Prepared { mut run, tried, watch } = prepare::<L>(&machine, trial)?;
-    // SAFETY: the killed thread has nodes on its stack, and the lock points to them; its share of the lock is never dropped, and no
-    // thread takes the lock after the run.
+    let Prepared { mut run, tried, watch, alone: _alone } = prepare::<L>(&machine, trial)?;
+    // SAFETY: the killed thread has nodes on its stack, and the lock points to them; its share of the lock is never dropped, and
+    // no thread takes the lock after the run.
     unsafe { run.kill_at(VICTIM, access, stores) };
     let has_cpus = trial.threads <= trial.cpus;
     let limit = if has_cpus { machine.ticks(trial.rounds * ROUND_NS) } else { machine.ticks(LIMIT_NS) };

@@ -19,12 +19,14 @@ mod planted;
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
-use std::sync::Arc;
+use std::sync::{Arc, MutexGuard};
 
 use corecast_base::CacheLine;
 use corecast_base::sync::{AtomicU64, Ordering};
 use corecast_lock::{Algorithm, RawLock, Setup, for_each_lock};
 use corecast_sim_core::{Machine, Preemption, Random, Report, Run, Stopped, Thread, published};
+
+use crate::rounds::alone;
 
 pub use self::kills::{KilledOutcome, LastStores, Phase, check_killed};
 
@@ -102,11 +104,11 @@ pub struct Failure {
     pub lock: &'static str,
     /// The circumstances, which repeat it.
     pub trial: Trial,
-    /// What went wrong.
+    /// The way in which it failed.
     pub fault: Box<Fault>,
 }
 
-/// What went wrong with a lock.
+/// The way in which a lock failed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Fault {
@@ -145,7 +147,7 @@ struct Tried<L> {
     between: CacheLine<AtomicU64>,
 }
 
-/// What the test knows of a trial, without an access of a thread.
+/// The test's knowledge of a trial, which takes no access of a thread.
 #[derive(Default)]
 struct Watch {
     owner: Cell<Option<usize>>,
@@ -184,12 +186,15 @@ struct Prepared<L> {
     run: Run,
     tried: Arc<Tried<L>>,
     watch: Rc<Watch>,
+    /// The right to play, for as long as the run is there.
+    alone: MutexGuard<'static, ()>,
 }
 
 fn prepare<L: RawLock + 'static>(machine: &Machine, trial: Trial) -> Result<Prepared<L>, Fault> {
     let Trial { threads, cpus, .. } = trial;
     assert!((1..=CPUS.len()).contains(&cpus), "a trial has 1 to {} CPUs, and not {cpus}", CPUS.len());
     let lock = L::new(&Setup::of_threads(threads));
+    let alone = alone();
     let line = || CacheLine::new(AtomicU64::new(0));
     let tried = Arc::new(Tried { lock, number: line(), between: line() });
     let watch = Rc::new(Watch::new(threads));
@@ -202,7 +207,7 @@ fn prepare<L: RawLock + 'static>(machine: &Machine, trial: Trial) -> Result<Prep
         let body = move |me: &Thread| compete(me, &own, &watch, trial.rounds, &mut random);
         run.spawn(CPUS[thread % cpus], begin, body).map_err(|error| Fault::Stack(error.to_string()))?;
     }
-    Ok(Prepared { run, tried, watch })
+    Ok(Prepared { run, tried, watch, alone })
 }
 
 /// The acquisitions of a thread.
@@ -230,7 +235,7 @@ fn compete<L: RawLock>(me: &Thread, tried: &Tried<L>, watch: &Watch, rounds: u64
     }
 }
 
-/// Nanoseconds: mostly below 200, and sometimes so many that a thread which waits falls asleep.
+/// Nanoseconds: mostly below 200, and sometimes long enough for a thread that waits to fall asleep.
 fn often_short(random: &mut Random) -> u64 {
     let most = if random.below(8) == 0 { 100_000 } else { 200 };
     random.below(most)
@@ -242,7 +247,7 @@ fn check_of<L: RawLock + 'static>(lock: &'static str, trial: Trial) -> Result<()
 
 fn play<L: RawLock + 'static>(trial: Trial) -> Result<(), Fault> {
     let machine = published::opteron_4x12();
-    let Prepared { mut run, tried, watch } = prepare::<L>(&machine, trial)?;
+    let Prepared { mut run, tried, watch, alone: _alone } = prepare::<L>(&machine, trial)?;
     let longest = machine.ticks(trial.longest_stop_ns);
     run.preempt(Preemption::Randomly { seed: trial.seed, one_in: trial.one_in, longest });
     let ended: Result<Report, Stopped> = run.finish(machine.ticks(LIMIT_NS));

@@ -20,6 +20,9 @@ pub(super) struct Locks {
     /// Take only these locks.
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     locks: Vec<Algorithm>,
+    /// The number of locks, of which each acquisition takes one at random.
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = number_arg::within::<usize>(1..=65536))]
+    number: usize,
     /// The time that a holder computes for, beyond reading and writing a line.
     #[arg(long, value_name = "NS", default_value_t = 0, value_parser = number_arg::within::<u64>(0..=1_000_000))]
     inside_ns: u64,
@@ -30,10 +33,11 @@ pub(super) struct Locks {
 
 impl Locks {
     pub(super) fn run(&self, output: &Output) -> Result<(), Failure> {
-        let Self { inside_ns, outside_ns, .. } = *self;
+        let Self { number: locks_taken, inside_ns, outside_ns, .. } = *self;
         let locks = if self.locks.is_empty() { Algorithm::ALL } else { &self.locks };
         let names: Vec<String> = locks.iter().map(ToString::to_string).collect();
         let (warm_up_us, duration_us) = (self.shared.shortened(WARM_UP_US), self.shared.shortened(DURATION_US));
-        self.shared.run(&Program::Locks { warm_up_us, duration_us, inside_ns, outside_ns }, &names, output)
+        let program = Program::Locks { locks: locks_taken, warm_up_us, duration_us, inside_ns, outside_ns };
+        self.shared.run(&program, &names, output)
     }
 }

@@ -1,9 +1,13 @@
 //! `corecast sim`: corecast's own code on a simulated machine. One file per program.
 
+mod atomics;
 mod barriers;
+mod collectives;
 mod compare;
 mod locks;
+mod messages;
 mod shared;
+mod table;
 
 use corecast_cli::failure::Failure;
 use corecast_cli::output::Output;
@@ -38,6 +42,26 @@ enum Simulated {
     /// Measure this machine beside a simulation of it: locks and barriers of two threads.
     #[command(after_help = "Example:\n  corecast sim compare --quick --what locks,barriers")]
     Compare(compare::Compare),
+    /// Let members of a group call an operation along the tree that the group plans, and along every static shape.
+    ///
+    /// The results are checked. The figure is the median time of an operation that starts when all members are there.
+    #[command(
+        after_help = "Examples:\n  corecast sim collectives --op allreduce --cpus 48 --quick\n  corecast sim collectives --op broadcast --trees planned,binary,fibonacci --machine xeon-8x10"
+    )]
+    Collectives(collectives::Collectives),
+    /// Send messages through a channel between two CPUs at each distance, or from clients to a server.
+    ///
+    /// Distances are numbered from 0, the nearest, by the costs of the machine: --explain lists them.
+    #[command(
+        after_help = "Examples:\n  corecast sim messages --figure round-trip --machine xeon-8x10\n  corecast sim messages --figure server --cpus 1,9,20 --channels ump"
+    )]
+    Messages(messages::Messages),
+    /// Let threads work on a hash table with a lock on each bucket, as in SSYNC's experiment.
+    #[command(after_help = "Example:\n  corecast sim table --buckets 512 --cpus 1,6,18,36 --quick")]
+    Table(table::Table),
+    /// Let threads call an atomic operation on one word, or on several.
+    #[command(after_help = "Example:\n  corecast sim atomics --cpus 1,6,48 --operations fai,cas")]
+    Atomics(atomics::Atomics),
     /// Play one point of a sweep, as the sweep's own process.
     #[command(hide = true)]
     Point {
@@ -51,6 +75,10 @@ pub(super) fn run(arguments: &Arguments, output: &Output) -> Result<(), Failure>
         Simulated::Locks(locks) => locks.run(output),
         Simulated::Barriers(barriers) => barriers.run(output),
         Simulated::Compare(compare) => compare.run(output),
+        Simulated::Collectives(collectives) => collectives.run(output),
+        Simulated::Messages(messages) => messages.run(output),
+        Simulated::Table(table) => table.run(output),
+        Simulated::Atomics(atomics) => atomics.run(output),
         Simulated::Point { point } => {
             let point: Point = serde_json::from_str(point).map_err(Failure::input)?;
             output.json(&point.play()?)

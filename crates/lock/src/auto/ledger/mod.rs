@@ -44,9 +44,9 @@ const FEWEST_PASSED_ON: u16 = 8;
 /// is for nobody.
 const FEWEST: f64 = 1.0;
 
-/// Where at least so many wait in Park, on more than [`FEW_CPUS`] CPUs, a queue is worth a try.
+/// Where at least this many wait in Park, on more than [`FEW_CPUS`] CPUs, a queue is worth a try.
 const MANY: f64 = 2.0;
-/// On so many CPUs nothing is known of a lock but what its threads have seen.
+/// On this number of CPUs nothing is known of a lock but what its threads have seen.
 pub(super) const FEW_CPUS: usize = 2;
 /// The number of waiters is reckoned from some waits of a window; more than this multiple of the CPUs are surely more.
 const CERTAIN: f64 = 2.0;

@@ -1,0 +1,122 @@
+//! Plays one point of a program on a machine.
+
+use corecast_sim::{
+    Algorithm, Along, AtomicLoad, AtomicOperation, Barrier, Channel, Collective, Contest, Episodes, Pair, Server,
+    SimError, TableLoad, atomics, barriers, collectives, contest, messages, pairs_by_distance, server, table,
+};
+
+use super::program::{MessageFigure, Operation};
+use super::{Loaded, Played, Point, Program};
+use corecast_cli::failure::Failure;
+
+/// The contender of barriers that the group chooses.
+pub(crate) const AUTO: &str = "auto";
+/// The contender of collectives that the group plans.
+pub(crate) const PLANNED: &str = "planned";
+
+/// The time of an episode at first, microseconds. It is doubled until all episodes end in theirs.
+const LEAST_WINDOW_US: u64 = 50;
+const MOST_WINDOW_US: u64 = 1_000_000;
+/// The CPU of a server.
+const SERVER: usize = 0;
+
+impl Point {
+    /// Plays it. A run that does not end is an outcome that says so.
+    ///
+    /// # Errors
+    /// Bad input: no such contender, or no such machine.
+    pub(crate) fn play(&self) -> Result<Played, Failure> {
+        let loaded = self.described.load()?;
+        let Self { contender, step, seed, .. } = self;
+        let (machine, threads, seed) = (loaded.machine(), *step, *seed);
+        match self.program {
+            Program::Locks { locks, warm_up_us, duration_us, inside_ns, outside_ns } => {
+                let algorithm: Algorithm = contender.parse().map_err(Failure::input)?;
+                let asked = Contest { threads, locks, warm_up_us, duration_us, inside_ns, outside_ns, seed };
+                let outcome = contest(machine, algorithm, asked);
+                Ok(Played::of(outcome, |outcome| (outcome.mops(), outcome.jain(), outcome.transfers())))
+            }
+            Program::Table { buckets, own_ns, warm_up_us, duration_us } => {
+                let algorithm: Algorithm = contender.parse().map_err(Failure::input)?;
+                let asked = TableLoad { threads, buckets, warm_up_us, duration_us, own_ns, seed };
+                let outcome = table(machine, algorithm, asked);
+                Ok(Played::of(outcome, |outcome| (outcome.mops(), outcome.jain(), outcome.transfers())))
+            }
+            Program::Atomics { words, pause_ns, warm_up_us, duration_us } => {
+                let operation: AtomicOperation = contender.parse().map_err(Failure::input)?;
+                let asked = AtomicLoad { threads, words, warm_up_us, duration_us, pause_ns, seed };
+                let outcome = atomics(machine, operation, asked);
+                Ok(Played::of(outcome, |outcome| (outcome.mops(), outcome.jain(), outcome.transfers())))
+            }
+            Program::Barriers { warm_up, episodes } => {
+                self.barriers(&loaded, Episodes { warm_up, episodes, ..self.episodes(&loaded) })
+            }
+            Program::Collectives { operation, bytes, warm_up, episodes } => {
+                let episodes = Episodes { warm_up, episodes, ..self.episodes(&loaded) };
+                Ok(self.collectives(&loaded, (operation, bytes), episodes))
+            }
+            Program::Messages { figure, messages } => self.messages(&loaded, figure, messages),
+        }
+    }
+
+    fn episodes(&self, loaded: &Loaded) -> Episodes {
+        Episodes { members: self.step, seed: self.seed, model: loaded.model.clone(), ..Episodes::default() }
+    }
+
+    fn barriers(&self, loaded: &Loaded, episodes: Episodes) -> Result<Played, Failure> {
+        let barrier = (self.contender != AUTO).then(|| self.contender.parse::<Barrier>()).transpose();
+        let barrier = barrier.map_err(Failure::input)?;
+        let outcome = in_windows(episodes, |episodes| barriers(loaded.machine(), barrier, episodes));
+        Ok(Played::of(outcome, |outcome| (outcome.times.median_ns(), None, outcome.times.transfers())))
+    }
+
+    fn collectives(&self, loaded: &Loaded, (operation, bytes): (Operation, usize), episodes: Episodes) -> Played {
+        let along = if self.contender == PLANNED { Along::Planned } else { Along::Shape(self.contender.clone()) };
+        let operation = match operation {
+            Operation::Broadcast => corecast_sim::Operation::Broadcast,
+            Operation::Reduce => corecast_sim::Operation::Reduce,
+            Operation::Allreduce => corecast_sim::Operation::Allreduce,
+        };
+        let asked = Collective { operation, root: None, words: bytes / size_of::<u64>() };
+        let episodes = Episodes { along, ..episodes };
+        let outcome = in_windows(episodes, |episodes| collectives(loaded.machine(), asked, episodes));
+        Played::of(outcome, |outcome| (outcome.times.median_ns(), None, outcome.times.transfers()))
+    }
+
+    fn messages(&self, loaded: &Loaded, figure: MessageFigure, number: u64) -> Result<Played, Failure> {
+        let channel: Channel = self.contender.parse().map_err(Failure::input)?;
+        let machine = loaded.machine();
+        if figure.is_of_server() {
+            let asked = Server {
+                server: SERVER,
+                clients: (1..=self.step).collect(),
+                answers: figure == MessageFigure::Answers,
+                clears_slots: channel == Channel::UmpSlotClear,
+                warm_up: number,
+                messages: number,
+            };
+            let outcome = server(machine, &asked);
+            return Ok(Played::of(outcome, |outcome| (outcome.mops, None, outcome.transfers.clone())));
+        }
+        let Some(&(sender, receiver)) = pairs_by_distance(machine).get(self.step) else {
+            return Err(Failure::input(format!("the machine has no distance {}", self.step)));
+        };
+        let pair = Pair { sender, receiver, warm_up: number, messages: number, seed: self.seed, ..Pair::default() };
+        Ok(Played::of(messages(machine, channel, pair), |times| match figure {
+            MessageFigure::OneWay => (times.one_way_ns, None, Vec::new()),
+            MessageFigure::RoundTrip => (times.round_trip_ns, None, Vec::new()),
+            _ => (times.stream_ns, None, times.stream_transfers.clone()),
+        }))
+    }
+}
+
+/// Plays episodes in windows that are long enough for them.
+fn in_windows<O>(asked: Episodes, play: impl Fn(&Episodes) -> Result<O, SimError>) -> Result<O, SimError> {
+    let mut window_us = LEAST_WINDOW_US;
+    loop {
+        match play(&Episodes { window_us, ..asked.clone() }) {
+            Err(SimError::Window { .. }) if window_us < MOST_WINDOW_US => window_us *= 2,
+            outcome => return outcome,
+        }
+    }
+}
