@@ -7,6 +7,7 @@ use std::ptr::NonNull;
 use std::sync::Arc;
 
 use super::Shareable;
+use crate::CacheLine;
 use crate::sync::before_free;
 
 /// The owner of a place's memory, such as a mapping.
@@ -52,13 +53,14 @@ impl<T: Shareable> PlaceSlice<T> {
     }
 
     /// `len` values on the heap, all zero, for the threads of this process. Of a large slice, the system gives memory only
-    /// to the parts that are touched.
+    /// to the parts that are touched. They begin with a line.
     ///
     /// # Panics
     /// If memory cannot hold that many values.
     #[must_use]
     pub fn zeroed(len: usize) -> Self {
-        let align = align_of::<T>();
+        // As slices of sections begin: parts of a slice of words are laid out by lines.
+        let align = align_of::<T>().max(align_of::<CacheLine<u8>>());
         let bytes = len.checked_mul(size_of::<T>()).and_then(|bytes| bytes.checked_add(align));
         // Words, because a vector of zeroes is not written; an allocator that is asked for aligned lines writes all of
         // them.
@@ -170,7 +172,6 @@ unsafe impl<T: Shareable> Sync for PlaceSlice<T> {}
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::CacheLine;
     use crate::sync::{AtomicU32, Ordering};
 
     #[test]
@@ -183,6 +184,14 @@ mod tests {
             assert!(lines.iter().enumerate().all(|(i, line)| line.load(Ordering::Relaxed) == i as u32));
         }
         assert_eq!(PlaceSlice::<AtomicU32>::zeroed(7).len(), 7);
+    }
+
+    #[test]
+    fn zeroed_words_begin_with_a_line() {
+        for len in [1, 7, 100, 1000, 100_000] {
+            let words = PlaceSlice::<AtomicU32>::zeroed(len);
+            assert_eq!(words.as_ptr().addr() % align_of::<CacheLine<u8>>(), 0, "{len}");
+        }
     }
 
     #[test]
