@@ -10,6 +10,9 @@ const MOST: usize = 4;
 /// A loop that reads the clock sleeps for at most this part of the time that it has waited for: its deadline is not known.
 const PART: Ticks = 16;
 
+/// Rounds after the last look at the clock in which a loop is held to look again.
+const CLOCKED: u32 = 128;
+
 /// The last rounds of a thread's loop.
 #[derive(Debug, Default)]
 pub(crate) struct Poll {
@@ -18,6 +21,9 @@ pub(crate) struct Poll {
     /// True if this round did anything but read lines of which there is a copy.
     is_broken: bool,
     reads_clock: bool,
+    /// The rounds, without those that were slept through, for which the thread is still held to look at the clock now and then:
+    /// some loops do so once in 64.
+    clocked: u32,
     before: [usize; MOST],
     len_before: usize,
     /// The end of the last round.
@@ -83,6 +89,7 @@ impl Poll {
             self.first = now;
         }
         let period = now - self.last;
+        self.clocked = if self.reads_clock { CLOCKED } else { self.clocked.saturating_sub(1) };
         let longest = self.reads_clock.then(|| (now - self.first) / PART);
         self.before = self.lines;
         self.len_before = if is_poll { self.len } else { 0 };
@@ -96,6 +103,13 @@ impl Poll {
             longest,
             gives_way: false,
         })
+    }
+
+    /// The time until which a loop sleeps that has read the clock, if nothing else is left to happen: it may do something else
+    /// then. `None` if it has not.
+    pub(crate) fn alone_until(&self, sleep: Sleep) -> Option<Ticks> {
+        let waited = sleep.from.saturating_sub(self.first);
+        (self.clocked > 0).then(|| sleep.round_at(sleep.from + sleep.period.max(waited / PART)))
     }
 
     /// The loop has slept until this time.

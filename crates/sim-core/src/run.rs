@@ -150,7 +150,12 @@ impl Run {
         self.state.borrow_mut().events.limit = limit;
         loop {
             let next = self.state.borrow_mut().events.next();
-            let Some((now, happening)) = next else { break };
+            let Some((now, happening)) = next else {
+                if self.state.borrow_mut().wake_clock_readers() {
+                    continue;
+                }
+                break;
+            };
             if now > limit && !self.state.borrow().is_void(happening) {
                 return Err(Stopped::Limit { limit, waiting: self.waiting(), seed: self.seed() });
             }

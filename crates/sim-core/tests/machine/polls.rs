@@ -61,6 +61,24 @@ fn a_loop_that_reads_the_clock_is_not_much_too_late() {
     assert!(accesses < 1000, "{accesses}");
 }
 
+/// As a spinner does, which looks at the clock once in 64 rounds, and does something else after 20 us.
+#[test]
+fn a_loop_that_reads_the_clock_in_some_rounds_comes_to_its_end() {
+    let (word, mut run) = (Line::new().word(), Run::new(&published::opteron_4x12()));
+    run.spawn(0, 0, move |me| {
+        for round in 0_u64.. {
+            let is_late = round % 64 == 0 && me.now() > units(42_000);
+            if is_late || me.load(word) > 0 {
+                return;
+            }
+            me.pause();
+        }
+    })
+    .expect("there is memory");
+    let report = run.finish(LIMIT).expect("it ends by its clock");
+    assert!(report.counts.accesses < 1000, "{}", report.counts.accesses);
+}
+
 /// Threads on the first `cpus` CPUs take a lock of tickets in turns, `rounds` times each: they poll one word, and the holder's
 /// store wakes all. The time, and the sum of what they added under the lock.
 fn tickets(machine: &Machine, cpus: usize, rounds: u64) -> (Ticks, u64) {
