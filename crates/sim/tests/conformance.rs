@@ -37,3 +37,9 @@ fn a_kill_at_any_access_leaves_the_others_with_a_lock_that_excludes() {
         }
     }
 }
+
+/// A waiter that may overtake only once it has spun in vain was left asleep by the simulated machine.
+#[test]
+fn seeds_that_have_failed_pass() {
+    check_lock(Algorithm::Auto, 927).unwrap_or_else(|failure| panic!("{failure}"));
+}
