@@ -28,13 +28,15 @@ fn all_operations_give_the_right_values_along_all_trees() {
     }
 }
 
-/// Runs of one process may differ with one seed, too, as the heap is another one in the second: processes repeat, see the tests of
-/// `corecast sim`.
+/// Long slices are copied to memory of the heap's on the way, which begins anywhere in a line: of these a second run in the same
+/// process takes a little longer or shorter.
 #[test]
-fn other_seeds_give_other_times() {
+fn the_same_seed_gives_the_same_times() {
     let collective = Collective { operation: Operation::Allreduce, root: None, words: 1 };
     let play = |seed| outcome(collective, &Episodes { seed, ..episodes(12, Along::Planned) });
-    assert_ne!(play(1), play(2));
+    let first = play(1);
+    assert_eq!(first, play(1));
+    assert_ne!(first, play(2));
 }
 
 /// The one message that all lines of a tree carry: members less one lines move at least.
