@@ -2,6 +2,7 @@
 
 mod atomics;
 mod barriers;
+mod check;
 mod collectives;
 mod compare;
 mod locks;
@@ -62,6 +63,14 @@ enum Simulated {
     /// Let threads call an atomic operation on one word, or on several.
     #[command(after_help = "Example:\n  corecast sim atomics --cpus 1,6,48 --operations fai,cas")]
     Atomics(atomics::Atomics),
+    /// Check locks where threads are stopped at any access, or killed there.
+    ///
+    /// Threads must exclude each other, and all must come to their ends: a wake-up that is lost is a deadlock. A failure names the
+    /// seed that repeats it.
+    #[command(
+        after_help = "Examples:\n  corecast sim check --seeds 10000\n  corecast sim check --kills --locks mcs,auto --seeds 10"
+    )]
+    Check(check::Check),
     /// Play one point of a sweep, as the sweep's own process.
     #[command(hide = true)]
     Point {
@@ -78,6 +87,7 @@ pub(super) fn run(arguments: &Arguments, output: &Output) -> Result<(), Failure>
         Simulated::Collectives(collectives) => collectives.run(output),
         Simulated::Messages(messages) => messages.run(output),
         Simulated::Table(table) => table.run(output),
+        Simulated::Check(check) => check.run(output),
         Simulated::Atomics(atomics) => atomics.run(output),
         Simulated::Point { point } => {
             let point: Point = serde_json::from_str(point).map_err(Failure::input)?;
