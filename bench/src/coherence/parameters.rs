@@ -86,7 +86,7 @@ impl Measured<'_> {
             memory: self.memory(&known),
             hit: of_time(self.alone("load-own-cache")),
             read_modify_write_hit: of_time(self.alone("fai-own-cache")),
-            pause: of_time(self.alone("pause")),
+            pause: of_time(self.alone("pause").filter(is_time)),
             gap: self.gap(&known, &store.modified),
             beta: self.beta(&load.modified).and_then(|share| of_time(Some(share))),
             service,
@@ -120,7 +120,7 @@ impl Measured<'_> {
             sleep: of_time(sleep),
             wake: of_time(wake),
             woken: of_time(model.wake_ns),
-            give_way: of_time(model.yield_ns),
+            give_way: of_time(model.yield_ns.filter(is_time)),
             switch: of_time(switch),
             ..SystemCosts::default()
         }
@@ -251,6 +251,11 @@ fn cell<'a>(group: &'a CoherenceGroup, case: &str) -> Option<&'a CoherenceCell> 
     group.cells.iter().find(|cell| cell.case == case)
 }
 
+/// That a time is not none once it is [`rounded`]: a polling loop must take some.
+fn is_time(ns: &f64) -> bool {
+    rounded(*ns) > 0.0
+}
+
 /// The median; what takes less than the timer takes no time.
 fn time(cell: &CoherenceCell) -> Option<f64> {
     cell.times.as_ref().map(|times| times.p50_ns.max(0.0))
@@ -345,7 +350,7 @@ mod tests {
         assert_eq!(values(&found.read_modify_write.modified), Some(&[47.0, 160.0][..]));
         assert_eq!(values(&found.memory), Some(&[90.0, 150.0][..]));
         assert_eq!(found.hit.map(|hit| hit.value), Some(1.23));
-        assert_eq!(found.pause.map(|pause| pause.value), Some(0.0));
+        assert_eq!(found.pause, None, "a polling loop that takes no time makes no machine");
         assert_eq!((found.load.exclusive, found.service, found.system.wake), (None, None, None));
         assert_eq!(found.system.switch.map(|switch| (switch.value, switch.origin)), Some((1500.0, Origin::Measured)));
     }

@@ -2,13 +2,13 @@
 
 use std::time::Duration;
 
+use corecast_base::sync::thread_id;
 use corecast_base::wait::Spinner;
 
 use crate::facts::{AcquisitionOrder, Facts, NodeKind};
 #[cfg(not(loom))]
 use crate::raw::RawConst;
 use crate::raw::{NodeMoves, RawLock, RawTimed, Setup};
-use crate::seat;
 use crate::tas::Tas;
 
 /// The first limit: a transfer of the line between neighbours.
@@ -33,8 +33,9 @@ impl Ttas {
     fn lock_slow(&self) {
         let mut spinner = Spinner::new();
         let mut limit_ns = SHORTEST_NS;
-        // Not addresses, which are others in each run of a program: a simulation is to repeat.
-        let mut random = (seat::of_this_thread() as u32).wrapping_mul(0x9E37_79B9) | 1;
+        // Not addresses, which are others in each run of a program: a simulation is to repeat. Threads of other processes have
+        // other numbers, too.
+        let mut random = thread_id().wrapping_mul(0x9E37_79B9) | 1;
         loop {
             while !self.0.looks_free() {
                 spinner.pause();

@@ -83,7 +83,14 @@ impl Run {
     }
 
     /// Takes threads off their CPUs, in addition to what was asked for before.
+    ///
+    /// # Panics
+    /// If stops at random are asked for a second time.
+    #[track_caller]
     pub fn preempt(&mut self, preemption: Preemption) {
+        let is_random = |preemption: &Preemption| matches!(preemption, Preemption::Randomly { .. });
+        let is_second = is_random(&preemption) && self.preemptions.iter().any(is_random);
+        assert!(!is_second, "a run has one kind of stops at random");
         self.preemptions.push(preemption);
     }
 
@@ -227,8 +234,11 @@ impl Run {
 
 impl Drop for Run {
     fn drop(&mut self) {
-        // Threads that have not ended unwind now, and may access memory in their destructors.
-        self.state.borrow_mut().is_over = true;
+        // Threads that have not ended unwind now, and may access memory in their destructors: they find what was stored before.
+        let mut state = self.state.borrow_mut();
+        state.is_over = true;
+        state.cpus.iter_mut().for_each(|on| on.buffer.finish_until(Ticks::MAX));
+        drop(state);
         let is_killed = |number: usize| self.state.borrow().threads[number].wait == Wait::Killed;
         let killed: Vec<_> = (0..self.threads.len()).filter(|&number| is_killed(number)).collect();
         let killed: Vec<_> = killed.into_iter().filter_map(|number| self.threads[number].take()).collect();

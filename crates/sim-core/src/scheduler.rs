@@ -197,9 +197,11 @@ impl RunState {
 
     /// True if a thread may be stopped before its next access, which begins now.
     pub(crate) fn is_watched(&mut self, thread: usize) -> bool {
+        let is_over = self.is_over;
         let own = &mut self.threads[thread];
         own.accesses += 1;
-        own.accesses > own.watched
+        // Threads that unwind are not stopped any more.
+        own.accesses > own.watched && !is_over
     }
 
     /// The stop of a thread before the access that begins.

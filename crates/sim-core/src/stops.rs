@@ -16,7 +16,7 @@ pub enum Preemption {
         seed: u64,
         /// One access in this number has a stop.
         one_in: u64,
-        /// The longest stop. Shorter ones are more frequent: half of all are shorter than a 300th of it.
+        /// The longest stop. Shorter ones are more frequent: half of all are shorter than a 300th of it at most.
         longest: Ticks,
     },
     /// One thread at one access.

@@ -5,6 +5,7 @@ use corecast_sim_core::Machine;
 
 use crate::error::SimError;
 use crate::members::{Called, Ends, Episodes, OperationTimes, group, play};
+use crate::rounds::alone;
 
 /// The outcome of barriers.
 #[derive(Clone, Debug, PartialEq)]
@@ -22,6 +23,7 @@ pub struct BarrierOutcome {
 /// if a run has no outcome, [`SimError::Window`] if an episode outlasts its window, [`SimError::Stack`] if there is no memory for
 /// a thread.
 pub fn barriers(machine: &Machine, barrier: Option<Barrier>, episodes: &Episodes) -> Result<BarrierOutcome, SimError> {
+    let _alone = alone();
     let group = group(machine, episodes, barrier)?;
     let operation = |me: &mut corecast_collective::Member, _| me.barrier().expect("no member leaves");
     let times = play(machine, &group, episodes, Called { operation, last: None, ends: Ends::All })?;

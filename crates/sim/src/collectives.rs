@@ -7,6 +7,7 @@ use corecast_sim_core::Machine;
 
 use crate::error::SimError;
 use crate::members::{Called, Ends, Episodes, OperationTimes, group, play};
+use crate::rounds::alone;
 
 /// An operation of all members.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,6 +69,7 @@ pub fn collectives(
     collective: Collective,
     episodes: &Episodes,
 ) -> Result<CollectiveOutcome, SimError> {
+    let _alone = alone();
     let group = group(machine, episodes, None)?;
     let plan = match collective.operation {
         Operation::Reduce => &group.choice().reduce,

@@ -46,6 +46,7 @@ pub use self::locks::{Contest, ContestOutcome, contest};
 pub use self::members::{Along, Episodes, OperationTimes, shapes};
 pub use self::messages::{MessageTimes, Pair, Relay, messages, pairs_by_distance, relay};
 pub use self::model::model;
+pub use self::rounds::alone;
 pub use self::servers::{Server, ServerOutcome, server};
 pub use self::table::{TableLoad, TableOutcome, own_work_ns, table};
 pub use corecast_collective::Barrier;

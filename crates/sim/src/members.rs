@@ -15,7 +15,6 @@ use corecast_sim_core::{Counts, Machine, Run, Thread, Ticks};
 use crate::error::SimError;
 use crate::model;
 use crate::random::Random;
-use crate::rounds::alone;
 
 /// A run is given up after this multiple of its time.
 const PATIENCE: u64 = 100;
@@ -149,7 +148,6 @@ where
 {
     let members = group.size();
     let visits = Rc::new(RefCell::new(vec![Visits::default(); members]));
-    let _alone = alone();
     let mut run = Run::new(machine);
     for rank in 0..members {
         // A coroutine begins with what its closure holds, for which it has little room.

@@ -112,11 +112,11 @@ pub struct Relay {
 }
 
 fn relay_by<C: Carrier>(machine: &Machine, relay: Relay) -> Result<f64, SimError> {
+    let _alone = alone();
     let (mut senders, receivers): (Vec<_>, Vec<_>) = (0..relay.threads).map(|_| C::ends()).unzip();
     // Thread i receives from channel i and sends to the next one.
     senders.rotate_left(1);
     let total = relay.rounds * relay.messages;
-    let _alone = alone();
     let mut run = Run::new(machine);
     for (cpu, (mut sender, mut receiver)) in senders.into_iter().zip(receivers).enumerate() {
         let mut random = Random::new(relay.seed.wrapping_mul(0x1_0000).wrapping_add(cpu as u64));
@@ -152,6 +152,7 @@ struct Exchange<'a> {
 
 impl Exchange<'_> {
     fn all<C: Carrier>(&self) -> Result<MessageTimes, SimError> {
+        let _alone = alone();
         let (stream_ns, counts) = self.stream::<C>()?;
         Ok(MessageTimes {
             one_way_ns: self.one_way::<C>()?,
@@ -229,7 +230,6 @@ impl Exchange<'_> {
         sender: impl FnOnce(&Thread) + 'static,
         receiver: impl FnOnce(&Thread) + 'static,
     ) -> Result<Counts, SimError> {
-        let _alone = alone();
         let mut run = Run::new(self.machine);
         run.spawn(self.pair.sender, 0, boxed(sender)).map_err(SimError::stack)?;
         run.spawn(self.pair.receiver, 0, boxed(receiver)).map_err(SimError::stack)?;

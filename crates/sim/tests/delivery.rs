@@ -8,7 +8,7 @@ use corecast_channel::mcast;
 use corecast_collective::{Barrier, Group, Member};
 use corecast_plan::Effort;
 use corecast_sim::machine::{Machine, Run, Thread, published};
-use corecast_sim::{Channel, Pair, Relay, Server, messages, model, pairs_by_distance, relay, server};
+use corecast_sim::{Channel, Pair, Relay, Server, alone, messages, model, pairs_by_distance, relay, server};
 
 const ROUNDS: u64 = 3;
 const LIMIT_NS: u64 = 1_000_000_000;
@@ -41,6 +41,7 @@ fn write_and_look(me: &Thread, member: &mut Member, lines: &Lines, seed: u64) {
 }
 
 fn check_barrier(machine: &Machine, barrier: Option<Barrier>, members: usize, seeds: std::ops::Range<u64>) {
+    let _alone = alone();
     let model = model(machine);
     let builder = Group::builder(&model).members(members).pin(true).effort(Effort::Quick);
     let builder = builder.plan_folder(None).race_folder(None);
@@ -123,6 +124,7 @@ fn a_multicast_reaches_all_readers_in_order() {
     const MESSAGES: u64 = 200;
     let machine = published::opteron_4x12();
     for (threads, seed) in [(2, 1), (3, 2), (9, 3), (48, 4), (48, 5)] {
+        let _alone = alone();
         let (mut sender, source) = mcast::channel::<[u64; 6]>(16);
         let mut run = Run::new(&machine);
         let sums = Rc::new(std::cell::Cell::new(0));

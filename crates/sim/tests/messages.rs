@@ -13,7 +13,7 @@ use std::cell::Cell;
 use std::rc::Rc;
 
 use corecast_sim::machine::{Machine, Run, Thread, Ticks, Word, published};
-use corecast_sim::{Channel, MessageTimes, Pair, Server, SimError, messages, pairs_by_distance, server};
+use corecast_sim::{Channel, MessageTimes, Pair, Server, SimError, alone, messages, pairs_by_distance, server};
 
 /// A machine with the published times of a message, one way and there and back, by distance.
 struct Published {
@@ -135,6 +135,7 @@ const MESSAGES: u64 = 200;
 fn one_line(machine: &Machine, look: Look, (sender, receiver): (usize, usize)) -> [f64; 2] {
     [false, true].map(|is_answered| {
         let (there, back, end) = (OneLine::new(look), OneLine::new(look), Rc::new(Cell::new(0)));
+        let _alone = alone();
         let mut run = Run::new(machine);
         let last: Rc<Cell<Ticks>> = Rc::clone(&end);
         let ask = move |me: &Thread| {

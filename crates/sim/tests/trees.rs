@@ -8,7 +8,7 @@ use corecast_sim::machine::{Machine, Seat};
 use corecast_sim::plan::{self, Problem, Request};
 use corecast_sim::{
     Along, Barrier, Collective, CollectiveOutcome, Episodes, Known, Model, Operation, assumed, barriers, collectives,
-    model_file,
+    model_file, rank_correlation,
 };
 use corecast_testing::machines;
 
@@ -71,20 +71,12 @@ fn measured(column: &str) -> Vec<(String, f64)> {
     rows.map(|row| (row[0].to_owned(), row[place].parse::<f64>().expect("a number") * 1000.0)).collect()
 }
 
-/// Spearman's coefficient: the correlation of ranks, for values without ties.
-fn rank_correlation(a: &[f64], b: &[f64]) -> f64 {
-    let rank = |values: &[f64], value: f64| values.iter().filter(|&&other| other < value).count() as f64;
-    let differences = a.iter().zip(b).map(|(&x, &y)| (rank(a, x) - rank(b, y)).powi(2));
-    let n = a.len() as f64;
-    1.0 - 6.0 * differences.sum::<f64>() / (n * (n * n - 1.0))
-}
-
 /// Seen: broadcasts 0.96 and 1.07, or 0.76 without the acknowledgement; barriers 0.96 and 0.87.
 fn check(column: &str, simulate: impl Fn(Along) -> f64) {
     let measured = measured(column);
     let simulated: Vec<f64> = measured.iter().map(|(shape, _)| simulate(Along::Shape(shape.clone()))).collect();
     let measured: Vec<f64> = measured.into_iter().map(|(_, time)| time).collect();
-    let correlation = rank_correlation(&simulated, &measured);
+    let correlation = rank_correlation(&simulated, &measured).expect("figures differ");
     assert!(correlation >= 0.9, "{column} {correlation}: simulated {simulated:.0?}, measured {measured:?}");
     let mut ratios: Vec<f64> = simulated.iter().zip(&measured).map(|(a, b)| a / b).collect();
     ratios.sort_by(f64::total_cmp);

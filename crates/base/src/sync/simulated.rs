@@ -578,11 +578,11 @@ impl Fences {
 
     /// The heavy side.
     pub fn heavy(self) {
-        // ORDERING: SeqCst, pairs with light where threads of the host are on both sides [asymmetric]
+        // ORDERING: SeqCst, pairs with nothing: threads of the host, which set up and drop, are not on both sides [asymmetric]
         with_current(|thread| thread.map_or_else(|| native::fence(Ordering::SeqCst), Thread::fence_all));
     }
 
-    /// The number of times that the system was asked for the heavy side, which is not counted.
+    /// Always 0: calls are not counted here.
     #[must_use]
     pub fn heavy_calls() -> u64 {
         0

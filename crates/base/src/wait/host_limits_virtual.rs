@@ -1,4 +1,4 @@
-//! The limits of a simulated machine, which has a CPU for each of its threads, whatever the host has.
+//! The limits of a simulated machine, which do not depend on those of the host.
 
 /// Not known: simulated threads do not count the CPUs of their machine.
 pub(super) fn allowed_cpus() -> Option<usize> {

@@ -1,4 +1,4 @@
-//! Simulated figures beside those measured on the machine at hand: locks, atomic operations and barriers of two.
+//! Simulated figures beside those measured on the machine at hand: locks and barriers of two.
 //!
 //! The machine is simulated from its own model; what is measured comes from the benchmarks as they are, and the simulation plays
 //! what they do as closely as it can. Both are told with how well they agree.

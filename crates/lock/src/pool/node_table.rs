@@ -57,11 +57,11 @@ impl<N, const FIRST: u32, const SLABS: usize> NodeTable<N, FIRST, SLABS> {
     /// Makes `count` nodes with numbers in a row, of which it returns the first one, for the caller alone; `new` makes those of a
     /// slab. All calls make as many, a number that divides `FIRST`: so the nodes are of one slab.
     pub fn make(&self, count: u32, new: fn() -> N) -> u32 {
-        debug_assert!(FIRST % count == 0, "nodes that are made at once are of one slab");
+        assert!(FIRST % count == 0, "nodes that are made at once are of one slab");
         // ORDERING: Relaxed, each number is drawn once, and its slab comes on its own
         let number = self.made.fetch_add(count, Ordering::Relaxed);
         let slab = slab_of(number, FIRST);
-        let place = self.slabs.get(slab).expect("fewer than 2^25 threads wait, or closures that were given up");
+        let place = self.slabs.get(slab).expect("fewer than 2^22 threads wait, or closures that were given up");
         // ORDERING: Relaxed, node looks at it again
         if place.load(Ordering::Relaxed).is_null() {
             make_slab(place, (FIRST << slab) as usize, new);

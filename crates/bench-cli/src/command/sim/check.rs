@@ -100,10 +100,10 @@ impl Check {
     }
 }
 
-/// A kill of the second thread before each of its accesses.
+/// A kill of the second of three threads before each of its accesses, each on a CPU: threads that share CPUs would poll a lock
+/// that is lost for long.
 fn killed_everywhere(lock: Algorithm, seed: u64, row: &mut Row) -> Result<(), corecast_sim::conformance::Failure> {
-    // One thread alone has nobody to leave the lock to.
-    let trial = Trial { one_in: 1, longest_stop_ns: 0, ..Trial::of_seed(seed) };
+    let trial = Trial { seed, threads: 3, cpus: 4, rounds: 3, one_in: 1, longest_stop_ns: 0 };
     for stores in [LastStores::Land, LastStores::Lost] {
         for access in 0.. {
             let outcome = check_killed(lock, trial, access, stores)?;

@@ -52,8 +52,17 @@ impl Messages {
             }
             return Ok((0..pairs_by_distance(machine).len()).collect());
         }
-        // One CPU is the server's.
-        self.shared.threads(machine.cpus() - 1)
+        let most = machine.cpus() - 1;
+        if let Some(clients) = self.shared.cpus.iter().find(|&&clients| clients > most) {
+            let cpus = machine.cpus();
+            return Err(Failure::input(format!(
+                "--cpus {clients}: of {cpus} CPUs one is the server's, {most} are for clients"
+            )));
+        }
+        if most == 0 {
+            return Err(Failure::input("--figure server needs a machine with at least 2 CPUs, this one has 1"));
+        }
+        self.shared.threads(most)
     }
 }
 

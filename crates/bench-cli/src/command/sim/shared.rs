@@ -20,7 +20,8 @@ pub(super) struct Shared {
     /// Change the machine: interconnect=F multiplies the time by which far CPUs and memories take longer than near ones.
     #[arg(long, value_name = "WHAT=FACTOR", value_parser = interconnect)]
     what_if: Option<f64>,
-    /// Also play each point with half and twice what is assumed of the machine, and mark contenders that are as good as the best one.
+    /// Also play each point with less and with more of what is assumed of the machine: conflicts of none and twice, homes and
+    /// loads of half and twice the time. Marks contenders that are as good as the best one.
     #[arg(long)]
     corners: bool,
     /// List the parameters of the machine with where each comes from, and play nothing.

@@ -113,7 +113,7 @@ fn where_each_has_a_cpu_those_that_sleep_try_a_queue() {
     assert_eq!(favours(&slept, Mode::Park, [20.0, 5e3], 64), (Mode::Queue, Why::EachHasCpu));
     let parks = (Mode::Park, Why::Slept);
     assert_eq!(favours(&slept, Mode::Park, [20.0, 5e3], 2), parks, "20 threads on two CPUs");
-    assert_eq!(favours(&slept, Mode::Park, [1.5, 5e3], 2), parks, "nothing is tried on two CPUs");
+    assert_eq!(favours(&slept, Mode::Park, [3.0, 5e3], 2), parks, "nothing is tried on two CPUs");
     assert_eq!(favours(&slept, Mode::Park, [20.0, 5e3], 8), parks, "more threads than CPUs");
     assert_eq!(favours(&slept, Mode::Park, [20.0, 5e4], 64), parks, "sections are long");
     assert_eq!(favours(&slept, Mode::Spin, [20.0, 5e3], 64), parks, "it has not been in Park");

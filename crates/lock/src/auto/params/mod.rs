@@ -5,7 +5,7 @@ mod model;
 #[cfg(not(loom))]
 mod native;
 
-use corecast_base::wait::{ASSUMED_WAKE_COST, Affinity};
+use corecast_base::wait::ASSUMED_WAKE_COST;
 #[cfg(feature = "machine")]
 use corecast_machine::{Machine, Unit};
 
@@ -130,9 +130,9 @@ impl Params {
         self.domains
     }
 
-    /// CPUs of the machine, or those that this thread may run on where no machine was told.
+    /// CPUs of the machine; 0 where no machine was told.
     pub(super) fn cpus(&self) -> usize {
-        if self.cpus == 0 { Affinity::of_this_thread().count() } else { self.cpus }
+        self.cpus
     }
 
     /// Whether the hand-overs of this mode were measured.
