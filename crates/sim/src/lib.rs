@@ -1,14 +1,15 @@
 //! The protocols of corecast on simulated machines: the same sources, behind another door to atomics.
 //!
 //! [`corecast_sim_core`] is the machine. This crate has the programs:
-//! - [`contest`] lets threads compete for locks, [`table`] has them work on a hash table with a lock on each bucket, [`atomics`] on
-//!   bare words;
+//! - [`contest`] lets threads compete for locks, [`table`] has them work on a hash table with a lock on each bucket,
+//!   [`atomics`] on bare words;
 //! - [`barriers`] has the members of a group meet, [`collectives`] has them broadcast and reduce;
 //! - [`messages`] go between two CPUs, [`server`] receives those of many, [`relay`] passes one on;
 //! - [`conformance`] tries locks where threads lose their CPUs and are killed.
 //!
-//! [`of_model`] makes a machine from the model of a real one, [`explain`] says where each of its parameters comes from, [`corners`]
-//! has the same machine at the ends of what is not known of it, and [`Agreement`] compares figures with measured ones.
+//! [`of_model`] makes a machine from the model of a real one, [`explain`] says where each of its parameters comes from,
+//! [`corners`] has the same machine at the ends of what is not known of it, and [`Agreement`] compares figures with measured
+//! ones.
 
 mod agreement;
 mod assumed;

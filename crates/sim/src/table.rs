@@ -85,8 +85,8 @@ impl TableOutcome {
         self.counts.transfers_each(self.all)
     }
 
-    /// Jain's index of fairness: 1 if all threads have as many operations, 1 / threads if one has all of them; `None` if there were
-    /// none.
+    /// Jain's index of fairness: 1 if all threads have as many operations, 1 / threads if one has all of them; `None` if
+    /// there were none.
     #[must_use]
     pub fn jain(&self) -> Option<f64> {
         jain(&self.operations)

@@ -1,6 +1,6 @@
-//! Simulated machines: which one (`described`) and what is known of it (`explained`), the program that runs on it (`program`), its
-//! points, each in a process of its own (`point`, `play`, `sweep`), and how the outcome is shown (`row`, `outcome`, `columns`,
-//! `page`); `compare` puts it beside what is measured. Every figure says that it is simulated.
+//! Simulated machines: which one (`described`) and what is known of it (`explained`), the program that runs on it
+//! (`program`), its points, each in a process of its own (`point`, `play`, `sweep`), and how the outcome is shown (`row`,
+//! `outcome`, `columns`, `page`); `compare` puts it beside what is measured. Every figure says that it is simulated.
 
 mod columns;
 mod compare;

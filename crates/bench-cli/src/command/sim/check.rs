@@ -52,7 +52,7 @@ struct Row {
     killed: u64,
     /// The seed of the trial that failed.
     failed_seed: Option<u64>,
-    /// What went wrong.
+    /// The fault.
     failed: Option<String>,
 }
 

@@ -65,8 +65,8 @@ enum Simulated {
     Atomics(atomics::Atomics),
     /// Check locks where threads are stopped at any access, or killed there.
     ///
-    /// Threads must exclude each other, and all must come to their ends: a wake-up that is lost is a deadlock. A failure names the
-    /// seed that repeats it.
+    /// Threads must exclude each other, and all must come to their ends: a wake-up that is lost is a deadlock. A failure
+    /// names the seed that repeats it.
     #[command(
         after_help = "Examples:\n  corecast sim check --seeds 10000\n  corecast sim check --kills --locks mcs,auto --seeds 10"
     )]
