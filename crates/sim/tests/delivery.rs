@@ -7,7 +7,7 @@ use corecast_base::sync::{Arc, AtomicU64, Ordering};
 use corecast_channel::mcast;
 use corecast_collective::{Barrier, Group, Member};
 use corecast_plan::Effort;
-use corecast_sim::machine::{Machine, Run, Thread, published};
+use corecast_sim::machine::{Machine, Preemption, Run, Thread, published};
 use corecast_sim::{Channel, Pair, Relay, Server, alone, messages, model, pairs_by_distance, relay, server};
 
 const ROUNDS: u64 = 3;
@@ -40,6 +40,18 @@ fn write_and_look(me: &Thread, member: &mut Member, lines: &Lines, seed: u64) {
     }
 }
 
+/// Threads are stopped at one access in 50, for up to half a millisecond, and share half as many CPUs, for each seed above this.
+const CALM_SEEDS: u64 = 100;
+
+/// The CPU of a thread of this many, and the stops of the run.
+fn disturb(run: &mut Run, machine: &Machine, seed: u64) -> impl Fn(usize) -> usize + use<> {
+    let is_calm = seed <= CALM_SEEDS;
+    if !is_calm {
+        run.preempt(Preemption::Randomly { seed, one_in: 50, longest: machine.ticks(500_000) });
+    }
+    move |thread| if is_calm { thread } else { thread / 2 }
+}
+
 fn check_barrier(machine: &Machine, barrier: Option<Barrier>, members: usize, seeds: std::ops::Range<u64>) {
     let _alone = alone();
     let model = model(machine);
@@ -51,11 +63,12 @@ fn check_barrier(machine: &Machine, barrier: Option<Barrier>, members: usize, se
         let line = || CacheLine::new(AtomicU64::new(u64::MAX));
         let lines: Lines = Arc::new((0..members).map(|_| [line(), line()]).collect());
         let mut run = Run::new(machine);
+        let cpu_of = disturb(&mut run, machine, seed);
         for rank in 0..members {
             let mut member = Box::new(group.join(rank).expect("it is free"));
             let lines = Arc::clone(&lines);
             let body = move |me: &Thread| write_and_look(me, &mut member, &lines, seed);
-            run.spawn(rank, 0, body).expect("there is memory");
+            run.spawn(cpu_of(rank), 0, body).expect("there is memory");
         }
         run.finish(machine.ticks(LIMIT_NS))
             .unwrap_or_else(|error| panic!("{barrier:?}, {members}, seed {seed}: {error}"));
@@ -71,6 +84,14 @@ fn every_barrier_orders_what_its_members_write() {
     let machine = published::opteron_4x12();
     for barrier in all_barriers() {
         [2, 3, 8, 13].into_iter().for_each(|members| check_barrier(&machine, barrier, members, 1..3));
+    }
+}
+
+#[test]
+fn every_barrier_does_where_members_are_stopped_and_share_cpus() {
+    let machine = published::opteron_4x12();
+    for barrier in all_barriers() {
+        [2, 3, 8].into_iter().for_each(|members| check_barrier(&machine, barrier, members, 101..105));
     }
 }
 
@@ -123,10 +144,11 @@ fn a_server_hears_all_clients() {
 fn a_multicast_reaches_all_readers_in_order() {
     const MESSAGES: u64 = 200;
     let machine = published::opteron_4x12();
-    for (threads, seed) in [(2, 1), (3, 2), (9, 3), (48, 4), (48, 5)] {
+    for (threads, seed) in [(2, 1), (3, 2), (9, 3), (48, 4), (48, 5), (2, 101), (3, 102), (9, 103)] {
         let _alone = alone();
         let (mut sender, source) = mcast::channel::<[u64; 6]>(16);
         let mut run = Run::new(&machine);
+        let cpu_of = disturb(&mut run, &machine, seed);
         let sums = Rc::new(std::cell::Cell::new(0));
         for cpu in 1..threads {
             let (reader, sums) = (source.subscribe().expect("there is room"), Rc::clone(&sums));
@@ -138,12 +160,12 @@ fn a_multicast_reaches_all_readers_in_order() {
                     sums.set(sums.get() + 1);
                 }
             };
-            run.spawn(cpu, 0, read).expect("there is memory");
+            run.spawn(cpu_of(cpu), 0, read).expect("there is memory");
         }
         let send = move |_: &Thread| {
             (0..MESSAGES).for_each(|number| sender.send([value(number, 0, seed); 6]).expect("readers stay"));
         };
-        run.spawn(0, 0, send).expect("there is memory");
+        run.spawn(cpu_of(0), 0, send).expect("there is memory");
         run.finish(machine.ticks(LIMIT_NS)).expect("all readers hear all");
         assert_eq!(sums.get(), MESSAGES * (threads as u64 - 1));
     }

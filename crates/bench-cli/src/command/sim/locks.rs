@@ -8,8 +8,8 @@ use corecast_cli::failure::Failure;
 use corecast_cli::number_arg;
 use corecast_cli::output::Output;
 
-/// Virtual microseconds before acquisitions count, and in which they do.
-const WARM_UP_US: u64 = 2000;
+/// Virtual microseconds before acquisitions count, and in which they do. `auto` judges windows of 400 us, and needs some of them.
+const WARM_UP_US: u64 = 4000;
 const DURATION_US: u64 = 2000;
 
 /// Options of `sim locks`.

@@ -28,7 +28,8 @@ enum Simulated {
     /// Let threads compete for a lock, each on a CPU of its own.
     ///
     /// The locks are those of corecast, built from the same sources. Their accesses to memory go to a model of cache coherence
-    /// with virtual time: compare locks by it, and count the lines that move; its times are no measurement.
+    /// with virtual time: compare locks by it, and count the lines that move; its times are no measurement. With --quick the time
+    /// before acquisitions count is too short for auto, which judges windows of 400 us.
     #[command(
         after_help = "Examples:\n  corecast sim locks --machine opteron-4x12 --cpus 1,6,12,24,48 --quick\n  corecast sim locks --what-if interconnect=0.5 --locks mcs,ticket --json"
     )]
