@@ -101,7 +101,7 @@ mod tests {
         assert_eq!((transfers.as_slice(), failed), (&[2.0][..], &None));
         assert_eq!((rows[1].median, rows[1].most), (None, None));
         assert_eq!(rows[1].failed.as_deref(), Some("with seed 2: it hung"));
-        assert_eq!(rows[0].corners, []);
+        assert!(rows[0].corners.is_empty());
     }
 
     #[test]
