@@ -9,7 +9,7 @@ use std::rc::Rc;
 
 use corecast_collective::{Barrier, Group, Member};
 use corecast_machine::Machine as Model;
-use corecast_plan::Tree;
+use corecast_plan::{Effort, Tree};
 use corecast_sim_core::{Counts, Machine, Run, Thread, Ticks};
 
 use crate::error::SimError;
@@ -38,6 +38,8 @@ pub struct Episodes {
     pub seed: u64,
     /// The model from which the group plans; by default [`model`] of the machine.
     pub model: Option<Model>,
+    /// The effort of the group's plans.
+    pub effort: Effort,
     /// The tree along which members communicate.
     pub along: Along,
 }
@@ -70,6 +72,7 @@ impl Default for Episodes {
             rounds: 50,
             seed: 1,
             model: None,
+            effort: Effort::default(),
             along: Along::Planned,
         }
     }
@@ -246,7 +249,8 @@ pub(crate) fn group(machine: &Machine, episodes: &Episodes, barrier: Option<Barr
         return Err(SimError::Threads { threads: members, cpus });
     }
     let planned_from = episodes.model.clone().unwrap_or_else(|| model(machine));
-    let builder = Group::builder(&planned_from).members(members).pin(true).plan_folder(None).race_folder(None);
+    let builder = Group::builder(&planned_from).members(members).pin(true).effort(episodes.effort);
+    let builder = builder.plan_folder(None).race_folder(None);
     let builder = match &episodes.along {
         Along::Planned => builder,
         Along::Shape(name) => builder.shape(name),

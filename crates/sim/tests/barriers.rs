@@ -1,6 +1,7 @@
 //! Barriers on simulated machines: nobody leaves early, and the families that suit a machine are ahead of those that do not.
 
 use corecast_sim::machine::published;
+use corecast_sim::plan::Effort;
 use corecast_sim::{Along, Barrier, BarrierOutcome, Episodes, SimError, barriers};
 
 const FEW: Episodes = Episodes {
@@ -12,6 +13,7 @@ const FEW: Episodes = Episodes {
     rounds: 4,
     seed: 1,
     model: None,
+    effort: Effort::Quick,
     along: Along::Planned,
 };
 

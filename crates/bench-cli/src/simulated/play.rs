@@ -1,5 +1,6 @@
 //! Plays one point of a program on a machine.
 
+use corecast_sim::plan::Effort;
 use corecast_sim::{
     Algorithm, Along, AtomicLoad, AtomicOperation, Barrier, Channel, Collective, Contest, Episodes, Pair, Server,
     SimError, TableLoad, atomics, barriers, collectives, contest, messages, pairs_by_distance, server, table,
@@ -48,19 +49,20 @@ impl Point {
                 let outcome = atomics(machine, operation, asked);
                 Ok(Played::of(outcome, |outcome| (outcome.mops(), outcome.jain(), outcome.transfers())))
             }
-            Program::Barriers { warm_up, episodes } => {
-                self.barriers(&loaded, Episodes { warm_up, episodes, ..self.episodes(&loaded) })
+            Program::Barriers { warm_up, episodes, plans_quickly } => {
+                self.barriers(&loaded, Episodes { warm_up, episodes, ..self.episodes(&loaded, plans_quickly) })
             }
-            Program::Collectives { operation, bytes, warm_up, episodes } => {
-                let episodes = Episodes { warm_up, episodes, ..self.episodes(&loaded) };
+            Program::Collectives { operation, bytes, warm_up, episodes, plans_quickly } => {
+                let episodes = Episodes { warm_up, episodes, ..self.episodes(&loaded, plans_quickly) };
                 Ok(self.collectives(&loaded, (operation, bytes), episodes))
             }
             Program::Messages { figure, messages } => self.messages(&loaded, figure, messages),
         }
     }
 
-    fn episodes(&self, loaded: &Loaded) -> Episodes {
-        Episodes { members: self.step, seed: self.seed, model: loaded.model.clone(), ..Episodes::default() }
+    fn episodes(&self, loaded: &Loaded, plans_quickly: bool) -> Episodes {
+        let effort = if plans_quickly { Effort::Quick } else { Effort::Normal };
+        Episodes { members: self.step, seed: self.seed, model: loaded.model.clone(), effort, ..Episodes::default() }
     }
 
     fn barriers(&self, loaded: &Loaded, episodes: Episodes) -> Result<Played, Failure> {

@@ -25,6 +25,8 @@ pub(crate) enum Program {
         warm_up: usize,
         /// Episodes that count.
         episodes: usize,
+        /// True if the group plans with little effort.
+        plans_quickly: bool,
     },
     /// Members that call an operation, along a tree.
     Collectives {
@@ -36,6 +38,8 @@ pub(crate) enum Program {
         warm_up: usize,
         /// Episodes that count.
         episodes: usize,
+        /// True if the group plans with little effort.
+        plans_quickly: bool,
     },
     /// Messages through a channel.
     Messages {

@@ -78,7 +78,7 @@ mod tests {
     fn point(contender: &str, seed: u64, corner: usize) -> Point {
         Point {
             described: Described { machine: "xeon-8x10".to_owned(), interconnect: 1.0, corner },
-            program: Program::Barriers { warm_up: 1, episodes: 1 },
+            program: Program::Barriers { warm_up: 1, episodes: 1, plans_quickly: true },
             contender: contender.to_owned(),
             step: 2,
             seed,

@@ -26,7 +26,11 @@ impl Barriers {
         let all = || Barrier::ALL.iter().map(ToString::to_string).chain([AUTO.to_owned()]).collect();
         let names = if self.barriers.is_empty() { all() } else { self.barriers.clone() };
         let episodes = self.shared.shortened(EPISODES) as usize;
-        self.shared.run(&Program::Barriers { warm_up: WARM_UP, episodes }, &names, output)
+        self.shared.run(
+            &Program::Barriers { warm_up: WARM_UP, episodes, plans_quickly: self.shared.quick },
+            &names,
+            output,
+        )
     }
 }
 

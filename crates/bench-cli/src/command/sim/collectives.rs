@@ -35,7 +35,11 @@ impl Collectives {
         let names = if self.trees.is_empty() { all() } else { self.trees.clone() };
         let episodes = self.shared.shortened(EPISODES) as usize;
         let Self { op: operation, bytes, .. } = *self;
-        self.shared.run(&Program::Collectives { operation, bytes, warm_up: WARM_UP, episodes }, &names, output)
+        self.shared.run(
+            &Program::Collectives { operation, bytes, warm_up: WARM_UP, episodes, plans_quickly: self.shared.quick },
+            &names,
+            output,
+        )
     }
 }
 

@@ -27,9 +27,9 @@ pub(super) struct Shared {
     /// List the parameters of the machine with where each comes from, and play nothing.
     #[arg(long)]
     explain: bool,
-    /// A tenth of the virtual time, or of the repetitions.
+    /// A tenth of the virtual time, or of the repetitions, and groups that plan with little effort.
     #[arg(long)]
-    quick: bool,
+    pub(super) quick: bool,
     /// The first seed of the threads' begins and pauses.
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
