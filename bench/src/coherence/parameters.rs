@@ -348,7 +348,7 @@ mod tests {
         assert_eq!(found.distances[0], [0, 0, 1, 1]);
         assert_eq!(values(&found.load.modified), Some(&[40.0, 140.0][..]));
         assert_eq!(values(&found.read_modify_write.modified), Some(&[47.0, 160.0][..]));
-        assert_eq!(values(&found.memory), Some(&[90.0, 150.0][..]));
+        assert_eq!(values(&found.memory), Some(&[92.5, 150.0][..]));
         assert_eq!(found.hit.map(|hit| hit.value), Some(1.23));
         assert_eq!(found.pause, None, "a polling loop that takes no time makes no machine");
         assert_eq!((found.load.exclusive, found.service, found.system.wake), (None, None, None));
