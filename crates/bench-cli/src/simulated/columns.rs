@@ -9,26 +9,33 @@ pub(crate) fn describe(outcome: &Outcome) -> String {
     let steps = outcome.steps();
     let headings: Vec<String> = steps.iter().map(|step| format!(">{step}")).collect();
     let program = outcome.figure.program;
-    let headings: Vec<&str> =
-        [program].into_iter().chain(headings.iter().map(String::as_str)).chain([">moved"]).collect();
+    let moved = outcome.figure.transfers_per.map(|_| ">moved");
+    let headings: Vec<&str> = [program].into_iter().chain(headings.iter().map(String::as_str)).chain(moved).collect();
     let mut table = table(&headings);
     for contender in outcome.contenders() {
         let of = |step: usize| outcome.row(contender, step);
         let figures = steps.iter().map(|&step| figure(outcome, of(step)));
-        let moved = steps.last().and_then(|&last| of(last)).map(|row| row.transfers.iter().sum::<f64>());
-        table.add_row([contender.to_owned()].into_iter().chain(figures).chain([number(moved, 1)]));
+        let last = steps.last().and_then(|&last| of(last));
+        let moved = moved.map(|_| number(last.map(|row| row.transfers.iter().fold(0.0, |sum, lines| sum + lines)), 1));
+        table.add_row([contender.to_owned()].into_iter().chain(figures).chain(moved));
     }
-    let Figure { transfers_per, steps, .. } = outcome.figure;
     format!(
-        "{}\n{}\n{}, by {steps}; moved: lines that moved between CPUs in each {transfers_per}, in the last column\n{}{}{}{}",
+        "{}\n{}\n{}, by {}{}\n{}{}{}{}",
         printable::line(&outcome.headline()),
         printable::line(&outcome.costs),
         outcome.figure_words(),
+        outcome.figure.steps,
+        moved_words(&outcome.figure),
         table::text(&table),
         ties(outcome),
         spread(&outcome.rows),
         failures(outcome)
     )
+}
+
+fn moved_words(figure: &Figure) -> String {
+    let words = |event| format!("; moved: lines that moved between CPUs in each {event}, in the last column");
+    figure.transfers_per.map(words).unwrap_or_default()
 }
 
 /// A figure, marked where it is as good as the best one.

@@ -118,8 +118,8 @@ pub(crate) struct Figure {
     pub(crate) unit: &'static str,
     /// True if a contender with a higher figure is better.
     pub(crate) higher_is_better: bool,
-    /// The event for which `transfers` are counted.
-    pub(crate) transfers_per: &'static str,
+    /// The event for which `transfers` are counted; `None` where they are not.
+    pub(crate) transfers_per: Option<&'static str>,
     /// The meaning of a row's `step`.
     pub(crate) steps: &'static str,
 }
@@ -135,7 +135,7 @@ impl Program {
             figure,
             unit,
             higher_is_better: unit == MOPS,
-            transfers_per,
+            transfers_per: Some(transfers_per),
             steps,
         };
         match self {
@@ -146,7 +146,9 @@ impl Program {
             Self::Collectives { operation, .. } => of("collectives", operation.figure(), NS, "operation", "members"),
             Self::Messages { figure, .. } => {
                 let (words, unit) = figure.words();
-                of("messages", words, unit, "message", if figure.is_of_server() { "clients" } else { "distance" })
+                let steps = if figure.is_of_server() { "clients" } else { "distance" };
+                let counts = !matches!(figure, MessageFigure::OneWay | MessageFigure::RoundTrip);
+                Figure { transfers_per: counts.then_some("message"), ..of("messages", words, unit, "message", steps) }
             }
             Self::Table { .. } => of("table", "operations of all threads", MOPS, "operation", "threads"),
             Self::Atomics { .. } => of("atomics", "calls of all threads", MOPS, "call", "threads"),
