@@ -18,6 +18,7 @@
 //! - [`per_thread!`](crate::per_thread): a variable of which each thread has its own;
 //! - [`Scope`]: the threads that use a word.
 
+mod host;
 #[cfg(loom)]
 mod loom;
 #[cfg(not(any(loom, simulated)))]
@@ -28,19 +29,20 @@ mod per_thread;
 #[cfg(simulated)]
 mod simulated;
 
+#[cfg(not(simulated))]
+pub use self::host::{before_free, before_read, before_write, cpu, thread_id};
 #[cfg(loom)]
 pub use self::loom::{
     Arc, AtomicBool, AtomicPtr, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, EventCount, Fences, Mutex, MutexGuard,
-    Ordering, UnsafeCell, before_free, before_read, before_write, cpu, fence, fetch_add_and_fence, futex_wait,
-    futex_wake, in_each_run, keep_order, spin_for, spin_hint, thread_id, yield_now,
+    Ordering, UnsafeCell, fence, fetch_add_and_fence, futex_wait, futex_wake, in_each_run, keep_order, spin_for,
+    spin_hint, yield_now,
 };
 #[cfg(not(any(loom, simulated)))]
 pub use self::membarrier::Fences;
 #[cfg(not(any(loom, simulated)))]
 pub use self::native::{
     Arc, AtomicBool, AtomicPtr, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, EventCount, Mutex, MutexGuard, Ordering,
-    UnsafeCell, before_free, before_read, before_write, cpu, fence, fetch_add_and_fence, futex_wait, futex_wake,
-    keep_order, spin_for, spin_hint, thread_id, yield_now,
+    UnsafeCell, fence, fetch_add_and_fence, futex_wait, futex_wake, keep_order, spin_for, spin_hint, yield_now,
 };
 
 #[cfg(simulated)]

@@ -99,30 +99,6 @@ pub fn yield_now() {
     rustix::thread::sched_yield();
 }
 
-/// The number that the system gives to this thread; never 0.
-#[must_use]
-pub fn thread_id() -> u32 {
-    rustix::thread::gettid().as_raw_nonzero().get().unsigned_abs()
-}
-
-/// The number of the CPU that this thread runs on.
-#[must_use]
-pub fn cpu() -> u32 {
-    u32::try_from(rustix::thread::sched_getcpu()).expect("the kernel numbers CPUs with 32 bits")
-}
-
-/// Does nothing; a simulated machine counts the lines of bytes that are about to be read other than by atomics and cells.
-#[inline(always)]
-pub fn before_read(_first: *const u8, _bytes: usize) {}
-
-/// Does nothing; a simulated machine counts the lines of bytes that are about to be written other than by atomics and cells.
-#[inline(always)]
-pub fn before_write(_first: *const u8, _bytes: usize) {}
-
-/// Does nothing; a simulated machine lets all stores to bytes that are about to be freed take effect.
-#[inline(always)]
-pub fn before_free(_first: *const u8, _bytes: usize) {}
-
 /// Sleeps while the word is `seen`, for at most `longest`; may also return early for no reason. A thread that changes the
 /// word calls [`futex_wake`] afterwards: the kernel looks at the word and puts the sleeper to sleep in one step.
 pub fn futex_wait(word: &AtomicU32, seen: u32, longest: Duration, scope: Scope) {

@@ -9,7 +9,7 @@ use std::time::Duration;
 use corecast_sim_core::{Thread, Word, with_current};
 
 use super::Scope;
-use super::native;
+use super::{host, native};
 use crate::LINE_BYTES;
 
 pub use corecast_sim_core::PerThread;
@@ -332,8 +332,8 @@ pub fn before_free(first: *const u8, bytes: usize) {
     with_current(|thread| thread.into_iter().for_each(|thread| thread.frees(first.addr(), bytes)));
 }
 
-/// As many lines as the bytes fill, as if they began with a line: so the time does not depend on where the host's allocator puts
-/// them.
+/// Names as many lines as the bytes fill, as if they began with a line: so the place that the host's allocator gives them does
+/// not change the time.
 fn for_lines(first: *const u8, bytes: usize, access: fn(&Thread, usize)) {
     with_current(|thread| {
         let Some(thread) = thread else { return };
@@ -487,13 +487,13 @@ pub fn futex_wake(word: &AtomicU32, at_most: u32, scope: Scope) {
 /// The number of this thread; never 0. Simulated threads have those of their order, which no thread of the host has beside them.
 #[must_use]
 pub fn thread_id() -> u32 {
-    with_current(|thread| thread.map_or_else(native::thread_id, |thread| thread.number() as u32 + 1))
+    with_current(|thread| thread.map_or_else(host::thread_id, |thread| thread.number() as u32 + 1))
 }
 
 /// The number of the CPU that this thread runs on.
 #[must_use]
 pub fn cpu() -> u32 {
-    with_current(|thread| thread.map_or_else(native::cpu, |thread| thread.cpu() as u32))
+    with_current(|thread| thread.map_or_else(host::cpu, |thread| thread.cpu() as u32))
 }
 
 fn nanoseconds(duration: Duration) -> u64 {

@@ -1,4 +1,4 @@
-//! A page about a sweep: curves over the number of threads, and all figures with the lines that moved.
+//! A page about a sweep: curves over the steps, and all figures with the lines that moved.
 
 use maud::html;
 
