@@ -232,14 +232,14 @@ fn a_fault_wakes_sleepers() {
 fn a_seat_passes_on_what_its_member_did() {
     loom::model(|| {
         let group = Arc::new(group(2, Barrier::Dissemination, Wait::Spin));
-        let theirs = Arc::clone(&group);
-        let first = thread::spawn(move || {
-            let mut me = off_the_stack(&theirs, 1);
-            me.reduce(0, (), |(), ()| ()).map(drop).expect("the edge has room");
+        let ends = [0, 1].map(|rank| {
+            let group = Arc::clone(&group);
+            with_stack(move || {
+                let mut me = off_the_stack(&group, rank);
+                me.reduce(0, (), |(), ()| ()).map(drop).expect("both take part");
+            })
         });
-        let mut root = off_the_stack(&group, 0);
-        root.reduce(0, (), |(), ()| ()).map(drop).expect("the member has begun the operation, or will");
-        first.join().expect("the member ends");
+        ends.into_iter().for_each(|thread| thread.join().expect("a member ends"));
         off_the_stack(&group, 1);
     });
 }
@@ -257,8 +257,10 @@ fn briefly(body: impl Fn() + Send + Sync + 'static) {
     model.check(body);
 }
 
-/// Words of stack for a member that plans, where the usual coroutine has 4096.
-const PLANNING_STACK: usize = 1 << 16;
+/// Starts a thread with 2^16 words of stack, where the usual coroutine has 4096: members that plan need more, as do joins.
+fn with_stack(body: impl FnOnce() + Send + 'static) -> thread::JoinHandle<()> {
+    thread::Builder::new().stack_size(1 << 16).spawn(body).expect("models can spawn")
+}
 
 /// The first members of a group, off the stack.
 #[expect(clippy::vec_box, reason = "moving a member itself takes more stack than a model has")]
@@ -273,8 +275,7 @@ fn run_planners(members: Vec<Box<Member>>, body: impl Fn(&mut Member) + Clone + 
         .into_iter()
         .map(|mut me| {
             let body = body.clone();
-            let builder = thread::Builder::new().stack_size(PLANNING_STACK);
-            builder.spawn(move || body(&mut me)).expect("models can spawn")
+            with_stack(move || body(&mut me))
         })
         .collect();
     threads.into_iter().for_each(|thread| thread.join().expect("a member ends"));
