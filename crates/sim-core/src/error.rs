@@ -81,6 +81,19 @@ pub enum Stopped {
     },
 }
 
+impl Stopped {
+    /// True if a thread was killed, for which those that are left may wait.
+    #[must_use]
+    pub fn has_killed(&self) -> bool {
+        match self {
+            Self::Limit { waiting, .. } | Self::Deadlock { waiting, .. } => {
+                waiting.iter().any(|thread| thread.reason == Reason::Killed)
+            }
+            Self::Panicked { .. } => false,
+        }
+    }
+}
+
 /// A thread that has not come to its end.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Waiting {

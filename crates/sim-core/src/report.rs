@@ -13,6 +13,10 @@ pub struct Report {
     pub counts: Counts,
     /// The number of times that a CPU went from one thread to another.
     pub switches: u64,
+    /// The number of times that a thread was taken off its CPU at an access, for no time or longer.
+    pub stops: u64,
+    /// The time of these stops together.
+    pub stopped: Ticks,
     /// Of each thread, the accesses by whose numbers stops are planned: those that it began.
     pub begun: Vec<u64>,
     /// The threads that were killed.

@@ -228,7 +228,8 @@ impl Run {
             ends[own.cpu] = own.clock.max(ends[own.cpu]);
         }
         let end = ends.iter().copied().max().unwrap_or(0);
-        Ok(Report { end, ends, counts: state.counts.clone(), switches: state.switches, begun, killed })
+        let RunState { switches, stops, stopped, .. } = *state;
+        Ok(Report { end, ends, counts: state.counts.clone(), switches, stops, stopped, begun, killed })
     }
 }
 

@@ -27,6 +27,9 @@ pub(crate) struct RunState {
     pub(crate) lasting: Ticks,
     /// Threads that were put on a CPU that had run another one.
     pub(crate) switches: u64,
+    /// Stops of threads, and their time together.
+    pub(crate) stops: u64,
+    pub(crate) stopped: Ticks,
     /// Threads that have not ended. Foreign load is not among them.
     pub(crate) alive: usize,
     /// True once the run has ended: threads that are left unwind, and access memory without cost.
@@ -122,6 +125,8 @@ impl RunState {
             counts: Counts::default(),
             lasting: Ticks::MAX,
             switches: 0,
+            stops: 0,
+            stopped: 0,
             alive: 0,
             is_over: false,
             machine: machine.clone(),
@@ -207,6 +212,15 @@ impl RunState {
             let turn = Happening::Turn { thread, turn: own.turn };
             self.events.announce(own.clock.saturating_add(longest), turn);
         }
+        self.leave_cpu(thread);
+    }
+
+    /// Puts a thread to sleep until this time, or for a moment if it has come.
+    pub(crate) fn sleep_until(&mut self, thread: usize, time: Ticks) {
+        let own = &mut self.threads[thread];
+        own.wait = Wait::Wake;
+        let turn = Happening::Turn { thread, turn: own.turn };
+        self.events.announce(time.max(own.clock), turn);
         self.leave_cpu(thread);
     }
 

@@ -212,6 +212,8 @@ impl RunState {
 
     /// Takes a thread off its CPU for this time. True if it has to wait for its turn.
     pub(crate) fn take_off(&mut self, thread: usize, time: Ticks) -> bool {
+        self.stops += 1;
+        self.stopped += time;
         let own = &mut self.threads[thread];
         own.poll.broken();
         if !own.is_sharing {

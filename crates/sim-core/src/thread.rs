@@ -73,6 +73,12 @@ impl Thread {
         self.state.borrow().threads[self.number].cpu
     }
 
+    /// True if other threads were put on its CPU, too.
+    #[must_use]
+    pub fn shares_cpu(&self) -> bool {
+        self.state.borrow().threads[self.number].is_sharing
+    }
+
     /// The times that it left its CPU: to sleep, or to another thread.
     #[must_use]
     pub fn switches(&self) -> u64 {
@@ -275,6 +281,23 @@ impl Thread {
             return;
         }
         state.sleep(self.number, word.address(), longest);
+        drop(state);
+        self.suspend();
+    }
+
+    /// Sleeps until this time, if it has not come yet: other threads have its CPU meanwhile. Waits for earlier stores.
+    pub fn sleep_until(&self, time: Ticks) {
+        self.begin_access();
+        self.wait_for_stores();
+        let mut state = self.state.borrow_mut();
+        if time <= state.threads[self.number].clock || state.is_over {
+            return;
+        }
+        let sleep = state.machine.costs().system.sleep;
+        let own = &mut state.threads[self.number];
+        own.poll.broken();
+        own.clock += sleep;
+        state.sleep_until(self.number, time);
         drop(state);
         self.suspend();
     }

@@ -9,12 +9,20 @@ use corecast_sim_core::Stopped;
 #[non_exhaustive]
 pub enum SimError {
     /// No threads, or more than the machine has CPUs.
-    #[error("{threads} threads on a machine with {cpus} CPUs: expected from 1 to {cpus}")]
+    #[error("{threads} threads on a machine with {cpus} CPUs: expected from 1 to {most}")]
     Threads {
         /// Threads asked for.
         threads: usize,
         /// CPUs of the machine.
         cpus: usize,
+        /// The most threads that have a place on them.
+        most: usize,
+    },
+    /// A thread of this program cannot be killed.
+    #[error("no thread is killed: {reason}")]
+    Kill {
+        /// The reason.
+        reason: &'static str,
     },
     /// The run has no outcome.
     #[error(transparent)]
@@ -54,6 +62,12 @@ pub enum SimError {
 }
 
 impl SimError {
+    /// True if threads that are left wait for one that was killed, or did not come to their ends beside it.
+    #[must_use]
+    pub fn waits_for_killed(&self) -> bool {
+        matches!(self, Self::Stopped(stopped) if stopped.has_killed())
+    }
+
     pub(crate) fn group(error: impl std::fmt::Display) -> Self {
         Self::Group { reason: error.to_string() }
     }

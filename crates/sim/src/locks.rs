@@ -7,16 +7,17 @@ use corecast_base::sync::{AtomicU64, Ordering};
 use corecast_lock::{Algorithm, RawLock, for_each_lock};
 use corecast_sim_core::{Counts, Machine, Thread};
 
+use crate::disturbance::{Disturbance, Disturbed};
 use crate::error::SimError;
 use crate::fairness::jain;
 use crate::random::Random;
-use crate::rounds::{Rounds, SetUp, alone};
+use crate::rounds::{Played, Rounds, SetUp, alone};
 use crate::situation;
 
 /// Threads that compete for a lock.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Contest {
-    /// The threads, on the first CPUs of the machine, one on each.
+    /// The threads, on the first CPUs of the machine.
     pub threads: usize,
     /// The locks, of which each acquisition takes one at random; 0 is 1. The first thread takes each once before the others
     /// begin, so they lie at its node.
@@ -32,6 +33,8 @@ pub struct Contest {
     pub outside_ns: u64,
     /// The seed of these differences and of the threads' begins.
     pub seed: u64,
+    /// The disturbances of the threads.
+    pub disturbance: Disturbance,
 }
 
 /// The outcome of a contest.
@@ -45,6 +48,8 @@ pub struct ContestOutcome {
     pub all: u64,
     /// The accesses of all acquisitions.
     pub counts: Counts,
+    /// How the threads were disturbed.
+    pub disturbed: Disturbed,
 }
 
 impl ContestOutcome {
@@ -76,8 +81,10 @@ impl ContestOutcome {
 ///
 /// # Errors
 /// [`SimError::Threads`] if the machine has fewer CPUs, [`SimError::Stopped`] if a run has no outcome, [`SimError::Lost`] if the
-/// lock did not exclude, [`SimError::Stack`] if there is no memory for a thread.
+/// lock did not exclude, [`SimError::Kill`] for a kill at [`Algorithm::Byte`], [`SimError::Stack`] if there is no memory for a
+/// thread.
 pub fn contest(machine: &Machine, algorithm: Algorithm, contest: Contest) -> Result<ContestOutcome, SimError> {
+    check_kill(algorithm, contest.disturbance)?;
     macro_rules! choose {
         ($($variant:ident = $number:literal: $lock:ty,)*) => {
             match algorithm {
@@ -89,6 +96,15 @@ pub fn contest(machine: &Machine, algorithm: Algorithm, contest: Contest) -> Res
     for_each_lock!(choose)
 }
 
+/// Threads at [`Algorithm::Byte`] are not killed: its sleepers lie in a table that all locks of a process share, which would lead to
+/// the stack of the dead one in all later runs.
+pub(crate) fn check_kill(algorithm: Algorithm, disturbance: Disturbance) -> Result<(), SimError> {
+    match disturbance.kill_at.is_some() && algorithm == Algorithm::Byte {
+        true => Err(SimError::Kill { reason: "the sleepers of byte lie in a table that outlives the run" }),
+        false => Ok(()),
+    }
+}
+
 /// A lock, on lines of its own, and a number that it guards on a line of its own.
 #[repr(C)]
 struct Guarded<L> {
@@ -98,7 +114,7 @@ struct Guarded<L> {
 }
 
 fn contest_of<L: RawLock + 'static>(machine: &Machine, contest: Contest) -> Result<ContestOutcome, SimError> {
-    let Contest { threads, locks, warm_up_us, duration_us, inside_ns, outside_ns, seed } = contest;
+    let Contest { threads, locks, warm_up_us, duration_us, inside_ns, outside_ns, seed, disturbance } = contest;
     let _alone = alone();
     let setup = situation::setup(machine, threads);
     let one = |_| Guarded { lock: CacheLine::new(L::new(&setup)), number: CacheLine::new(AtomicU64::new(0)) };
@@ -112,16 +128,21 @@ fn contest_of<L: RawLock + 'static>(machine: &Machine, contest: Contest) -> Resu
         me.work_ns(outside_ns + random.below(outside_ns / 2 + 1));
         true
     };
-    let played = Rounds { threads, warm_up_us, duration_us, seed }.play(machine, begin, round)?;
+    let rounds = Rounds { threads, warm_up_us, duration_us, seed, disturbance };
+    // SAFETY: the locks lead to nodes on the stack of a thread that was killed; its share of them is never dropped, and no thread
+    // takes one after the run.
+    let played = unsafe { rounds.play(machine, begin, round) }?;
     // ORDERING: Relaxed, the run is over
     let counted = guarded.iter().map(|guarded| guarded.number.load(Ordering::Relaxed)).sum();
     // With those of the set-up.
     let all = played.sum(|tally| tally.all) + guarded.len() as u64;
-    if counted != all {
+    // The last addition of a thread that was killed may not be among them.
+    if counted < all || counted > all + played.disturbed.killed {
         return Err(SimError::Lost { counted, total: all });
     }
     let acquisitions = played.tallies.iter().map(|tally| tally.counted).collect();
-    Ok(ContestOutcome { acquisitions, ns: played.ns, all, counts: played.counts })
+    let Played { ns, counts, disturbed, .. } = played;
+    Ok(ContestOutcome { acquisitions, ns, all, counts, disturbed })
 }
 
 /// One acquisition.

@@ -7,11 +7,13 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
+use corecast_base::CpuSet;
 use corecast_collective::{Barrier, Group, Member};
-use corecast_machine::Machine as Model;
+use corecast_machine::{Cpu, Machine as Model};
 use corecast_plan::{Effort, Tree};
 use corecast_sim_core::{Counts, Machine, Run, Thread, Ticks};
 
+use crate::disturbance::{Disturbance, Disturbed};
 use crate::error::SimError;
 use crate::model;
 use crate::random::Random;
@@ -22,7 +24,7 @@ const PATIENCE: u64 = 100;
 /// How often members call an operation, and when.
 #[derive(Clone, Debug)]
 pub struct Episodes {
-    /// The members, on the first CPUs of the machine, one on each.
+    /// The members, on the first CPUs of the machine.
     pub members: usize,
     /// Episodes before those that count.
     pub warm_up: usize,
@@ -42,6 +44,8 @@ pub struct Episodes {
     pub effort: Effort,
     /// The tree along which members communicate.
     pub along: Along,
+    /// The disturbances of the members, of which none can be killed.
+    pub disturbance: Disturbance,
 }
 
 /// A tree of members.
@@ -74,6 +78,7 @@ impl Default for Episodes {
             model: None,
             effort: Effort::default(),
             along: Along::Planned,
+            disturbance: Disturbance::NONE,
         }
     }
 }
@@ -90,6 +95,8 @@ pub struct OperationTimes {
     pub operations: u64,
     /// The accesses of all of them.
     pub counts: Counts,
+    /// How the members were disturbed.
+    pub disturbed: Disturbed,
 }
 
 impl OperationTimes {
@@ -161,8 +168,9 @@ where
             let own = schedule.run(me, &mut |number| operation(&mut member, number));
             visits.borrow_mut()[rank] = own;
         };
-        run.spawn(rank, 0, body).map_err(SimError::stack)?;
+        run.spawn(cpu_of(machine, group, episodes, rank), 0, body).map_err(SimError::stack)?;
     }
+    episodes.disturbance.stop(&mut run, machine, episodes.seed);
     let windows = (episodes.warm_up + episodes.episodes + episodes.rounds) as u64;
     let report = run.finish(machine.ticks(PATIENCE * windows * episodes.window_us * 1000))?;
     let visits = visits.take();
@@ -173,12 +181,24 @@ where
     let last = visits.iter().map(|own| own.rounds.1).max().unwrap_or(0);
     let begun = visits.iter().map(|own| own.rounds.0).max().unwrap_or(0);
     check_windows(machine, episodes, &visits)?;
+    let disturbed = Disturbed::of(machine, &report);
     Ok(OperationTimes {
         episodes_ns,
         round_ns: machine.ns(last.saturating_sub(begun)) / episodes.rounds.max(1) as f64,
         operations: (episodes.warm_up + episodes.episodes + episodes.rounds) as u64,
         counts: report.counts,
+        disturbed,
     })
+}
+
+/// The CPU of a member: the one of its rank, or the one that the group gives it among those that members share.
+fn cpu_of(machine: &Machine, group: &Group, episodes: &Episodes, rank: usize) -> usize {
+    if episodes.disturbance.cpus(group.size()) == group.size() {
+        return rank;
+    }
+    let place = |cpus: &[Cpu]| cpus.iter().position(|cpu| cpu.id == group.cpus()[rank]);
+    let found = episodes.model.as_ref().map_or_else(|| place(&model(machine).cpus), |model| place(&model.cpus));
+    found.expect("a group is on CPUs of its model")
 }
 
 /// The time from the last entry of an episode to its end.
@@ -228,13 +248,13 @@ impl Schedule {
         let mut visits = Visits::default();
         for number in 0..self.episodes {
             let offset = if self.is_last { self.skew_ns } else { self.random.below(self.skew_ns + 1) };
-            me.work_until(number as Ticks * self.window);
+            idle_until(me, number as Ticks * self.window);
             me.work_ns(offset);
             let entered = me.now();
             operation(number);
             visits.episodes.push((entered, me.now()));
         }
-        me.work_until(self.episodes as Ticks * self.window);
+        idle_until(me, self.episodes as Ticks * self.window);
         let entered = me.now();
         (self.episodes..self.episodes + self.rounds).for_each(operation);
         visits.rounds = (entered, me.now());
@@ -242,15 +262,25 @@ impl Schedule {
     }
 }
 
+/// A member that shares its CPU leaves it to the others.
+fn idle_until(me: &Thread, time: Ticks) {
+    if me.shares_cpu() { me.sleep_until(time) } else { me.work_until(time) }
+}
+
 /// A group of this many members, on the first CPUs of a machine.
 pub(crate) fn group(machine: &Machine, episodes: &Episodes, barrier: Option<Barrier>) -> Result<Group, SimError> {
-    let (members, cpus) = (episodes.members, machine.cpus());
-    if members == 0 || members > cpus {
-        return Err(SimError::Threads { threads: members, cpus });
+    let members = episodes.members;
+    if episodes.disturbance.kill_at.is_some() {
+        return Err(SimError::Kill { reason: "the other members would wait for it for ever" });
     }
+    let cpus = episodes.disturbance.cpus_of(machine, members)?;
     let planned_from = episodes.model.clone().unwrap_or_else(|| model(machine));
     let builder = Group::builder(&planned_from).members(members).pin(true).effort(episodes.effort);
     let builder = builder.plan_folder(None).race_folder(None);
+    let builder = match cpus < members {
+        true => builder.cpus(planned_from.cpus.iter().take(cpus).map(|cpu| cpu.id).collect::<CpuSet>()),
+        false => builder,
+    };
     let builder = match &episodes.along {
         Along::Planned => builder,
         Along::Shape(name) => builder.shape(name),

@@ -3,9 +3,10 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use corecast_sim_core::{Counts, Machine, Run, Thread, Ticks};
+use corecast_sim_core::{Machine, Report, Run, Thread, Ticks};
 
 use crate::channels::{Carrier, Channel, for_each_channel};
+use crate::disturbance::{Disturbance, Disturbed};
 use crate::error::SimError;
 use crate::random::Random;
 use crate::rounds::alone;
@@ -25,11 +26,21 @@ pub struct Pair {
     pub pause_ns: u64,
     /// The seed of these differences.
     pub seed: u64,
+    /// The disturbances of both, each of which has a CPU, and is not killed.
+    pub disturbance: Disturbance,
 }
 
 impl Default for Pair {
     fn default() -> Self {
-        Self { sender: 0, receiver: 1, warm_up: 200, messages: 200, pause_ns: 1000, seed: 1 }
+        Self {
+            sender: 0,
+            receiver: 1,
+            warm_up: 200,
+            messages: 200,
+            pause_ns: 1000,
+            seed: 1,
+            disturbance: Disturbance::NONE,
+        }
     }
 }
 
@@ -44,6 +55,8 @@ pub struct MessageTimes {
     pub stream_ns: f64,
     /// Lines that moved for a message of the stream, by the distance that they came from.
     pub stream_transfers: Vec<f64>,
+    /// How both were disturbed, in the runs of all three times.
+    pub disturbed: Disturbed,
 }
 
 /// A pair of CPUs for each distance of the machine: the first CPU, and the first one at that distance from it.
@@ -63,12 +76,15 @@ pub fn pairs_by_distance(machine: &Machine) -> Vec<(usize, usize)> {
 /// Sends messages over a channel: one at a time, there and back, and in a stream.
 ///
 /// # Errors
-/// [`SimError::Threads`] if the machine has no such CPUs or both are the same, [`SimError::Stopped`] if a run has no outcome,
-/// [`SimError::Stack`] if there is no memory for a thread.
+/// [`SimError::Threads`] if the machine has no such CPUs or both are the same, [`SimError::Kill`] if one is to be killed,
+/// [`SimError::Stopped`] if a run has no outcome, [`SimError::Stack`] if there is no memory for a thread.
 pub fn messages(machine: &Machine, channel: Channel, pair: Pair) -> Result<MessageTimes, SimError> {
     let (most, cpus) = (pair.sender.max(pair.receiver), machine.cpus());
     if most >= cpus || pair.sender == pair.receiver {
-        return Err(SimError::Threads { threads: most + 1, cpus });
+        return Err(SimError::Threads { threads: most + 1, cpus, most: cpus });
+    }
+    if pair.disturbance.kill_at.is_some() {
+        return Err(SimError::Kill { reason: "the other end would wait for it for ever" });
     }
     macro_rules! choose {
         ($($variant:ident = $name:literal: $carrier:ty,)*) => {
@@ -86,7 +102,7 @@ pub fn messages(machine: &Machine, channel: Channel, pair: Pair) -> Result<Messa
 pub fn relay(machine: &Machine, channel: Channel, relay: Relay) -> Result<f64, SimError> {
     let cpus = machine.cpus();
     if relay.threads < 2 || relay.threads > cpus {
-        return Err(SimError::Threads { threads: relay.threads, cpus });
+        return Err(SimError::Threads { threads: relay.threads, cpus, most: cpus });
     }
     macro_rules! choose {
         ($($variant:ident = $name:literal: $carrier:ty,)*) => {
@@ -153,16 +169,16 @@ struct Exchange<'a> {
 impl Exchange<'_> {
     fn all<C: Carrier>(&self) -> Result<MessageTimes, SimError> {
         let _alone = alone();
-        let (stream_ns, counts) = self.stream::<C>()?;
-        Ok(MessageTimes {
-            one_way_ns: self.one_way::<C>()?,
-            round_trip_ns: self.round_trip::<C>()?,
-            stream_ns,
-            stream_transfers: counts.transfers_each(self.pair.warm_up + self.pair.messages),
-        })
+        let (stream_ns, stream) = self.stream::<C>()?;
+        let (one_way_ns, one_way) = self.one_way::<C>()?;
+        let (round_trip_ns, round_trip) = self.round_trip::<C>()?;
+        let mut disturbed = Disturbed::default();
+        [&stream, &one_way, &round_trip].into_iter().for_each(|run| disturbed += Disturbed::of(self.machine, run));
+        let stream_transfers = stream.counts.transfers_each(self.pair.warm_up + self.pair.messages);
+        Ok(MessageTimes { one_way_ns, round_trip_ns, stream_ns, stream_transfers, disturbed })
     }
 
-    fn one_way<C: Carrier>(&self) -> Result<f64, SimError> {
+    fn one_way<C: Carrier>(&self) -> Result<(f64, Report), SimError> {
         let (mut sender, mut receiver) = C::ends();
         let (sent, received) = (Times::default(), Times::default());
         let (times, pair, mut random) = (Rc::clone(&sent), self.pair, Random::new(self.pair.seed));
@@ -180,11 +196,11 @@ impl Exchange<'_> {
                 times.borrow_mut().push(me.now());
             }
         };
-        self.run(send, receive)?;
-        Ok(self.median(&sent.take(), &received.take()))
+        let report = self.run(send, receive)?;
+        Ok((self.median(&sent.take(), &received.take()), report))
     }
 
-    fn round_trip<C: Carrier>(&self) -> Result<f64, SimError> {
+    fn round_trip<C: Carrier>(&self) -> Result<(f64, Report), SimError> {
         let ((mut there, mut request), (mut back, mut answer)) = (C::ends(), C::ends());
         let (sent, received) = (Times::default(), Times::default());
         let (begins, ends, pair) = (Rc::clone(&sent), Rc::clone(&received), self.pair);
@@ -202,12 +218,12 @@ impl Exchange<'_> {
                 C::send(&mut back, number);
             }
         };
-        self.run(ask, serve)?;
-        Ok(self.median(&sent.take(), &received.take()))
+        let report = self.run(ask, serve)?;
+        Ok((self.median(&sent.take(), &received.take()), report))
     }
 
-    /// Nanoseconds for a message, and the accesses of all.
-    fn stream<C: Carrier>(&self) -> Result<(f64, Counts), SimError> {
+    /// Nanoseconds for a message.
+    fn stream<C: Carrier>(&self) -> Result<(f64, Report), SimError> {
         let (mut sender, mut receiver) = C::ends();
         let (received, pair) = (Times::default(), self.pair);
         let send = move |_: &Thread| (0..pair.warm_up + pair.messages).for_each(|number| C::send(&mut sender, number));
@@ -218,23 +234,24 @@ impl Exchange<'_> {
                 times.borrow_mut().push(me.now());
             }
         };
-        let counts = self.run(send, receive)?;
+        let report = self.run(send, receive)?;
         let received = received.take();
         let first = pair.warm_up.max(1) as usize - 1;
         let span = received.last().zip(received.get(first)).map_or(0, |(last, first)| last - first);
-        Ok((self.machine.ns(span) / (received.len() - 1 - first).max(1) as f64, counts))
+        Ok((self.machine.ns(span) / (received.len() - 1 - first).max(1) as f64, report))
     }
 
     fn run(
         &self,
         sender: impl FnOnce(&Thread) + 'static,
         receiver: impl FnOnce(&Thread) + 'static,
-    ) -> Result<Counts, SimError> {
+    ) -> Result<Report, SimError> {
         let mut run = Run::new(self.machine);
         run.spawn(self.pair.sender, 0, boxed(sender)).map_err(SimError::stack)?;
         run.spawn(self.pair.receiver, 0, boxed(receiver)).map_err(SimError::stack)?;
+        self.pair.disturbance.stop(&mut run, self.machine, self.pair.seed);
         let messages = self.pair.warm_up + self.pair.messages;
-        Ok(run.finish(self.machine.ticks(messages.saturating_mul(PATIENCE_NS + self.pair.pause_ns)))?.counts)
+        Ok(run.finish(self.machine.ticks(messages.saturating_mul(PATIENCE_NS + self.pair.pause_ns)))?)
     }
 
     /// The median of the differences that count, in nanoseconds.

@@ -5,9 +5,10 @@ use std::rc::Rc;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use corecast_base::CacheLine;
-use corecast_base::sync::{AtomicU64, Ordering, spin_hint};
+use corecast_base::sync::{AtomicU64, Ordering, spin_hint, yield_now};
 use corecast_sim_core::{Counts, Machine, Run, Thread, Ticks};
 
+use crate::disturbance::{Disturbance, Disturbed};
 use crate::error::SimError;
 use crate::random::Random;
 
@@ -17,11 +18,13 @@ const MOST_BEGIN_NS: u64 = 1000;
 /// each thread may take long.
 const PATIENCE: u64 = 1000;
 const MOST_SET_UP_NS: u64 = 10_000_000;
+/// And after this one where a thread is killed: the others may wait for it for ever.
+const PATIENCE_WITH_KILLS: u64 = 3;
 
 /// The threads, and how long they go on.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Rounds {
-    /// On the first CPUs of the machine, one on each.
+    /// On the first CPUs of the machine.
     pub(crate) threads: usize,
     /// The virtual time before rounds count, from when the first thread has begun.
     pub(crate) warm_up_us: u64,
@@ -29,6 +32,7 @@ pub(crate) struct Rounds {
     pub(crate) duration_us: u64,
     /// The seed of the threads' begins and of what they draw.
     pub(crate) seed: u64,
+    pub(crate) disturbance: Disturbance,
 }
 
 /// The rounds of a thread.
@@ -51,6 +55,7 @@ pub(crate) struct Played {
     /// The time in which rounds counted.
     pub(crate) ns: f64,
     pub(crate) counts: Counts,
+    pub(crate) disturbed: Disturbed,
 }
 
 impl Played {
@@ -78,7 +83,7 @@ impl SetUp {
         }
         // ORDERING: Acquire, pairs with the Release of the first thread above [set-up]
         while self.is_ready.load(Ordering::Acquire) == 0 {
-            spin_hint();
+            if me.shares_cpu() { yield_now() } else { spin_hint() }
         }
     }
 }
@@ -99,37 +104,43 @@ impl Rounds {
     /// # Errors
     /// [`SimError::Threads`] if the machine has fewer CPUs, [`SimError::Stopped`] if a run has no outcome, [`SimError::Stack`] if
     /// there is no memory for a thread.
-    pub(crate) fn play<S: 'static>(
+    ///
+    /// # Safety
+    /// - If a thread is killed, nothing accesses what it had on its stack once the run is over. What `begin` and `round` own is
+    ///   never dropped then.
+    pub(crate) unsafe fn play<S: 'static>(
         self,
         machine: &Machine,
         begin: impl Fn(&Thread, usize) -> S + 'static,
         round: impl Fn(&Thread, &mut S, &mut Random) -> bool + 'static,
     ) -> Result<Played, SimError> {
-        let Self { threads, seed, .. } = self;
-        if threads == 0 || threads > machine.cpus() {
-            return Err(SimError::Threads { threads, cpus: machine.cpus() });
-        }
+        let Self { threads, seed, disturbance, .. } = self;
+        let cpus = disturbance.cpus_of(machine, threads)?;
         let tallies = Rc::new(RefCell::new(vec![Tally::default(); threads]));
         let window = Rc::new(self.window(machine));
         let calls = Rc::new((begin, round));
         let mut run = Run::new(machine);
-        for cpu in 0..threads {
+        for thread in 0..threads {
             let (calls, tallies, window) = (Rc::clone(&calls), Rc::clone(&tallies), Rc::clone(&window));
-            let mut random = Random::new(seed.wrapping_add(cpu as u64));
+            let mut random = Random::new(seed.wrapping_add(thread as u64));
             let begin = machine.ticks(random.below(MOST_BEGIN_NS));
             let body = move |me: &Thread| {
-                let mut state = calls.0(me, cpu);
-                if cpu == 0 {
+                let mut state = calls.0(me, thread);
+                if thread == 0 {
                     window.first.set(Some(me.now()));
                 }
-                let tally = window.rounds(me, |me| calls.1(me, &mut state, &mut random));
-                tallies.borrow_mut()[cpu] = tally;
+                window.rounds(me, &tallies, |me| calls.1(me, &mut state, &mut random));
             };
-            run.spawn(cpu, begin, body).map_err(SimError::stack)?;
+            run.spawn(thread % cpus, begin, body).map_err(SimError::stack)?;
         }
+        disturbance.stop(&mut run, machine, seed);
+        // SAFETY: the caller keeps it.
+        unsafe { disturbance.kill(&mut run, threads) };
         let Window { warm_up, duration, .. } = *window;
-        let report = run.finish((machine.ticks(MOST_SET_UP_NS) + warm_up + duration).saturating_mul(PATIENCE))?;
-        Ok(Played { tallies: tallies.take(), ns: machine.ns(duration), counts: report.counts })
+        let patience = if disturbance.kill_at.is_some() { PATIENCE_WITH_KILLS } else { PATIENCE };
+        let report = run.finish((machine.ticks(MOST_SET_UP_NS) + warm_up + duration).saturating_mul(patience))?;
+        let disturbed = Disturbed::of(machine, &report);
+        Ok(Played { tallies: tallies.take(), ns: machine.ns(duration), counts: report.counts, disturbed })
     }
 
     fn window(&self, machine: &Machine) -> Window {
@@ -147,19 +158,19 @@ struct Window {
 }
 
 impl Window {
-    /// Rounds of a thread until the end of the time that counts.
-    fn rounds(&self, me: &Thread, mut round: impl FnMut(&Thread) -> bool) -> Tally {
-        let mut tally = Tally::default();
+    /// Rounds of a thread until the end of the time that counts. Each is entered when it is over: a thread may be killed in the
+    /// next one.
+    fn rounds(&self, me: &Thread, tallies: &RefCell<Vec<Tally>>, mut round: impl FnMut(&Thread) -> bool) {
         // Before the first thread has begun it is early.
         let age = || me.now().saturating_sub(self.first.get().unwrap_or(Ticks::MAX));
         while age() < self.warm_up + self.duration {
             let is_success = u64::from(round(me));
             let counts = u64::from((self.warm_up..self.warm_up + self.duration).contains(&age()));
+            let tally = &mut tallies.borrow_mut()[me.number()];
             tally.all += 1;
             tally.counted += counts;
             tally.all_succeeded += is_success;
             tally.succeeded += counts * is_success;
         }
-        tally
     }
 }

@@ -8,6 +8,7 @@ use corecast_channel::ump;
 use corecast_sim_core::{Machine, Run, Thread, Ticks};
 
 use crate::channels::{Carrier, Message, Ump, UmpSlotClear, number};
+use crate::disturbance::{Disturbance, Disturbed};
 use crate::error::SimError;
 use crate::messages::boxed;
 use crate::rounds::alone;
@@ -27,6 +28,25 @@ pub struct Server {
     pub warm_up: u64,
     /// Messages of each client that count.
     pub messages: u64,
+    /// The seed of stops.
+    pub seed: u64,
+    /// The disturbances of all, of whom none can be killed. Clients share CPUs as far as their list says.
+    pub disturbance: Disturbance,
+}
+
+impl Default for Server {
+    fn default() -> Self {
+        Self {
+            server: 0,
+            clients: vec![1],
+            answers: false,
+            clears_slots: false,
+            warm_up: 200,
+            messages: 200,
+            seed: 1,
+            disturbance: Disturbance::NONE,
+        }
+    }
 }
 
 /// The outcome of a server.
@@ -36,13 +56,15 @@ pub struct ServerOutcome {
     pub mops: f64,
     /// Lines that moved for a message, by the distance that they came from.
     pub transfers: Vec<f64>,
+    /// How all were disturbed.
+    pub disturbed: Disturbed,
 }
 
 /// Lets clients send messages to a server, which checks each.
 ///
 /// # Errors
-/// [`SimError::Threads`] if the machine has no such CPUs or there are no clients, [`SimError::Stopped`] if the run has no
-/// outcome, [`SimError::Stack`] if there is no memory for a thread.
+/// [`SimError::Threads`] if the machine has no such CPUs or there are no clients, [`SimError::Kill`] if one is to be killed,
+/// [`SimError::Stopped`] if the run has no outcome, [`SimError::Stack`] if there is no memory for a thread.
 pub fn server(machine: &Machine, server: &Server) -> Result<ServerOutcome, SimError> {
     match server.clears_slots {
         true => server_of::<UmpSlotClear>(machine, server),
@@ -63,7 +85,10 @@ where
     let cpus = machine.cpus();
     let most = server.clients.iter().copied().max().unwrap_or(cpus).max(server.server);
     if most >= cpus {
-        return Err(SimError::Threads { threads: most + 1, cpus });
+        return Err(SimError::Threads { threads: most + 1, cpus, most: cpus });
+    }
+    if server.disturbance.kill_at.is_some() {
+        return Err(SimError::Kill { reason: "the server would wait for it for ever" });
     }
     let _alone = alone();
     let mut run = Run::new(machine);
@@ -86,10 +111,12 @@ where
     let received = Received::default();
     let body = serve::<C>(select, answers, server, Rc::clone(&received));
     run.spawn(server.server, 0, boxed(body)).map_err(SimError::stack)?;
+    server.disturbance.stop(&mut run, machine, server.seed);
     let messages = server.clients.len() as u64 * (server.warm_up + server.messages);
     let report = run.finish(machine.ticks(messages.saturating_mul(PATIENCE_NS)))?;
     let transfers = report.counts.transfers_each(messages);
-    Ok(ServerOutcome { mops: mops(machine, &received.take(), server), transfers })
+    let disturbed = Disturbed::of(machine, &report);
+    Ok(ServerOutcome { mops: mops(machine, &received.take(), server), transfers, disturbed })
 }
 
 /// The server's work: until all messages of all clients have come.

@@ -18,8 +18,10 @@ use corecast_base::CacheLine;
 use corecast_lock::{Algorithm, RawLock, Setup, for_each_lock};
 use corecast_sim_core::{Counts, Machine, Thread};
 
+use crate::disturbance::{Disturbance, Disturbed};
 use crate::error::SimError;
 use crate::fairness::jain;
+use crate::locks::check_kill;
 use crate::random::Random;
 use crate::rounds::{Played, Rounds, SetUp, alone};
 use crate::situation;
@@ -41,7 +43,7 @@ const FENCE_NS: u64 = 10;
 /// Threads that work on a table.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TableLoad {
-    /// The threads, on the first CPUs of the machine, one on each. The first one sets the table up, so all of it lies at its
+    /// The threads, on the first CPUs of the machine. The first one sets the table up, so all of it lies at its
     /// node.
     pub threads: usize,
     /// The buckets, each with a lock.
@@ -55,6 +57,8 @@ pub struct TableLoad {
     pub own_ns: u64,
     /// The seed of what threads draw.
     pub seed: u64,
+    /// The disturbances of the threads.
+    pub disturbance: Disturbance,
 }
 
 /// The outcome of a [`TableLoad`].
@@ -62,14 +66,14 @@ pub struct TableLoad {
 pub struct TableOutcome {
     /// The operations of each thread that counted, whether or not they found their key.
     pub operations: Vec<u64>,
-    /// Those of all threads that found what they were for.
-    pub hits: u64,
     /// The time in which they counted, in nanoseconds.
     pub ns: f64,
     /// All operations, with those of the warm-up.
     pub all: u64,
     /// The accesses of all operations.
     pub counts: Counts,
+    /// How the threads were disturbed.
+    pub disturbed: Disturbed,
 }
 
 impl TableOutcome {
@@ -97,12 +101,14 @@ impl TableOutcome {
 ///
 /// # Errors
 /// [`SimError::Threads`] if the machine has fewer CPUs, [`SimError::Stopped`] if a run has no outcome, as where two threads
-/// worked on a bucket at a time, [`SimError::Stack`] if there is no memory for a thread.
+/// worked on a bucket at a time, [`SimError::Kill`] for a kill at [`Algorithm::Byte`], [`SimError::Stack`] if there is no memory for
+/// a thread.
 ///
 /// # Panics
 /// If there are no buckets.
 pub fn table(machine: &Machine, algorithm: Algorithm, load: TableLoad) -> Result<TableOutcome, SimError> {
     assert!(load.buckets > 0, "a table has at least one bucket");
+    check_kill(algorithm, load.disturbance)?;
     macro_rules! choose {
         ($($variant:ident = $number:literal: $lock:ty,)*) => {
             match algorithm {
@@ -120,12 +126,13 @@ pub fn table(machine: &Machine, algorithm: Algorithm, load: TableLoad) -> Result
 /// # Errors
 /// As of [`table`].
 pub fn own_work_ns(machine: &Machine, algorithm: Algorithm, load: TableLoad, mops: f64) -> Result<u64, SimError> {
-    let accesses = table(machine, algorithm, TableLoad { threads: 1, own_ns: 0, ..load })?;
+    let accesses =
+        table(machine, algorithm, TableLoad { threads: 1, own_ns: 0, disturbance: Disturbance::NONE, ..load })?;
     Ok((1000.0 / mops - 1000.0 / accesses.mops()).round().max(0.0) as u64)
 }
 
 fn table_of<L: RawLock + 'static>(machine: &Machine, load: TableLoad) -> Result<TableOutcome, SimError> {
-    let TableLoad { threads, buckets, warm_up_us, duration_us, own_ns, seed } = load;
+    let TableLoad { threads, buckets, warm_up_us, duration_us, own_ns, seed, disturbance } = load;
     let _alone = alone();
     let setup = situation::setup(machine, threads);
     let mut random = Random::new(seed);
@@ -146,14 +153,18 @@ fn table_of<L: RawLock + 'static>(machine: &Machine, load: TableLoad) -> Result<
         }
         is_hit
     };
-    let played = Rounds { threads, warm_up_us, duration_us, seed }.play(machine, begin, round)?;
+    let rounds = Rounds { threads, warm_up_us, duration_us, seed, disturbance };
+    // SAFETY: the locks lead to nodes on the stack of a thread that was killed; its share of the buckets is never dropped, and no
+    // thread takes a lock after the run.
+    let played = unsafe { rounds.play(machine, begin, round) }?;
     Ok(outcome(played))
 }
 
 fn outcome(played: Played) -> TableOutcome {
-    let (hits, all) = (played.sum(|tally| tally.succeeded), played.sum(|tally| tally.all));
+    let all = played.sum(|tally| tally.all);
     let operations = played.tallies.iter().map(|tally| tally.counted).collect();
-    TableOutcome { operations, hits, ns: played.ns, all, counts: played.counts }
+    let Played { ns, counts, disturbed, .. } = played;
+    TableOutcome { operations, ns, all, counts, disturbed }
 }
 
 /// Each key with a chance of a half.

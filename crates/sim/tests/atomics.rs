@@ -1,9 +1,17 @@
 //! Atomic operations on simulated machines: what they add up to, and the published figures.
 
 use corecast_sim::machine::published;
-use corecast_sim::{AtomicLoad, AtomicOperation, AtomicOutcome, atomics};
+use corecast_sim::{AtomicLoad, AtomicOperation, AtomicOutcome, Disturbance, atomics};
 
-const LOAD: AtomicLoad = AtomicLoad { threads: 1, words: 1, warm_up_us: 10, duration_us: 50, pause_ns: 100, seed: 3 };
+const LOAD: AtomicLoad = AtomicLoad {
+    threads: 1,
+    words: 1,
+    warm_up_us: 10,
+    duration_us: 50,
+    pause_ns: 100,
+    seed: 3,
+    disturbance: Disturbance::NONE,
+};
 
 fn outcome(operation: AtomicOperation, threads: usize, words: usize) -> AtomicOutcome {
     let load = AtomicLoad { threads, words, ..LOAD };

@@ -2,7 +2,7 @@
 
 use corecast_sim::machine::published;
 use corecast_sim::plan::Effort;
-use corecast_sim::{Along, Barrier, BarrierOutcome, Episodes, SimError, barriers};
+use corecast_sim::{Along, Barrier, BarrierOutcome, Disturbance, Episodes, SimError, barriers};
 
 const FEW: Episodes = Episodes {
     members: 2,
@@ -15,6 +15,7 @@ const FEW: Episodes = Episodes {
     model: None,
     effort: Effort::Quick,
     along: Along::Planned,
+    disturbance: Disturbance::NONE,
 };
 
 fn outcome(barrier: Option<Barrier>, episodes: &Episodes) -> BarrierOutcome {

@@ -132,7 +132,7 @@ fn a_server_hears_all_clients() {
     for clients in [1, 2, 9, 47] {
         for (answers, clears_slots) in [(false, false), (false, true), (true, false), (true, true)] {
             let clients = (1..=clients).collect();
-            let setting = Server { server: 0, clients, answers, clears_slots, warm_up: 5, messages: 100 };
+            let setting = Server { clients, answers, clears_slots, warm_up: 5, messages: 100, ..Server::default() };
             let outcome = server(&machine, &setting).unwrap_or_else(|error| panic!("{setting:?}: {error}"));
             assert!(outcome.mops > 0.0, "{setting:?}");
         }

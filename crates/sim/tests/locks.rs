@@ -3,10 +3,20 @@
 use std::cmp::Ordering;
 
 use corecast_sim::machine::published;
-use corecast_sim::{Algorithm, Contest, ContestOutcome, SimError, TableLoad, contest, corners, order_at_all, table};
+use corecast_sim::{
+    Algorithm, Contest, ContestOutcome, Disturbance, SimError, TableLoad, contest, corners, order_at_all, table,
+};
 
-const CONTEST: Contest =
-    Contest { threads: 1, locks: 1, warm_up_us: 20, duration_us: 60, inside_ns: 0, outside_ns: 100, seed: 7 };
+const CONTEST: Contest = Contest {
+    threads: 1,
+    locks: 1,
+    warm_up_us: 20,
+    duration_us: 60,
+    inside_ns: 0,
+    outside_ns: 100,
+    seed: 7,
+    disturbance: Disturbance::NONE,
+};
 
 fn outcome(algorithm: Algorithm, threads: usize) -> ContestOutcome {
     let machine = published::opteron_4x12();
@@ -64,7 +74,15 @@ fn more_threads_than_cpus_are_refused() {
 fn clh_is_as_fast_at_the_start_of_many_threads_as_later() {
     let machine = published::opteron_4x12();
     let rate = |warm_up_us| {
-        let load = TableLoad { threads: 36, buckets: 64, warm_up_us, duration_us: 100, own_ns: 100, seed: 7 };
+        let load = TableLoad {
+            threads: 36,
+            buckets: 64,
+            warm_up_us,
+            duration_us: 100,
+            own_ns: 100,
+            seed: 7,
+            disturbance: Disturbance::NONE,
+        };
         table(&machine, Algorithm::Clh, load).expect("it ends").mops()
     };
     let later = rate(1000);

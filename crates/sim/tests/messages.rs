@@ -219,7 +219,7 @@ fn messages_take_longer_the_farther_they_go() {
 /// Millions of messages a second from these clients to a server on CPU 0 of the Xeon.
 fn served(clients: std::ops::RangeInclusive<usize>) -> f64 {
     let clients = clients.collect();
-    let setting = Server { server: 0, clients, answers: false, clears_slots: false, warm_up: 70, messages: 200 };
+    let setting = Server { clients, warm_up: 70, messages: 200, ..Server::default() };
     server(&published::xeon_8x10(), &setting).expect("all messages come").mops
 }
 
@@ -244,8 +244,7 @@ fn a_cpu_that_is_not_there_is_refused() {
         assert!(matches!(error, Err(SimError::Threads { cpus: 48, .. })), "{error:?}");
     }
     for (server_cpu, clients) in [(48, vec![1]), (0, vec![1, 48]), (0, Vec::new())] {
-        let setting =
-            Server { server: server_cpu, clients, answers: false, clears_slots: false, warm_up: 1, messages: 1 };
+        let setting = Server { server: server_cpu, clients, warm_up: 1, messages: 1, ..Server::default() };
         assert!(server(&machine, &setting).is_err(), "{setting:?}");
     }
     assert_eq!("mcast".parse::<Channel>().expect("there is one"), Channel::Mcast);

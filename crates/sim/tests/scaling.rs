@@ -6,7 +6,7 @@
 //! 6 ns on both machines.
 
 use corecast_sim::machine::{Machine, published};
-use corecast_sim::{Algorithm, Contest, contest};
+use corecast_sim::{Algorithm, Contest, Disturbance, contest};
 
 const OUTSIDE_NS: u64 = 6;
 const LOCKS: [usize; 4] = [4, 16, 32, 128];
@@ -25,8 +25,16 @@ const XEON: Published = Published {
 };
 
 fn best(machine: &Machine, threads: usize, locks: usize) -> f64 {
-    let load =
-        Contest { threads, locks, warm_up_us: 30, duration_us: 30, inside_ns: 0, outside_ns: OUTSIDE_NS, seed: 5 };
+    let load = Contest {
+        threads,
+        locks,
+        warm_up_us: 30,
+        duration_us: 30,
+        inside_ns: 0,
+        outside_ns: OUTSIDE_NS,
+        seed: 5,
+        disturbance: Disturbance::NONE,
+    };
     let rate = |&algorithm: &Algorithm| contest(machine, algorithm, load).expect("it ends").mops();
     let spinning = Algorithm::ALL.iter().filter(|lock| !lock.facts().parks);
     spinning.map(rate).fold(0.0, f64::max)

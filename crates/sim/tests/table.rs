@@ -10,7 +10,7 @@
 mod agreement;
 
 use corecast_sim::machine::{Costs, Machine, published};
-use corecast_sim::{Algorithm, TableLoad, own_work_ns, table};
+use corecast_sim::{Algorithm, Disturbance, TableLoad, own_work_ns, table};
 
 use agreement::Agreement;
 
@@ -89,7 +89,15 @@ const XEON: [Published; 3] = [
 fn agreement(machine: &Machine, figures: &[Published]) -> Agreement {
     let mut agreement = Agreement::default();
     for &Published { buckets, rows: [(_, alone), rows @ ..] } in figures {
-        let load = TableLoad { threads: 1, buckets, warm_up_us: 150, duration_us: 100, own_ns: 0, seed: 5 };
+        let load = TableLoad {
+            threads: 1,
+            buckets,
+            warm_up_us: 150,
+            duration_us: 100,
+            own_ns: 0,
+            seed: 5,
+            disturbance: Disturbance::NONE,
+        };
         let ticket = lock(LOCKS[TICKET]);
         let own_ns = own_work_ns(machine, ticket, load, alone[TICKET]).expect("one thread works alone");
         for (threads, measured) in rows {

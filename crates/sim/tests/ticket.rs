@@ -11,7 +11,7 @@
 //! Here each wait is longer, so it is hardly better than without.
 
 use corecast_sim::machine::{Run, TICKS, Thread, Word, published, units};
-use corecast_sim::{Algorithm, Contest, contest};
+use corecast_sim::{Algorithm, Contest, Disturbance, contest};
 
 const CPUS: usize = 48;
 const ROUNDS: u64 = 40;
@@ -48,8 +48,16 @@ fn back_off_helps_a_ticket_lock_and_less_than_published() {
     let [without, with] = [40, 512].map(cycles);
     assert!((590_000.0..620_000.0).contains(&without), "{without} cycles");
     assert!((1.7..2.2).contains(&(without / with)), "{without} and {with} cycles");
-    let load =
-        Contest { threads: CPUS, locks: 1, warm_up_us: 500, duration_us: 1000, inside_ns: 0, outside_ns: 0, seed: 5 };
+    let load = Contest {
+        threads: CPUS,
+        locks: 1,
+        warm_up_us: 500,
+        duration_us: 1000,
+        inside_ns: 0,
+        outside_ns: 0,
+        seed: 5,
+        disturbance: Disturbance::NONE,
+    };
     let ours = contest(&published::opteron_4x12(), Algorithm::Ticket, load).expect("it ends");
     let ours = CPUS as f64 / ours.mops() * 2100.0;
     assert!((0.9..1.1).contains(&(ours / without)), "{ours} and {without} cycles");

@@ -5,7 +5,9 @@
 //! intel-vm-2cpu-collectives-2026-11-22.md (medians).
 
 use corecast_sim::machine::Machine;
-use corecast_sim::{Agreement, Algorithm, Barrier, BothFigures, Contest, Episodes, barriers, contest, of_model};
+use corecast_sim::{
+    Agreement, Algorithm, Barrier, BothFigures, Contest, Disturbance, Episodes, barriers, contest, of_model,
+};
 use measured_machine::{Coherence, Machine as Model, Origin, Parameter, StateCosts, Unit, model_file};
 
 /// The model that `corecast measure` would make, as far as it was recorded.
@@ -58,7 +60,16 @@ fn agreement(pairs: &[BothFigures], higher_is_better: bool) -> Agreement {
 
 fn mops(lock: &str, threads: usize, outside_ns: u64) -> f64 {
     let algorithm: Algorithm = lock.parse().expect("a lock");
-    let asked = Contest { threads, locks: 1, warm_up_us: 200, duration_us: 1000, inside_ns: 0, outside_ns, seed: 1 };
+    let asked = Contest {
+        threads,
+        locks: 1,
+        warm_up_us: 200,
+        duration_us: 1000,
+        inside_ns: 0,
+        outside_ns,
+        seed: 1,
+        disturbance: Disturbance::NONE,
+    };
     contest(&machine(), algorithm, asked).expect("it ends").mops()
 }
 

@@ -1,5 +1,7 @@
 //! The figures of a sweep, for people at a terminal.
 
+use corecast_sim::Disturbed;
+
 use super::{Figure, Outcome, Row};
 use corecast_cli::printable;
 use corecast_cli::table::{self, number, table};
@@ -10,19 +12,24 @@ pub(crate) fn describe(outcome: &Outcome) -> String {
     let headings: Vec<String> = steps.iter().map(|step| format!(">{step}")).collect();
     let program = outcome.figure.program;
     let moved = outcome.figure.transfers_per.map(|_| ">moved");
-    let headings: Vec<&str> = [program].into_iter().chain(headings.iter().map(String::as_str)).chain(moved).collect();
+    let disturbed = outcome.disturbance_words();
+    let counts = disturbed.iter().flat_map(|_| DISTURBED);
+    let headings: Vec<&str> =
+        [program].into_iter().chain(headings.iter().map(String::as_str)).chain(moved).chain(counts).collect();
     let mut table = table(&headings);
     for contender in outcome.contenders() {
         let of = |step: usize| outcome.row(contender, step);
         let figures = steps.iter().map(|&step| figure(outcome, of(step)));
         let last = steps.last().and_then(|&last| of(last));
         let moved = moved.map(|_| number(last.map(|row| row.transfers.iter().fold(0.0, |sum, lines| sum + lines)), 1));
-        table.add_row([contender.to_owned()].into_iter().chain(figures).chain(moved));
+        let counts = disturbed.iter().flat_map(|_| last.map(disturbed_cells).unwrap_or_default());
+        table.add_row([contender.to_owned()].into_iter().chain(figures).chain(moved).chain(counts));
     }
     format!(
-        "{}\n{}\n{}, by {}{}\n{}{}{}{}",
+        "{}\n{}\n{}{}, by {}{}\n{}{}{}{}",
         printable::line(&outcome.headline()),
         printable::line(&outcome.costs),
+        disturbed.as_ref().map(|words| format!("{words}{DISTURBED_WORDS}\n")).unwrap_or_default(),
         outcome.figure_words(),
         outcome.figure.steps,
         moved_words(&outcome.figure),
@@ -31,6 +38,16 @@ pub(crate) fn describe(outcome: &Outcome) -> String {
         spread(&outcome.rows),
         failures(outcome)
     )
+}
+
+/// The columns of disturbances, at the last step.
+const DISTURBED: [&str; 5] = [">stops", ">stopped ms", ">switches", ">killed", ">hung"];
+const DISTURBED_WORDS: &str = ". The last columns count them in all runs of the last step; hung: runs in which the others waited for the dead thread";
+
+fn disturbed_cells(row: &Row) -> [String; 5] {
+    let Disturbed { stops, stopped_us, switches, killed } = row.disturbed;
+    let stopped_ms = number(Some(stopped_us / 1000.0), 1);
+    [stops.to_string(), stopped_ms, switches.to_string(), killed.to_string(), row.hung.to_string()]
 }
 
 fn moved_words(figure: &Figure) -> String {

@@ -10,7 +10,9 @@ use corecast::collective::Barrier as Measured;
 use corecast_bench::{LockOptions, locks};
 use corecast_race::{BenchError, Op, Options, Progress, collectives};
 use corecast_sim::machine::Machine as Simulated;
-use corecast_sim::{Agreement, Algorithm, Barrier, BothFigures, Contest, Episodes, SimError, barriers, contest};
+use corecast_sim::{
+    Agreement, Algorithm, Barrier, BothFigures, Contest, Disturbance, Episodes, SimError, barriers, contest,
+};
 use serde::Serialize;
 
 /// Threads of everything that is compared: a machine of two CPUs can measure no more.
@@ -183,8 +185,16 @@ fn simulate(machine: &Simulated, what: Compared, contender: &str, seed: u64) -> 
 fn contend(machine: &Simulated, contender: &str, threads: usize, outside_ns: u64, seed: u64) -> Result<f64, SimError> {
     // The names of the measured locks are those of the simulated ones.
     let algorithm: Algorithm = contender.parse().expect("a lock of corecast");
-    let asked =
-        Contest { threads, locks: 1, warm_up_us: WARM_UP_US, duration_us: DURATION_US, inside_ns: 0, outside_ns, seed };
+    let asked = Contest {
+        threads,
+        locks: 1,
+        warm_up_us: WARM_UP_US,
+        duration_us: DURATION_US,
+        inside_ns: 0,
+        outside_ns,
+        seed,
+        disturbance: Disturbance::NONE,
+    };
     contest(machine, algorithm, asked).map(|outcome| outcome.mops())
 }
 

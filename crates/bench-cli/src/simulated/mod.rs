@@ -1,11 +1,12 @@
 //! Simulated machines: which one (`described`) and what is known of it (`explained`), the program that runs on it
-//! (`program`), its points, each in a process of its own (`point`, `play`, `sweep`), and how the outcome is shown (`row`,
+//! (`program`, `kills`), its points, each in a process of its own (`point`, `play`, `sweep`), and how the outcome is shown (`row`,
 //! `outcome`, `columns`, `page`); `compare` puts it beside what is measured. Every figure says that it is simulated.
 
 mod columns;
 mod compare;
 mod described;
 pub(crate) mod explained;
+mod kills;
 mod outcome;
 mod page;
 mod play;
@@ -17,6 +18,7 @@ mod sweep;
 pub(crate) use self::columns::describe;
 pub(crate) use self::compare::{Compared, ComparedRow, Comparison, compare};
 pub(crate) use self::described::{Described, Loaded, PRESETS};
+pub(crate) use self::kills::Kills;
 pub(crate) use self::outcome::Outcome;
 pub(crate) use self::page::render;
 pub(crate) use self::play::{AUTO, PLANNED};

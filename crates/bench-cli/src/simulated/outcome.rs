@@ -1,9 +1,9 @@
 //! The outcome of a sweep, as JSON has it.
 
-use corecast_sim::order_at_all;
+use corecast_sim::{Disturbance, Stops, order_at_all};
 use serde::Serialize;
 
-use super::{Figure, Program, Row};
+use super::{Figure, Kills, Program, Row};
 
 /// The outcome of a sweep.
 #[derive(Clone, Debug, Serialize)]
@@ -26,6 +26,10 @@ pub(crate) struct Outcome {
     pub(crate) seed: u64,
     /// The number of seeds.
     pub(crate) runs: u64,
+    /// The disturbances of every run, but the kill.
+    pub(crate) disturbance: Disturbance,
+    /// The accesses before which a thread was killed, each in a run of its own.
+    pub(crate) kills: Option<Kills>,
     /// The program's own options.
     pub(crate) options: Program,
     /// A row for each contender and step.
@@ -43,6 +47,21 @@ impl Outcome {
             format!("seeds {seed} to {}", seed.wrapping_add(runs - 1))
         };
         format!("SIMULATED: {machine} with {cpus} CPUs{changed}, {seeds}, corecast {version}")
+    }
+
+    /// The disturbances in words; `None` without any.
+    pub(crate) fn disturbance_words(&self) -> Option<String> {
+        let Disturbance { threads_per_cpu, stops, .. } = self.disturbance;
+        let shared = (threads_per_cpu > 1).then(|| format!("{threads_per_cpu} threads on each CPU"));
+        let stopped = stops.map(|Stops { one_in, longest_us }| {
+            format!("threads stopped before one access in {one_in}, for up to {longest_us} us")
+        });
+        let killed = self.kills.map(|Kills { first, last }| match first == last {
+            true => format!("the last thread killed before its access {first}"),
+            false => format!("the last thread killed before its accesses {first} to {last} in turn"),
+        });
+        let words: Vec<String> = [shared, stopped, killed].into_iter().flatten().collect();
+        (!words.is_empty()).then(|| format!("disturbed: {}", words.join("; ")))
     }
 
     /// The steps, ascending.

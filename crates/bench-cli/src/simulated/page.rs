@@ -28,8 +28,7 @@ pub(crate) fn render(outcome: &Outcome, created_at: &str, version: &str, command
         lines: lines.collect(),
         write: significant,
     };
-    let header =
-        html! { p { (outcome.headline()) } p { (outcome.costs) } p { "No figure on this page was measured." } };
+    let header = html! { p { (outcome.headline()) } p { (outcome.costs) } @if let Some(words) = outcome.disturbance_words() { p { (words) } } p { "No figure on this page was measured." } };
     let main = html! {
         section {
             h2 { (title) }
@@ -47,13 +46,19 @@ pub(crate) fn render(outcome: &Outcome, created_at: &str, version: &str, command
     frame.around(&frame.header(&header), &main)
 }
 
-fn heads(steps: &str) -> [&str; 7] {
-    ["contender", steps, "median", "least", "most", "fairness", "lines moved, by distance"]
+fn heads(steps: &str) -> [&str; 10] {
+    ["contender", steps, "median", "least", "most", "fairness", "lines moved, by distance", "stops", "killed", "hung"]
 }
 
 fn cells(row: &Row) -> Vec<String> {
-    let Row { contender, step, median, least, most, jain, transfers, .. } = row;
+    let Row { contender, step, median, least, most, jain, transfers, disturbed, hung, .. } = row;
     let figures = [median, least, most, jain].map(|&figure| or_dash(figure, significant));
     let moved: Vec<String> = transfers.iter().map(|&number| significant(number)).collect();
-    [contender.clone(), step.to_string()].into_iter().chain(figures).chain([moved.join(", ")]).collect()
+    let disturbed = [disturbed.stops, disturbed.killed, *hung].map(|number| number.to_string());
+    [contender.clone(), step.to_string()]
+        .into_iter()
+        .chain(figures)
+        .chain([moved.join(", ")])
+        .chain(disturbed)
+        .collect()
 }

@@ -2,10 +2,12 @@
 
 use corecast_sim::plan::Effort;
 use corecast_sim::{
-    Algorithm, Along, AtomicLoad, AtomicOperation, Barrier, Channel, Collective, Contest, Episodes, Pair, Server,
-    SimError, TableLoad, atomics, barriers, collectives, contest, messages, pairs_by_distance, server, table,
+    Algorithm, Along, AtomicLoad, AtomicOperation, Barrier, Channel, Collective, Contest, Episodes, OperationTimes,
+    Pair, Server, SimError, TableLoad, atomics, barriers, collectives, contest, messages, pairs_by_distance, server,
+    table,
 };
 
+use super::point::Figures;
 use super::program::{MessageFigure, Operation};
 use super::{Loaded, Played, Point, Program};
 use corecast_cli::failure::Failure;
@@ -28,26 +30,42 @@ impl Point {
     /// Bad input: no such contender, or no such machine.
     pub(crate) fn play(&self) -> Result<Played, Failure> {
         let loaded = self.described.load()?;
-        let Self { contender, step, seed, .. } = self;
-        let (machine, threads, seed) = (loaded.machine(), *step, *seed);
+        let Self { contender, step, seed, disturbance, .. } = self;
+        let (machine, threads, seed, disturbance) = (loaded.machine(), *step, *seed, *disturbance);
         match self.program {
             Program::Locks { locks, warm_up_us, duration_us, inside_ns, outside_ns } => {
                 let algorithm: Algorithm = contender.parse().map_err(Failure::input)?;
-                let asked = Contest { threads, locks, warm_up_us, duration_us, inside_ns, outside_ns, seed };
+                let asked =
+                    Contest { threads, locks, warm_up_us, duration_us, inside_ns, outside_ns, seed, disturbance };
                 let outcome = contest(machine, algorithm, asked);
-                Ok(Played::of(outcome, |outcome| (outcome.mops(), outcome.jain(), outcome.transfers())))
+                Ok(Played::of(outcome, |outcome| Figures {
+                    figure: outcome.mops(),
+                    jain: outcome.jain(),
+                    transfers: outcome.transfers(),
+                    disturbed: outcome.disturbed,
+                }))
             }
             Program::Table { buckets, own_ns, warm_up_us, duration_us } => {
                 let algorithm: Algorithm = contender.parse().map_err(Failure::input)?;
-                let asked = TableLoad { threads, buckets, warm_up_us, duration_us, own_ns, seed };
+                let asked = TableLoad { threads, buckets, warm_up_us, duration_us, own_ns, seed, disturbance };
                 let outcome = table(machine, algorithm, asked);
-                Ok(Played::of(outcome, |outcome| (outcome.mops(), outcome.jain(), outcome.transfers())))
+                Ok(Played::of(outcome, |outcome| Figures {
+                    figure: outcome.mops(),
+                    jain: outcome.jain(),
+                    transfers: outcome.transfers(),
+                    disturbed: outcome.disturbed,
+                }))
             }
             Program::Atomics { words, pause_ns, warm_up_us, duration_us } => {
                 let operation: AtomicOperation = contender.parse().map_err(Failure::input)?;
-                let asked = AtomicLoad { threads, words, warm_up_us, duration_us, pause_ns, seed };
+                let asked = AtomicLoad { threads, words, warm_up_us, duration_us, pause_ns, seed, disturbance };
                 let outcome = atomics(machine, operation, asked);
-                Ok(Played::of(outcome, |outcome| (outcome.mops(), outcome.jain(), outcome.transfers())))
+                Ok(Played::of(outcome, |outcome| Figures {
+                    figure: outcome.mops(),
+                    jain: outcome.jain(),
+                    transfers: outcome.transfers(),
+                    disturbed: outcome.disturbed,
+                }))
             }
             Program::Barriers { warm_up, episodes, plans_quickly } => {
                 self.barriers(&loaded, Episodes { warm_up, episodes, ..self.episodes(&loaded, plans_quickly) })
@@ -62,14 +80,15 @@ impl Point {
 
     fn episodes(&self, loaded: &Loaded, plans_quickly: bool) -> Episodes {
         let effort = if plans_quickly { Effort::Quick } else { Effort::Normal };
-        Episodes { members: self.step, seed: self.seed, model: loaded.model.clone(), effort, ..Episodes::default() }
+        let (members, seed, disturbance) = (self.step, self.seed, self.disturbance);
+        Episodes { members, seed, disturbance, model: loaded.model.clone(), effort, ..Episodes::default() }
     }
 
     fn barriers(&self, loaded: &Loaded, episodes: Episodes) -> Result<Played, Failure> {
         let barrier = (self.contender != AUTO).then(|| self.contender.parse::<Barrier>()).transpose();
         let barrier = barrier.map_err(Failure::input)?;
         let outcome = in_windows(episodes, |episodes| barriers(loaded.machine(), barrier, episodes));
-        Ok(Played::of(outcome, |outcome| (outcome.times.median_ns(), None, outcome.times.transfers())))
+        Ok(Played::of(outcome, |outcome| of_times(&outcome.times)))
     }
 
     fn collectives(&self, loaded: &Loaded, (operation, bytes): (Operation, usize), episodes: Episodes) -> Played {
@@ -82,34 +101,49 @@ impl Point {
         let asked = Collective { operation, root: None, words: bytes / size_of::<u64>() };
         let episodes = Episodes { along, ..episodes };
         let outcome = in_windows(episodes, |episodes| collectives(loaded.machine(), asked, episodes));
-        Played::of(outcome, |outcome| (outcome.times.median_ns(), None, outcome.times.transfers()))
+        Played::of(outcome, |outcome| of_times(&outcome.times))
     }
 
     fn messages(&self, loaded: &Loaded, figure: MessageFigure, number: u64) -> Result<Played, Failure> {
         let channel: Channel = self.contender.parse().map_err(Failure::input)?;
-        let machine = loaded.machine();
+        let (machine, seed, disturbance) = (loaded.machine(), self.seed, self.disturbance);
         if figure.is_of_server() {
+            let cpus = disturbance.cpus(self.step);
             let asked = Server {
                 server: SERVER,
-                clients: (1..=self.step).collect(),
+                clients: (0..self.step).map(|client| SERVER + 1 + client % cpus).collect(),
                 answers: figure == MessageFigure::Answers,
                 clears_slots: channel == Channel::UmpSlotClear,
                 warm_up: number,
                 messages: number,
+                seed,
+                disturbance,
             };
-            let outcome = server(machine, &asked);
-            return Ok(Played::of(outcome, |outcome| (outcome.mops, None, outcome.transfers.clone())));
+            return Ok(Played::of(server(machine, &asked), |outcome| Figures {
+                figure: outcome.mops,
+                jain: None,
+                transfers: outcome.transfers.clone(),
+                disturbed: outcome.disturbed,
+            }));
         }
         let Some(&(sender, receiver)) = pairs_by_distance(machine).get(self.step) else {
             return Err(Failure::input(format!("the machine has no distance {}", self.step)));
         };
-        let pair = Pair { sender, receiver, warm_up: number, messages: number, seed: self.seed, ..Pair::default() };
-        Ok(Played::of(messages(machine, channel, pair), |times| match figure {
-            MessageFigure::OneWay => (times.one_way_ns, None, Vec::new()),
-            MessageFigure::RoundTrip => (times.round_trip_ns, None, Vec::new()),
-            _ => (times.stream_ns, None, times.stream_transfers.clone()),
+        let counted = Pair { warm_up: number, messages: number, ..Pair::default() };
+        let pair = Pair { sender, receiver, seed, disturbance, ..counted };
+        Ok(Played::of(messages(machine, channel, pair), |times| {
+            let (figure, transfers) = match figure {
+                MessageFigure::OneWay => (times.one_way_ns, Vec::new()),
+                MessageFigure::RoundTrip => (times.round_trip_ns, Vec::new()),
+                _ => (times.stream_ns, times.stream_transfers.clone()),
+            };
+            Figures { figure, jain: None, transfers, disturbed: times.disturbed }
         }))
     }
+}
+
+fn of_times(times: &OperationTimes) -> Figures {
+    Figures { figure: times.median_ns(), jain: None, transfers: times.transfers(), disturbed: times.disturbed }
 }
 
 /// Plays episodes in windows that are long enough for them.

@@ -1,7 +1,7 @@
 //! One point of a sweep, which a process of its own plays: the protocols' statics are fresh, so a point gives the same alone and
 //! among others.
 
-use corecast_sim::SimError;
+use corecast_sim::{Disturbance, Disturbed, SimError};
 use serde::{Deserialize, Serialize};
 
 use super::{Described, Program};
@@ -15,6 +15,7 @@ pub(crate) struct Point {
     /// The number of threads, or of whatever else the program has more or less of.
     pub(crate) step: usize,
     pub(crate) seed: u64,
+    pub(crate) disturbance: Disturbance,
 }
 
 /// The outcome of a point.
@@ -26,22 +27,35 @@ pub(crate) struct Played {
     pub(crate) jain: Option<f64>,
     /// Lines that moved between CPUs, by distance, the nearest first.
     pub(crate) transfers: Vec<f64>,
+    /// How the threads were disturbed; of a run that did not end only that a thread was killed.
+    pub(crate) disturbed: Disturbed,
+    /// True if a thread was killed, and the others had not ended after three times the time of the run.
+    pub(crate) hung: bool,
     /// Why there is no outcome.
     pub(crate) failed: Option<String>,
 }
 
+/// The figures of a run.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Figures {
+    pub(super) figure: f64,
+    pub(super) jain: Option<f64>,
+    pub(super) transfers: Vec<f64>,
+    pub(super) disturbed: Disturbed,
+}
+
 impl Played {
-    /// The outcome of a program: figure, fairness and transfers.
-    pub(super) fn of<O>(
-        outcome: Result<O, SimError>,
-        figures: impl FnOnce(&O) -> (f64, Option<f64>, Vec<f64>),
-    ) -> Self {
-        match outcome {
-            Ok(outcome) => {
-                let (figure, jain, transfers) = figures(&outcome);
-                Self { figure: Some(figure), jain, transfers, failed: None }
+    /// The outcome of a program.
+    pub(super) fn of<O>(outcome: Result<O, SimError>, figures: impl FnOnce(&O) -> Figures) -> Self {
+        match outcome.map(|outcome| figures(&outcome)) {
+            Ok(Figures { figure, jain, transfers, disturbed }) => {
+                Self { figure: Some(figure), jain, transfers, disturbed, ..Self::default() }
             }
-            Err(error) => Self { failed: Some(error.to_string()), ..Self::default() },
+            Err(error) => {
+                let hung = error.waits_for_killed();
+                let disturbed = Disturbed { killed: hung.into(), ..Disturbed::default() };
+                Self { failed: Some(error.to_string()), disturbed, hung, ..Self::default() }
+            }
         }
     }
 }

@@ -156,6 +156,31 @@ impl Program {
     }
 }
 
+impl Program {
+    /// Why its threads have a CPU each in any case; `None` where they can share.
+    pub(crate) fn keeps_cpus(&self) -> Option<&'static str> {
+        match self {
+            Self::Messages { figure, .. } if !figure.is_of_server() => {
+                Some("a message goes between two CPUs, with a thread on each; clients of a server share CPUs")
+            }
+            _ => None,
+        }
+    }
+
+    /// Why none of its threads can be killed; `None` where one can.
+    pub(crate) fn keeps_lives(&self) -> Option<&'static str> {
+        match self {
+            Self::Barriers { .. } | Self::Collectives { .. } => Some(
+                "the other members would wait for ever; sim check --collectives kills members of groups that wait with a limit",
+            ),
+            Self::Messages { .. } => Some(
+                "the other end would wait for ever; sim check --channels kills ends of channels that wait with a limit",
+            ),
+            Self::Locks { .. } | Self::Table { .. } | Self::Atomics { .. } => None,
+        }
+    }
+}
+
 impl Operation {
     fn figure(self) -> &'static str {
         match self {

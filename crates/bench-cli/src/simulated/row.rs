@@ -3,6 +3,7 @@
 
 use std::iter;
 
+use corecast_sim::Disturbed;
 use serde::Serialize;
 
 use super::{Played, Point};
@@ -26,6 +27,10 @@ pub(crate) struct Row {
     pub(crate) jain: Option<f64>,
     /// Lines that moved between CPUs in the run of the median, by distance, the nearest first.
     pub(crate) transfers: Vec<f64>,
+    /// How threads were disturbed, in all runs of the machine as given together.
+    pub(crate) disturbed: Disturbed,
+    /// The number of these runs in which a thread was killed, and the others then waited for it. They have no figure.
+    pub(crate) hung: u64,
     /// Why there is no outcome.
     pub(crate) failed: Option<String>,
 }
@@ -41,14 +46,19 @@ pub(crate) fn rows(points: &[Point], played: &[Played]) -> Vec<Row> {
 
 fn row(all: &[(&Point, &Played)]) -> Row {
     let Point { contender, step, .. } = all[0].0;
-    let failed = all.iter().find_map(|(point, played)| {
+    let words = |(point, played): &(&Point, &Played)| {
         let words = played.failed.as_ref()?;
         Some(format!("with seed {}: {words}", point.seed))
-    });
+    };
+    let failed = all.iter().filter(|(_, played)| !played.hung).find_map(words);
     let (seeds, corners): (Vec<_>, Vec<_>) = all.iter().partition(|(point, _)| point.described.corner == 0);
     let mut figures: Vec<(f64, &Played)> =
         seeds.iter().filter_map(|(_, played)| Some((played.figure?, *played))).collect();
     figures.sort_by(|one, other| one.0.total_cmp(&other.0));
+    // Where the others wait in each run, the first of them tells why.
+    let failed = failed.or_else(|| if figures.is_empty() { all.iter().find_map(words) } else { None });
+    let mut disturbed = Disturbed::default();
+    seeds.iter().for_each(|(_, played)| disturbed += played.disturbed);
     let is_whole = failed.is_none();
     let at = |place: usize| figures.get(place).filter(|_| is_whole).copied();
     let median = at(figures.len() / 2);
@@ -66,12 +76,16 @@ fn row(all: &[(&Point, &Played)]) -> Row {
         corners,
         jain: median.and_then(|(_, played)| played.jain),
         transfers: median.map(|(_, played)| played.transfers.clone()).unwrap_or_default(),
+        disturbed,
+        hung: seeds.iter().filter(|(_, played)| played.hung).count() as u64,
         failed,
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use corecast_sim::Disturbance;
+
     use super::*;
     use crate::simulated::{Described, Program};
 
@@ -82,11 +96,14 @@ mod tests {
             contender: contender.to_owned(),
             step: 2,
             seed,
+            disturbance: Disturbance::NONE,
         }
     }
 
     fn played(figure: f64) -> Played {
-        Played { figure: Some(figure), jain: Some(figure / 10.0), transfers: vec![figure], failed: None }
+        let disturbed = Disturbed { stops: 2, ..Disturbed::default() };
+        let transfers = vec![figure];
+        Played { figure: Some(figure), jain: Some(figure / 10.0), transfers, disturbed, ..Played::default() }
     }
 
     #[test]
@@ -102,6 +119,18 @@ mod tests {
         assert_eq!((rows[1].median, rows[1].most), (None, None));
         assert_eq!(rows[1].failed.as_deref(), Some("with seed 2: it hung"));
         assert!(rows[0].corners.is_empty());
+        assert_eq!((rows[0].disturbed.stops, rows[0].hung), (6, 0));
+    }
+
+    #[test]
+    fn runs_that_wait_for_a_dead_thread_are_counted_and_leave_the_figure_of_the_others() {
+        let points = [point("tas", 1, 0), point("tas", 2, 0), point("mcs", 1, 0)];
+        let disturbed = Disturbed { killed: 1, ..Disturbed::default() };
+        let hung = Played { disturbed, hung: true, failed: Some("it waits".to_owned()), ..Played::default() };
+        let rows = rows(&points, &[hung.clone(), played(2.0), hung]);
+        assert_eq!((rows[0].hung, rows[0].disturbed.killed, rows[0].median), (1, 1, Some(2.0)));
+        assert_eq!(rows[0].failed, None);
+        assert_eq!((rows[1].hung, rows[1].failed.as_deref()), (1, Some("with seed 1: it waits")));
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use corecast_testing::machines;
 use serde_json::Value;
 
+use crate::fields::assert_fields;
 use crate::program::Program;
 
 const QUICK: [&str; 7] = ["sim", "locks", "--quick", "--json", "--runs", "1", "--locks"];
@@ -101,6 +102,39 @@ fn every_program_has_rows_and_repeats() {
 }
 
 #[test]
+fn threads_that_share_cpus_and_are_stopped_are_told_in_rows_table_and_page() {
+    let program = Program::new();
+    let page_path = program.path("sim.html");
+    let page = page_path.to_str().expect("a path");
+    let disturbed = ["--threads-per-cpu", "2", "--preempt", "500:100", "--cpus", "2", "--runs", "2"];
+    let arguments = [&["sim", "locks", "--quick", "--locks", "word"], &disturbed[..]].concat();
+    let report = program.json(&[&arguments[..], &["--json", "--html", page]].concat());
+    assert_fields(&report["disturbance"], &["threads_per_cpu", "stops", "kill_at"]);
+    assert_eq!((&report["disturbance"]["stops"]["one_in"], &report["kills"]), (&500.into(), &Value::Null));
+    let row = &rows(&report)[0];
+    assert_fields(&row["disturbed"], &["stops", "stopped_us", "switches", "killed"]);
+    assert_eq!((&row["step"], &row["hung"]), (&4.into(), &0.into()), "two threads on each of two CPUs");
+    let count = |name: &str| row["disturbed"][name].as_f64().expect("a number");
+    assert!(["stops", "stopped_us", "switches"].iter().all(|name| count(name) > 1.0), "{row}");
+    let words = "disturbed: 2 threads on each CPU; threads stopped before one access in 500, for up to 100 us";
+    let text = program.run(&arguments).succeeded().stdout;
+    assert!(text.contains(words) && text.contains("switches"), "{text}");
+    let page = std::fs::read_to_string(&page_path).expect("it was written");
+    assert!(page.contains(words), "{page}");
+}
+
+#[test]
+fn kills_in_turn_count_the_runs_in_which_the_others_wait() {
+    let arguments = ["sim", "locks", "--quick", "--json", "--runs", "1", "--locks", "ticket", "--cpus", "3"];
+    let report = Program::new().json(&[&arguments[..], &["--kill-at", "10..29"]].concat());
+    assert_eq!(report["kills"], serde_json::json!({"first": 10, "last": 29}));
+    let row = &rows(&report)[0];
+    let hung = row["hung"].as_u64().expect("a number");
+    assert_eq!(row["disturbed"]["killed"], 20, "{row}");
+    assert!((1..20).contains(&hung) && row["median"].is_number(), "{row}");
+}
+
+#[test]
 fn what_depends_on_assumptions_is_marked_and_parameters_tell_where_they_come_from() {
     let program = Program::new();
     let arguments = ["sim", "locks", "--quick", "--runs", "1", "--machine", "xeon-8x10", "--cpus", "40"];
@@ -153,6 +187,13 @@ fn bad_input_is_named() {
     other(&["messages", "--figure", "server", "--channels", "ff"], "no server receives from ff: expected ump");
     other(&["messages", "--figure", "server", "--cpus", "48"], "--cpus 48");
     other(&["atomics", "--operations", "nothing"], "unknown operation 'nothing'");
+    other(&["barriers", "--kill-at", "3"], "--kill-at means nothing for sim barriers: the other members would wait");
+    other(&["messages", "--kill-at", "3"], "--kill-at means nothing for sim messages");
+    other(&["messages", "--threads-per-cpu", "2"], "--threads-per-cpu means nothing for sim messages");
+    fails(&["--kill-at", "9..3"], "expected the number of an access, or a range");
+    fails(&["--kill-at", "3", "--cpus", "1"], "--kill-at leaves no thread");
+    fails(&["--preempt", "0"], "expected a number of accesses");
+    fails(&["--threads-per-cpu", "0"], "expected a whole number from 1 to 256");
     fails(&["--runs", "0"], "expected a whole number from 1 to 1000");
     fails(&["--what-if", "interconnect=0"], "expected interconnect= and a factor from 0.01 to 100");
     let model = program.file("model.json", "{}");

@@ -11,7 +11,7 @@
 
 use corecast_base::sync::Ordering;
 use corecast_lock::{Algorithm, RawLock, for_each_lock};
-use corecast_sim_core::{Reason, Report, Stopped, published};
+use corecast_sim_core::{Report, Stopped, published};
 
 use super::{Failure, Fault, LIMIT_NS, Prepared, Trial, prepare};
 
@@ -105,9 +105,6 @@ fn play<L: RawLock + 'static>(trial: Trial, access: u64, stores: LastStores) -> 
 fn was_killed(ended: &Result<Report, Stopped>) -> bool {
     match ended {
         Ok(report) => !report.killed.is_empty(),
-        Err(Stopped::Deadlock { waiting, .. } | Stopped::Limit { waiting, .. }) => {
-            waiting.iter().any(|thread| thread.reason == Reason::Killed)
-        }
-        Err(_) => false,
+        Err(stopped) => stopped.has_killed(),
     }
 }

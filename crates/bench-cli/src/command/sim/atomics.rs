@@ -33,7 +33,7 @@ impl Atomics {
         let Self { words, pause_ns, .. } = *self;
         let operations = if self.operations.is_empty() { &AtomicOperation::ALL[..] } else { &self.operations };
         let names: Vec<String> = operations.iter().map(ToString::to_string).collect();
-        let (warm_up_us, duration_us) = (self.shared.shortened(WARM_UP_US), self.shared.shortened(DURATION_US));
+        let (warm_up_us, duration_us) = self.shared.times_us(WARM_UP_US, DURATION_US);
         self.shared.run(&Program::Atomics { words, pause_ns, warm_up_us, duration_us }, &names, output)
     }
 }

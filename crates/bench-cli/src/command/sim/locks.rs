@@ -36,7 +36,7 @@ impl Locks {
         let Self { number: locks_taken, inside_ns, outside_ns, .. } = *self;
         let locks = if self.locks.is_empty() { Algorithm::ALL } else { &self.locks };
         let names: Vec<String> = locks.iter().map(ToString::to_string).collect();
-        let (warm_up_us, duration_us) = (self.shared.shortened(WARM_UP_US), self.shared.shortened(DURATION_US));
+        let (warm_up_us, duration_us) = self.shared.times_us(WARM_UP_US, DURATION_US);
         let program = Program::Locks { locks: locks_taken, warm_up_us, duration_us, inside_ns, outside_ns };
         self.shared.run(&program, &names, output)
     }

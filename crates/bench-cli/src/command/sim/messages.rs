@@ -1,5 +1,6 @@
 //! `corecast sim messages`.
 
+use corecast_sim::machine::Machine;
 use corecast_sim::{Channel, pairs_by_distance};
 
 use super::shared::Shared;
@@ -39,13 +40,13 @@ impl Messages {
         let channels: Vec<Channel> = if self.channels.is_empty() { all() } else { self.channels.clone() };
         let names: Vec<String> = channels.iter().map(|channel| channel.name().to_owned()).collect();
         let program = Program::Messages { figure, messages: self.shared.shortened(MESSAGES) };
-        self.shared.run_steps(&program, &names, &self.steps()?, output)
+        let machine = self.shared.load()?;
+        let steps = self.steps(machine.1.machine())?;
+        self.shared.run_steps(machine, &program, (&names, &steps), output)
     }
 
     /// The distances of the machine, or the numbers of clients.
-    fn steps(&self) -> Result<Vec<usize>, Failure> {
-        let (_, loaded) = self.shared.load()?;
-        let machine = loaded.machine();
+    fn steps(&self, machine: &Machine) -> Result<Vec<usize>, Failure> {
         if !self.figure.is_of_server() {
             if !self.shared.cpus.is_empty() {
                 return Err(Failure::input("--cpus are the clients of a server: give --figure server or answers"));

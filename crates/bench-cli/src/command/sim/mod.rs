@@ -5,6 +5,7 @@ mod barriers;
 mod check;
 mod collectives;
 mod compare;
+mod disturbances;
 mod locks;
 mod messages;
 mod shared;

@@ -1,5 +1,8 @@
 //! The options that all programs of `corecast sim` have: machine, steps, seeds, and where the outcome goes.
 
+use corecast_sim::Disturbance;
+
+use super::disturbances::Disturbances;
 use crate::html_arg::HtmlArg;
 use crate::simulated::{Described, Loaded, Outcome, PRESETS, Point, Program, describe, explained, render, rows, sweep};
 use corecast_cli::failure::Failure;
@@ -14,7 +17,7 @@ pub(super) struct Shared {
     /// The machine: opteron-4x12, xeon-8x10, or a corecast-machine/1 model file.
     #[arg(long, value_name = "MACHINE", default_value = PRESETS[0].name)]
     machine: String,
-    /// The numbers of threads, members or clients, each on one of the first CPUs [default: 1, 2, 4 and so on, and all].
+    /// The numbers of CPUs, each with a thread, member or client, from the first CPU on [default: 1, 2, 4 and so on, and all].
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = number_arg::within::<usize>(1..=4096))]
     pub(super) cpus: Vec<usize>,
     /// Change the machine: interconnect=F multiplies the time by which far CPUs and memories take longer than near ones.
@@ -37,11 +40,25 @@ pub(super) struct Shared {
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = number_arg::within::<u64>(1..=1000))]
     runs: u64,
     #[command(flatten)]
+    disturbances: Disturbances,
+    #[command(flatten)]
     html: HtmlArg,
 }
 
 /// The part of the time, or of the repetitions, that --quick leaves.
 const QUICK: u64 = 10;
+/// The slices of each thread that shares a CPU, which are of 3 ms on the published machines, in the time that counts.
+const SLICES: u64 = 6;
+const QUICK_SLICES: u64 = 3;
+const SLICE_US: u64 = 3000;
+
+/// A run of a contender at a step.
+#[derive(Clone, Copy)]
+struct RunOf {
+    corner: usize,
+    seed: u64,
+    kill_at: Option<u64>,
+}
 
 impl Shared {
     /// The machine.
@@ -54,25 +71,39 @@ impl Shared {
 
     /// Plays a program by all contenders with all numbers of threads, and shows the outcome.
     pub(super) fn run(&self, program: &Program, contenders: &[String], output: &Output) -> Result<(), Failure> {
-        let (_, loaded) = self.load()?;
-        self.run_steps(program, contenders, &self.threads(loaded.machine().cpus())?, output)
+        let machine = self.load()?;
+        let steps = self.threads(machine.1.machine().cpus())?;
+        self.run_steps(machine, program, (contenders, &steps), output)
     }
 
-    /// The same at these steps.
+    /// The same on a machine that was loaded, at these steps.
     pub(super) fn run_steps(
         &self,
+        (described, loaded): (Described, Loaded),
         program: &Program,
-        contenders: &[String],
-        steps: &[usize],
+        (contenders, steps): (&[String], &[usize]),
         output: &Output,
     ) -> Result<(), Failure> {
         self.html.check()?;
-        let (described, loaded) = self.load()?;
+        let disturbance = self.disturbances.of(program)?;
         if self.explain {
             return explained::tell(&loaded, output);
         }
         let corners = if self.corners { corecast_sim::corners(loaded.machine()).len() } else { 1 };
-        let points = self.points(&described, program, (contenders, steps, corners));
+        let runs = self.runs(corners);
+        let mut points = Vec::new();
+        for contender in contenders {
+            for &step in steps {
+                points.extend(runs.iter().map(|&RunOf { corner, seed, kill_at }| Point {
+                    described: Described { corner, ..described.clone() },
+                    program: program.clone(),
+                    contender: contender.clone(),
+                    step,
+                    seed,
+                    disturbance: Disturbance { kill_at, ..disturbance },
+                }));
+            }
+        }
         let played = sweep(&points, &mut Meter::start(output), &Interrupt::watch()?)?;
         let outcome = Outcome {
             simulated: true,
@@ -84,34 +115,25 @@ impl Shared {
             interconnect: described.interconnect,
             seed: self.seed,
             runs: self.runs,
+            disturbance,
+            kills: self.disturbances.kills(),
             options: program.clone(),
             rows: rows(&points, &played),
         };
         self.html.tell(output, (&outcome, self.seed), describe, render)
     }
 
-    /// A contender after the other, each at its steps, and of each the seeds, then the corners beyond the machine as given.
-    fn points(
-        &self,
-        described: &Described,
-        program: &Program,
-        (contenders, steps, corners): (&[String], &[usize], usize),
-    ) -> Vec<Point> {
-        let point = |contender: &str, step: usize, corner: usize, run: u64| Point {
-            described: Described { corner, ..described.clone() },
-            program: program.clone(),
-            contender: contender.to_owned(),
-            step,
-            seed: self.seed.wrapping_add(run),
+    /// The runs of a contender at a step: each seed, then the first one at each corner beyond the machine as given; and of each of
+    /// them one for each kill.
+    fn runs(&self, corners: usize) -> Vec<RunOf> {
+        let seeds = (0..self.runs).map(|run| (0, self.seed.wrapping_add(run)));
+        let corners = (1..corners).map(|corner| (corner, self.seed));
+        let kills: Vec<Option<u64>> = match self.disturbances.kills() {
+            Some(kills) => kills.accesses().map(Some).collect(),
+            None => vec![None],
         };
-        let mut points = Vec::new();
-        for contender in contenders {
-            for &step in steps {
-                points.extend((0..self.runs).map(|run| point(contender, step, 0, run)));
-                points.extend((1..corners).map(|corner| point(contender, step, corner, 0)));
-            }
-        }
-        points
+        let each = seeds.chain(corners);
+        each.flat_map(|(corner, seed)| kills.iter().map(move |&kill_at| RunOf { corner, seed, kill_at })).collect()
     }
 
     /// This time, or number of repetitions, or a tenth of it.
@@ -119,16 +141,39 @@ impl Shared {
         if self.quick { whole / QUICK } else { whole }
     }
 
-    /// The numbers of threads, ascending, of which there are at most as many as CPUs.
+    /// The virtual times in microseconds before rounds count, and in which they do, or a tenth of them. Where threads share CPUs
+    /// these are enough for each of them to have some slices.
+    pub(super) fn times_us(&self, warm_up_us: u64, duration_us: u64) -> (u64, u64) {
+        let times = [warm_up_us, duration_us].map(|us| self.shortened(us));
+        let [warm_up_us, duration_us] = times;
+        let sharing = self.disturbances.threads_per_cpu() as u64;
+        if sharing == 1 {
+            return (warm_up_us, duration_us);
+        }
+        let slices = if self.quick { QUICK_SLICES } else { SLICES };
+        let least_us = sharing * slices * SLICE_US;
+        (warm_up_us.max(least_us / 3), duration_us.max(least_us))
+    }
+
+    /// The numbers of threads, ascending: as many on each of these CPUs as share one, of at most this number of CPUs.
     pub(super) fn threads(&self, cpus: usize) -> Result<Vec<usize>, Failure> {
         if let Some(threads) = self.cpus.iter().find(|&&threads| threads > cpus) {
             return Err(Failure::input(format!("--cpus {threads}: the machine has {cpus} CPUs")));
+        }
+        let sharing = self.disturbances.threads_per_cpu();
+        let least = self.disturbances.least_threads();
+        if let Some(used) = self.cpus.iter().find(|&&used| used * sharing < least) {
+            return Err(Failure::input(format!(
+                "--cpus {used}: --kill-at leaves no thread, expected at least {least}"
+            )));
         }
         let mut threads = self.cpus.clone();
         if threads.is_empty() {
             threads = (0..).map(|power| 1 << power).take_while(|&threads| threads < cpus).collect();
             threads.push(cpus);
         }
+        threads.iter_mut().for_each(|used| *used *= sharing);
+        threads.retain(|&threads| threads >= least);
         threads.sort_unstable();
         threads.dedup();
         Ok(threads)

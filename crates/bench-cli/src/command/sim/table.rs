@@ -33,7 +33,7 @@ impl Table {
         let Self { buckets, own_ns, .. } = *self;
         let locks = if self.locks.is_empty() { Algorithm::ALL } else { &self.locks };
         let names: Vec<String> = locks.iter().map(ToString::to_string).collect();
-        let (warm_up_us, duration_us) = (self.shared.shortened(WARM_UP_US), self.shared.shortened(DURATION_US));
+        let (warm_up_us, duration_us) = self.shared.times_us(WARM_UP_US, DURATION_US);
         self.shared.run(&Program::Table { buckets, own_ns, warm_up_us, duration_us }, &names, output)
     }
 }
