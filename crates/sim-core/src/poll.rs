@@ -7,7 +7,8 @@ use crate::costs::Ticks;
 
 /// The most lines that a loop reads.
 const MOST: usize = 4;
-/// A loop that reads the clock sleeps for at most this part of the time that it has waited for: its deadline is not known.
+/// A loop that reads the clock sleeps for at most this part of the time that it has waited for, unless it says when it does
+/// something else.
 const PART: Ticks = 16;
 
 /// Rounds after the last look at the clock in which a loop is held to look again.
@@ -21,6 +22,8 @@ pub(crate) struct Poll {
     /// True if this round did anything but read lines of which there is a copy.
     is_broken: bool,
     reads_clock: bool,
+    /// The time at which the loop said that it does something else, if it did in this round.
+    until: Option<Ticks>,
     /// The rounds, without those that were slept through, for which the thread is still held to look at the clock now and then:
     /// some loops do so once in 64.
     clocked: u32,
@@ -39,7 +42,7 @@ pub(crate) struct Sleep {
     pub(crate) from: Ticks,
     /// The time of a round.
     pub(crate) period: Ticks,
-    /// The longest sleep, if the loop reads the clock.
+    /// The longest sleep, if the loop reads the clock or has said when it does something else.
     pub(crate) longest: Option<Ticks>,
     /// True if the rounds end by giving the CPU away.
     pub(crate) gives_way: bool,
@@ -76,6 +79,11 @@ impl Poll {
         self.reads_clock = true;
     }
 
+    /// The thread has said that its loop does something else at this time.
+    pub(crate) fn until(&mut self, time: Ticks) {
+        self.until = Some(time);
+    }
+
     /// The lines of the round before.
     pub(crate) fn lines(&self) -> &[usize] {
         &self.before[..self.len_before]
@@ -90,7 +98,10 @@ impl Poll {
         }
         let period = now - self.last;
         self.clocked = if self.reads_clock { CLOCKED } else { self.clocked.saturating_sub(1) };
-        let longest = self.reads_clock.then(|| (now - self.first) / PART);
+        let longest = match self.until.take() {
+            Some(until) => Some(until.saturating_sub(now)),
+            None => self.reads_clock.then(|| (now - self.first) / PART),
+        };
         self.before = self.lines;
         self.len_before = if is_poll { self.len } else { 0 };
         self.last = now;

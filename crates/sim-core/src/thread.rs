@@ -108,6 +108,21 @@ impl Thread {
         self.state.borrow().machine.ns(now) as u64
     }
 
+    /// The time of its next access in nanoseconds, rounded down, for a thread that does not act by it: no look at the clock.
+    #[must_use]
+    pub fn clock_ns(&self) -> u64 {
+        let state = self.state.borrow();
+        state.machine.ns(state.threads[self.number].clock) as u64
+    }
+
+    /// Says that the polling loop whose round ends with the next pause does something else at this time, in nanoseconds: it is
+    /// slept through until then at most.
+    pub fn poll_until_ns(&self, ns: u64) {
+        let mut state = self.state.borrow_mut();
+        let until = state.machine.ticks(ns);
+        state.threads[self.number].poll.until(until);
+    }
+
     /// Computes for this number of nanoseconds.
     pub fn work_ns(&self, ns: u64) {
         let ticks = self.state.borrow().machine.ticks(ns);

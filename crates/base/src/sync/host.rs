@@ -25,3 +25,32 @@ pub fn before_write(_first: *const u8, _bytes: usize) {}
 /// Does nothing; a simulated machine lets all stores to bytes that are about to be freed take effect.
 #[inline(always)]
 pub fn before_free(_first: *const u8, _bytes: usize) {}
+
+/// The time at which a polling loop does something else: looks at a clock, say, or sleeps. Of that only a simulated machine has to
+/// hear, whose threads sleep through rounds of a loop in which nothing changes; natively it is nothing.
+#[derive(Debug, Clone, Copy)]
+pub struct SpinEnd;
+
+impl SpinEnd {
+    /// At a time of the clock, in ticks. Natively it is not asked for.
+    #[inline(always)]
+    pub fn at(_ticks: impl FnOnce() -> u64) -> Self {
+        Self
+    }
+
+    /// After this time from now on.
+    #[inline(always)]
+    pub fn after(_time: std::time::Duration) -> Self {
+        Self
+    }
+
+    /// True on a simulated machine once the time has come: rounds that were slept through are not counted by the loop.
+    #[inline(always)]
+    pub fn has_come(self) -> bool {
+        false
+    }
+}
+
+/// Does nothing; tells a simulated machine when the loop whose round ends with the next pause does something else.
+#[inline(always)]
+pub fn spin_until(_end: SpinEnd) {}

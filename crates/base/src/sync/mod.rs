@@ -7,6 +7,7 @@
 //!
 //! - atomics, [`fence`], [`Arc`], [`UnsafeCell`] with `with` and `with_mut`;
 //! - [`spin_hint`]: PAUSE on the machine, a switch to another thread in the model; [`spin_for`]: for a time;
+//! - [`spin_until`]: when a polling loop does something else, of which only a simulated machine has to hear;
 //! - [`futex_wait`], [`futex_wake`]: a word to sleep on;
 //! - [`before_read`], [`before_write`], [`before_free`]: bytes that are reached other than by atomics and cells;
 //! - [`cpu`], [`thread_id`]: where this thread runs, and which one it is;
@@ -30,7 +31,7 @@ mod per_thread;
 mod simulated;
 
 #[cfg(not(simulated))]
-pub use self::host::{before_free, before_read, before_write, cpu, thread_id};
+pub use self::host::{SpinEnd, before_free, before_read, before_write, cpu, spin_until, thread_id};
 #[cfg(loom)]
 pub use self::loom::{
     Arc, AtomicBool, AtomicPtr, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, EventCount, Fences, Mutex, MutexGuard,
@@ -48,8 +49,8 @@ pub use self::native::{
 #[cfg(simulated)]
 pub use self::simulated::{
     Arc, AtomicBool, AtomicPtr, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, EventCount, Fences, Mutex, MutexGuard,
-    Ordering, PerThread, UnsafeCell, before_free, before_read, before_write, cpu, fence, fetch_add_and_fence,
-    futex_wait, futex_wake, keep_order, spin_for, spin_hint, thread_id, yield_now,
+    Ordering, PerThread, SpinEnd, UnsafeCell, before_free, before_read, before_write, cpu, fence, fetch_add_and_fence,
+    futex_wait, futex_wake, keep_order, spin_for, spin_hint, spin_until, thread_id, yield_now,
 };
 
 /// The threads that use a word. All of them must name the same scope.

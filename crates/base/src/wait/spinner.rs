@@ -10,7 +10,7 @@ use std::time::Duration;
 use super::budget::ASSUMED_WAKE_COST;
 use super::switches::switches;
 use crate::clock::Clock;
-use crate::sync::{AtomicU32, Scope, futex_wait, spin_for, spin_hint, yield_now};
+use crate::sync::{AtomicU32, Scope, SpinEnd, futex_wait, spin_for, spin_hint, spin_until, yield_now};
 
 /// Polls between two looks at the clock, about 1 us.
 const POLLS_PER_LOOK: u32 = 64;
@@ -70,10 +70,12 @@ impl Spinner {
         if self.is_spent {
             return self.give_way();
         }
-        if self.polls % POLLS_PER_LOOK == 0 {
+        let end = SpinEnd::at(|| self.start + Clock::get().ticks_in(ASSUMED_WAKE_COST));
+        if self.polls % POLLS_PER_LOOK == 0 || end.has_come() {
             self.look();
         }
         self.polls += 1;
+        spin_until(end);
         spin_hint();
     }
 

@@ -10,15 +10,17 @@ use super::switches::switches;
 use super::yields::Yields;
 use super::{CpuSharing, SleepOutcome, SleepPlace, Wait};
 use crate::clock::Clock;
-use crate::sync::{spin_hint, yield_now};
+use crate::sync::{SpinEnd, spin_hint, spin_until, yield_now};
 
 /// The longest sleep of a waiter without a look around. It bounds the cost of a lost wake-up or a vanished peer.
 pub const LONGEST_SLEEP: Duration = Duration::from_millis(100);
 
 /// The polls before the clock is read for the first time, about 1 us. A healthy exchange between two cores needs no more.
 const QUICK_POLLS: u32 = 64;
+const QUICK: Duration = Duration::from_micros(1);
 /// The polls between two looks at the clock.
 const POLLS_PER_LOOK: u32 = 16;
+const LOOK: Duration = Duration::from_nanos(300);
 /// The yields before sleeping where spinning was in vain although no CPU seems to be shared: two unpinned participants may
 /// be on one CPU all the same.
 const YIELDS_ALONE: u32 = 4;
@@ -135,12 +137,17 @@ impl Waiter {
             return Ok(found);
         }
         if self.spins_first() {
+            let end = SpinEnd::after(QUICK);
             for _ in 0..QUICK_POLLS {
+                spin_until(end);
                 spin_hint();
                 if let Some(found) = poll() {
                     // The publisher runs, so a spin may pay again in the next longer wait.
                     self.budget.learn(true);
                     return Ok(found);
+                }
+                if end.has_come() {
+                    break;
                 }
             }
         }
@@ -225,18 +232,22 @@ impl Waiter {
     fn spin_until(&mut self, start: u64, budget: u64, poll: Poll<'_>, check: Check<'_>) -> bool {
         let clock = Clock::get();
         let mut waited = 0;
+        let mut end = SpinEnd::after(LOOK);
         while waited < budget {
             for _ in 0..POLLS_PER_LOOK {
+                spin_until(end);
                 spin_hint();
                 self.counts.spins += 1;
                 if poll() {
                     return true;
                 }
+                if end.has_come() {
+                    break;
+                }
             }
             waited = clock.ticks().saturating_sub(start);
-            if check(clock.duration(waited)).is_none() {
-                return true;
-            }
+            let Some(longest) = check(clock.duration(waited)) else { return true };
+            end = SpinEnd::at(|| start.saturating_add(budget.min(waited.saturating_add(clock.ticks_in(longest)))));
         }
         false
     }

@@ -140,3 +140,29 @@ fn a_thread_that_polls_its_own_store_lets_it_land() {
     .expect("there is memory");
     run.finish(units(1_000_000)).expect("it ends");
 }
+
+/// Another thread is busy for all the time, so that there is always something left to happen.
+#[test]
+fn a_loop_that_says_when_it_does_something_else_goes_on_then() {
+    let (word, busy, mut run) = (Line::new().word(), Line::new().word(), Run::new(&published::opteron_4x12()));
+    let (end, deadline_ns) = (Rc::new(Cell::new(0)), 20_000);
+    let told = Rc::clone(&end);
+    run.spawn(0, 0, move |me| {
+        while me.load(word) == 0 && me.clock_ns() < deadline_ns {
+            me.poll_until_ns(deadline_ns);
+            me.pause();
+        }
+        told.set(me.now_ns());
+    })
+    .expect("there is memory");
+    run.spawn(1, 0, move |me| {
+        for _ in 0..10_000 {
+            me.update(busy, |value| Some(value + 1));
+            me.work(100);
+        }
+    })
+    .expect("there is memory");
+    let accesses = run.finish(LIMIT).expect("both end").counts.accesses;
+    assert!((deadline_ns..deadline_ns + 100).contains(&end.get()), "{} ns", end.get());
+    assert!(accesses < 10_010, "it sleeps through its rounds: {accesses} accesses");
+}
