@@ -166,7 +166,7 @@ pub fn atomics(machine: &Machine, operation: AtomicOperation, load: AtomicLoad) 
         me.work_ns(pause_ns + random.below(pause_ns / 2 + 1));
         is_success
     };
-    let rounds = Rounds { threads, warm_up_us, duration_us, seed, disturbance };
+    let rounds = Rounds { threads, warm_up_us, duration_us, seed, disturbance, first: 0 };
     // SAFETY: threads share words on the heap, and nothing on their stacks.
     let played = unsafe { rounds.play(machine, begin, round) }?;
     check(operation, &words, &sums, &played)?;

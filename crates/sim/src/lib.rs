@@ -1,7 +1,8 @@
 //! The protocols of corecast on simulated machines: the same sources, behind another door to atomics.
 //!
 //! [`corecast_sim_core`] is the machine. This crate has the programs:
-//! - [`contest`] lets threads compete for locks, [`table`] has them work on a hash table with a lock on each bucket,
+//! - [`contest`] lets threads compete for locks, [`table`] has them work on a hash table with a lock on each bucket
+//!   and [`table_by_messages`] on one that servers own,
 //!   [`atomics`] on bare words;
 //! - [`barriers`] has the members of a group meet, [`collectives`] has them broadcast and reduce;
 //! - [`messages`] go between two CPUs, [`server`] receives those of many, [`relay`] passes one on;
@@ -51,7 +52,7 @@ pub use self::messages::{MessageTimes, Pair, Relay, messages, pairs_by_distance,
 pub use self::model::model;
 pub use self::rounds::alone;
 pub use self::servers::{Server, ServerOutcome, server};
-pub use self::table::{TableLoad, TableOutcome, own_work_ns, table};
+pub use self::table::{TableLoad, TableOutcome, TableServer, own_work_ns, table, table_by_messages};
 pub use corecast_collective::Barrier;
 pub use corecast_lock::Algorithm;
 pub use corecast_machine::{Machine as Model, model_file};

@@ -128,7 +128,7 @@ fn contest_of<L: RawLock + 'static>(machine: &Machine, contest: Contest) -> Resu
         me.work_ns(outside_ns + random.below(outside_ns / 2 + 1));
         true
     };
-    let rounds = Rounds { threads, warm_up_us, duration_us, seed, disturbance };
+    let rounds = Rounds { threads, warm_up_us, duration_us, seed, disturbance, first: 0 };
     // SAFETY: the locks lead to nodes on the stack of a thread that was killed; its share of them is never dropped, and no thread
     // takes one after the run.
     let played = unsafe { rounds.play(machine, begin, round) }?;

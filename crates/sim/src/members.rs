@@ -192,7 +192,7 @@ where
 }
 
 /// The CPU of a member: the one of its rank, or the one that the group gives it among those that members share.
-fn cpu_of(machine: &Machine, group: &Group, episodes: &Episodes, rank: usize) -> usize {
+pub(crate) fn cpu_of(machine: &Machine, group: &Group, episodes: &Episodes, rank: usize) -> usize {
     if episodes.disturbance.cpus(group.size()) == group.size() {
         return rank;
     }

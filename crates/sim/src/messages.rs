@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use corecast_sim_core::{Machine, Report, Run, Thread, Ticks};
 
-use crate::channels::{Carrier, Channel, for_each_channel};
+use crate::channels::{Channel, MessageChannel, USUAL_SLOTS, for_each_channel};
 use crate::disturbance::{Disturbance, Disturbed};
 use crate::error::SimError;
 use crate::random::Random;
@@ -87,8 +87,8 @@ pub fn messages(machine: &Machine, channel: Channel, pair: Pair) -> Result<Messa
         return Err(SimError::Kill { reason: "the other end would wait for it for ever" });
     }
     macro_rules! choose {
-        ($($variant:ident = $name:literal: $carrier:ty,)*) => {
-            match channel { $(Channel::$variant => Exchange { machine, pair }.all::<$carrier>(),)* }
+        ($($variant:ident = $name:literal: $of:ty,)*) => {
+            match channel { $(Channel::$variant => Exchange { machine, pair }.all::<$of>(),)* }
         };
     }
     for_each_channel!(choose)
@@ -105,8 +105,8 @@ pub fn relay(machine: &Machine, channel: Channel, relay: Relay) -> Result<f64, S
         return Err(SimError::Threads { threads: relay.threads, cpus, most: cpus });
     }
     macro_rules! choose {
-        ($($variant:ident = $name:literal: $carrier:ty,)*) => {
-            match channel { $(Channel::$variant => relay_by::<$carrier>(machine, relay),)* }
+        ($($variant:ident = $name:literal: $of:ty,)*) => {
+            match channel { $(Channel::$variant => relay_by::<$of>(machine, relay),)* }
         };
     }
     for_each_channel!(choose)
@@ -127,9 +127,9 @@ pub struct Relay {
     pub seed: u64,
 }
 
-fn relay_by<C: Carrier>(machine: &Machine, relay: Relay) -> Result<f64, SimError> {
+fn relay_by<C: MessageChannel>(machine: &Machine, relay: Relay) -> Result<f64, SimError> {
     let _alone = alone();
-    let (mut senders, receivers): (Vec<_>, Vec<_>) = (0..relay.threads).map(|_| C::ends()).unzip();
+    let (mut senders, receivers): (Vec<_>, Vec<_>) = (0..relay.threads).map(|_| C::pair(USUAL_SLOTS)).unzip();
     // Thread i receives from channel i and sends to the next one.
     senders.rotate_left(1);
     let total = relay.rounds * relay.messages;
@@ -167,7 +167,7 @@ struct Exchange<'a> {
 }
 
 impl Exchange<'_> {
-    fn all<C: Carrier>(&self) -> Result<MessageTimes, SimError> {
+    fn all<C: MessageChannel>(&self) -> Result<MessageTimes, SimError> {
         let _alone = alone();
         let (stream_ns, stream) = self.stream::<C>()?;
         let (one_way_ns, one_way) = self.one_way::<C>()?;
@@ -178,8 +178,8 @@ impl Exchange<'_> {
         Ok(MessageTimes { one_way_ns, round_trip_ns, stream_ns, stream_transfers, disturbed })
     }
 
-    fn one_way<C: Carrier>(&self) -> Result<(f64, Report), SimError> {
-        let (mut sender, mut receiver) = C::ends();
+    fn one_way<C: MessageChannel>(&self) -> Result<(f64, Report), SimError> {
+        let (mut sender, mut receiver) = C::pair(USUAL_SLOTS);
         let (sent, received) = (Times::default(), Times::default());
         let (times, pair, mut random) = (Rc::clone(&sent), self.pair, Random::new(self.pair.seed));
         let send = move |me: &Thread| {
@@ -200,8 +200,8 @@ impl Exchange<'_> {
         Ok((self.median(&sent.take(), &received.take()), report))
     }
 
-    fn round_trip<C: Carrier>(&self) -> Result<(f64, Report), SimError> {
-        let ((mut there, mut request), (mut back, mut answer)) = (C::ends(), C::ends());
+    fn round_trip<C: MessageChannel>(&self) -> Result<(f64, Report), SimError> {
+        let ((mut there, mut request), (mut back, mut answer)) = (C::pair(USUAL_SLOTS), C::pair(USUAL_SLOTS));
         let (sent, received) = (Times::default(), Times::default());
         let (begins, ends, pair) = (Rc::clone(&sent), Rc::clone(&received), self.pair);
         let ask = move |me: &Thread| {
@@ -223,8 +223,8 @@ impl Exchange<'_> {
     }
 
     /// Nanoseconds for a message.
-    fn stream<C: Carrier>(&self) -> Result<(f64, Report), SimError> {
-        let (mut sender, mut receiver) = C::ends();
+    fn stream<C: MessageChannel>(&self) -> Result<(f64, Report), SimError> {
+        let (mut sender, mut receiver) = C::pair(USUAL_SLOTS);
         let (received, pair) = (Times::default(), self.pair);
         let send = move |_: &Thread| (0..pair.warm_up + pair.messages).for_each(|number| C::send(&mut sender, number));
         let times = Rc::clone(&received);

@@ -33,6 +33,8 @@ pub(crate) struct Rounds {
     /// The seed of the threads' begins and of what they draw.
     pub(crate) seed: u64,
     pub(crate) disturbance: Disturbance,
+    /// The thread from whose begin on times count.
+    pub(crate) first: usize,
 }
 
 /// The rounds of a thread.
@@ -114,7 +116,7 @@ impl Rounds {
         begin: impl Fn(&Thread, usize) -> S + 'static,
         round: impl Fn(&Thread, &mut S, &mut Random) -> bool + 'static,
     ) -> Result<Played, SimError> {
-        let Self { threads, seed, disturbance, .. } = self;
+        let Self { threads, seed, disturbance, first, .. } = self;
         let cpus = disturbance.cpus_of(machine, threads)?;
         let tallies = Rc::new(RefCell::new(vec![Tally::default(); threads]));
         let window = Rc::new(self.window(machine));
@@ -126,7 +128,7 @@ impl Rounds {
             let begin = machine.ticks(random.below(MOST_BEGIN_NS));
             let body = move |me: &Thread| {
                 let mut state = calls.0(me, thread);
-                if thread == 0 {
+                if thread == first {
                     window.first.set(Some(me.now()));
                 }
                 window.rounds(me, &tallies, |me| calls.1(me, &mut state, &mut random));

@@ -7,7 +7,7 @@ use corecast_channel::select::Select;
 use corecast_channel::ump;
 use corecast_sim_core::{Machine, Run, Thread, Ticks};
 
-use crate::channels::{Carrier, Message, Ump, UmpSlotClear, number};
+use crate::channels::{Message, MessageChannel, USUAL_SLOTS, Ump, UmpSlotClear, number};
 use crate::disturbance::{Disturbance, Disturbed};
 use crate::error::SimError;
 use crate::messages::boxed;
@@ -76,11 +76,11 @@ pub fn server(machine: &Machine, server: &Server) -> Result<ServerOutcome, SimEr
 const PATIENCE_NS: u64 = 1_000_000;
 
 type Received = Rc<RefCell<Vec<(usize, Ticks)>>>;
-type Values<C> = (<C as Carrier>::Sender, <C as Carrier>::Receiver);
+type Values<C> = (<C as MessageChannel>::Sender, <C as MessageChannel>::Receiver);
 
 fn server_of<C>(machine: &Machine, server: &Server) -> Result<ServerOutcome, SimError>
 where
-    C: Carrier<Sender = ump::Sender<Message>, Receiver = ump::Receiver<Message>> + 'static,
+    C: MessageChannel<Sender = ump::Sender<Message>, Receiver = ump::Receiver<Message>> + 'static,
 {
     let cpus = machine.cpus();
     let most = server.clients.iter().copied().max().unwrap_or(cpus).max(server.server);
@@ -94,7 +94,8 @@ where
     let mut run = Run::new(machine);
     let (mut select, mut answers) = (Select::new(), Vec::new());
     for &cpu in &server.clients {
-        let ((mut requests, request), (answer, mut answered)): (Values<C>, Values<C>) = (C::ends(), C::ends());
+        let ((mut requests, request), (answer, mut answered)): (Values<C>, Values<C>) =
+            (C::pair(USUAL_SLOTS), C::pair(USUAL_SLOTS));
         select.add(request);
         answers.push(answer);
         let (total, waits) = (server.warm_up + server.messages, server.answers);
@@ -127,7 +128,7 @@ fn serve<C>(
     received: Received,
 ) -> impl FnOnce(&Thread) + 'static
 where
-    C: Carrier<Sender = ump::Sender<Message>, Receiver = ump::Receiver<Message>> + 'static,
+    C: MessageChannel<Sender = ump::Sender<Message>, Receiver = ump::Receiver<Message>> + 'static,
 {
     let (total, replies) = (server.warm_up + server.messages, server.answers);
     move |me: &Thread| {

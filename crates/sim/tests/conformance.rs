@@ -1,10 +1,15 @@
-//! All locks keep their promises wherever threads lose their CPUs, and the little that is promised where one is killed.
+//! All locks, channels and collectives keep their promises wherever threads lose their CPUs, and the little that is promised where one is killed.
 
-use corecast_sim::Algorithm;
-use corecast_sim::conformance::{KilledOutcome, LastStores, Phase, Trial, check_killed, check_lock};
+use corecast_sim::conformance::{
+    CheckedCollective, End, KilledOutcome, LastStores, Phase, Trial, check_channel, check_channel_killed, check_killed,
+    check_lock,
+};
+use corecast_sim::{Algorithm, Channel};
 
 /// Of each lock.
 const SEEDS: u64 = 100;
+/// Of each barrier and operation of a group, which takes longer to make.
+const FEW_SEEDS: u64 = 20;
 
 #[test]
 fn locks_exclude_and_lose_no_wake_up_under_preemption() {
@@ -42,4 +47,55 @@ fn a_kill_at_any_access_leaves_the_others_with_a_lock_that_excludes() {
 #[test]
 fn seeds_that_have_failed_pass() {
     check_lock(Algorithm::Auto, 927).unwrap_or_else(|failure| panic!("{failure}"));
+}
+
+#[test]
+fn channels_carry_whole_messages_in_order_under_preemption() {
+    for &channel in Channel::ALL {
+        for seed in 0..SEEDS {
+            check_channel(channel, seed).unwrap_or_else(|failure| panic!("{failure}"));
+        }
+    }
+}
+
+#[test]
+fn collectives_give_the_right_results_under_preemption() {
+    for collective in CheckedCollective::all() {
+        for seed in 0..FEW_SEEDS {
+            collective.check(seed).unwrap_or_else(|failure| panic!("{failure}"));
+        }
+    }
+}
+
+/// The kills at an access in turn, until one comes after the end.
+fn kills(check: impl Fn(u64) -> bool) -> u64 {
+    (0..).find(|&access| !check(access)).expect("a thread ends")
+}
+
+#[test]
+fn a_kill_at_any_access_of_a_send_leaves_whole_messages_and_an_end_that_gives_up() {
+    for &channel in Channel::ALL {
+        for (end, stores) in
+            [(End::Sender, LastStores::Land), (End::Sender, LastStores::Lost), (End::Receiver, LastStores::Land)]
+        {
+            let killed = kills(|access| {
+                check_channel_killed(channel, 3, end, access, stores).unwrap_or_else(|failure| panic!("{failure}"))
+            });
+            assert!(
+                killed > 36,
+                "{}: each message has an access of the {end}, and {killed} were tried",
+                channel.name()
+            );
+        }
+    }
+}
+
+#[test]
+fn a_kill_at_any_access_of_a_collective_leaves_members_that_give_up_and_right_results() {
+    for collective in CheckedCollective::all() {
+        let killed = kills(|access| {
+            collective.check_killed(3, access, LastStores::Land).unwrap_or_else(|failure| panic!("{failure}"))
+        });
+        assert!(killed > 3, "{collective}: each operation has an access, and {killed} were tried");
+    }
 }

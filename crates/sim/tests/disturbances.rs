@@ -101,6 +101,7 @@ fn a_dead_thread_leaves_the_other_buckets_of_a_table_and_byte_is_refused() {
     let load = TableLoad {
         threads: 3,
         buckets: 64,
+        mean: 12,
         warm_up_us: 10,
         duration_us: 50,
         own_ns: 50,

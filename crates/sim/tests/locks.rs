@@ -77,6 +77,7 @@ fn clh_is_as_fast_at_the_start_of_many_threads_as_later() {
         let load = TableLoad {
             threads: 36,
             buckets: 64,
+            mean: 12,
             warm_up_us,
             duration_us: 100,
             own_ns: 100,

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use corecast_base::sync::{Arc, AtomicU64, Ordering};
-use corecast_base::wait::{CpuSharing, Spinner, Wait, WakeWord, Waiter};
+use corecast_base::wait::{CpuSharing, Spinner, Wait, Waiter, WakeWord};
 use corecast_sim::alone;
 use corecast_sim::machine::{Run, Thread, published};
 

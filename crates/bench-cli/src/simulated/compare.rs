@@ -1,4 +1,4 @@
-//! Simulated figures beside those measured on the machine at hand: locks and barriers of two.
+//! Simulated figures beside those measured on the machine at hand: locks, barriers, messages and atomic operations of two.
 //!
 //! The machine is simulated from its own model; what is measured comes from the benchmarks as they are, and the simulation plays
 //! what they do as closely as it can. Both are told with how well they agree.
@@ -7,11 +7,13 @@ use std::time::Duration;
 
 use corecast::Machine;
 use corecast::collective::Barrier as Measured;
-use corecast_bench::{LockOptions, locks};
+use corecast_bench::channels::{self, ChannelOptions};
+use corecast_bench::{AtomicOptions, LockOptions, MessageOptions, PairCell, Trip, locks, messages};
 use corecast_race::{BenchError, Op, Options, Progress, collectives};
 use corecast_sim::machine::Machine as Simulated;
 use corecast_sim::{
-    Agreement, Algorithm, Barrier, BothFigures, Contest, Disturbance, Episodes, SimError, barriers, contest,
+    Agreement, Algorithm, AtomicLoad, AtomicOperation, Barrier, BothFigures, Channel, Contest, Disturbance, Episodes,
+    Pair, SimError, barriers, contest,
 };
 use serde::Serialize;
 
@@ -24,6 +26,15 @@ const DURATION_US: u64 = 1000;
 /// half more.
 const OUTSIDE_NS: f64 = 200.0;
 const MEAN_OF_SIMULATED: f64 = 1.25;
+/// The pause after each atomic operation, in nanoseconds.
+const PAUSE_NS: u64 = 100;
+/// A message of six words, which fills a line with its header.
+const MESSAGE_BYTES: usize = 48;
+const ROUND_TRIP: &str = "ump-round-trip";
+const STREAM: &str = "ump-stream";
+/// Streams of bytes: as the benchmark calls the channel, the row, and the simulated channel.
+const BYTE_STREAMS: [(&str, &str, Channel); 2] =
+    [("ump-bytes", "ump-bytes-stream", Channel::UmpBytes), ("mcast", "mcast-bytes-stream", Channel::McastBytes)];
 
 /// The things that are compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, clap::ValueEnum)]
@@ -35,6 +46,10 @@ pub(crate) enum Compared {
     Locks,
     /// Two members at a barrier, over and over.
     Barriers,
+    /// Messages of one line between two threads: there and back, and streams.
+    Messages,
+    /// Two threads that call an atomic operation on one word.
+    Atomics,
 }
 
 /// The figures of one contender.
@@ -75,7 +90,7 @@ pub(crate) struct Comparison {
 
 impl Compared {
     /// All of them.
-    pub(crate) const ALL: [Self; 3] = [Self::LocksAlone, Self::Locks, Self::Barriers];
+    pub(crate) const ALL: [Self; 5] = [Self::LocksAlone, Self::Locks, Self::Barriers, Self::Messages, Self::Atomics];
 
     /// Its name, as the command line has it.
     pub(crate) fn name(self) -> &'static str {
@@ -83,11 +98,13 @@ impl Compared {
             Self::LocksAlone => "locks-alone",
             Self::Locks => "locks",
             Self::Barriers => "barriers",
+            Self::Messages => "messages",
+            Self::Atomics => "atomics",
         }
     }
 
     fn higher_is_better(self) -> bool {
-        self == Self::Locks
+        matches!(self, Self::Locks | Self::Atomics)
     }
 
     fn unit(self) -> &'static str {
@@ -109,6 +126,8 @@ pub(crate) fn compare(
     let measured = |what: Compared, progress: &mut dyn Progress| match what {
         Compared::LocksAlone | Compared::Locks => measured_locks(machine, what, options, progress),
         Compared::Barriers => measured_barriers(machine, options, progress),
+        Compared::Messages => measured_messages(machine, options, progress),
+        Compared::Atomics => measured_atomics(machine, options, progress),
     };
     let seed = options.seed.unwrap_or(1);
     let one = |what: &Compared| {
@@ -166,6 +185,51 @@ fn measured_barriers(
         .collect())
 }
 
+/// Messages of `ump` there and back and in a stream, and streams of bytes.
+fn measured_messages(
+    machine: &Machine,
+    options: &Options,
+    progress: &mut dyn Progress,
+) -> Result<Vec<(String, f64)>, BenchError> {
+    let trips = MessageOptions {
+        options: Options { contenders: vec!["ump".to_owned()], ..options.clone() },
+        pairs: vec![1],
+        bytes: vec![MESSAGE_BYTES],
+        clients: vec![1],
+        strides: vec![THREADS],
+        work: vec![Duration::ZERO],
+        ..MessageOptions::default()
+    };
+    let pairs = messages(machine, &trips, progress)?.pairs;
+    options.go_on()?;
+    let trip = |cell: PairCell| {
+        let name = if cell.trip == Trip::RoundTrip { ROUND_TRIP } else { STREAM };
+        Some((name.to_owned(), cell.rows.into_iter().next()?.summary?.median_ns))
+    };
+    let mut figures: Vec<(String, f64)> = pairs.into_iter().filter_map(trip).collect();
+    let contenders = BYTE_STREAMS.map(|(measured, ..)| measured.to_owned()).to_vec();
+    let streams =
+        ChannelOptions { contenders, sizes: vec![MESSAGE_BYTES], receivers: vec![1], ..ChannelOptions::default() };
+    let rows = channels::race(machine, options, &streams, progress)?.groups.into_iter().flat_map(|group| group.rows);
+    figures.extend(rows.filter_map(|row| {
+        let (_, name, _) = BYTE_STREAMS.iter().find(|(measured, ..)| *measured == row.contender)?;
+        Some(((*name).to_owned(), row.summary?.median_ns))
+    }));
+    Ok(figures)
+}
+
+/// Calls of both threads, by operation.
+fn measured_atomics(
+    machine: &Machine,
+    options: &Options,
+    progress: &mut dyn Progress,
+) -> Result<Vec<(String, f64)>, BenchError> {
+    let pause = Some(Duration::from_nanos(PAUSE_NS));
+    let asked = AtomicOptions { options: options.clone(), threads: vec![THREADS], pause };
+    let rows = corecast_bench::atomics(machine, &asked, progress)?.cells.into_iter().flat_map(|cell| cell.rows);
+    Ok(rows.filter_map(|row| Some((row.contender.to_owned(), row.mops?))).collect())
+}
+
 /// The same on the simulated machine.
 fn simulate(machine: &Simulated, what: Compared, contender: &str, seed: u64) -> Result<f64, String> {
     let outcome = match what {
@@ -177,8 +241,32 @@ fn simulate(machine: &Simulated, what: Compared, contender: &str, seed: u64) -> 
             // Those that are measured have no pause between two.
             barriers(machine, Some(barrier), &episodes).map(|outcome| outcome.times.round_ns)
         }
+        Compared::Messages => message_ns(machine, contender, seed),
+        Compared::Atomics => {
+            // The names of the measured operations are those of the simulated ones.
+            let operation: AtomicOperation = contender.parse().expect("an operation");
+            let load = AtomicLoad {
+                threads: THREADS,
+                words: 1,
+                warm_up_us: WARM_UP_US,
+                duration_us: DURATION_US,
+                pause_ns: (PAUSE_NS as f64 / MEAN_OF_SIMULATED) as u64,
+                seed,
+                disturbance: Disturbance::NONE,
+            };
+            corecast_sim::atomics(machine, operation, load).map(|outcome| outcome.mops())
+        }
     };
     outcome.map_err(|error| error.to_string())
+}
+
+/// Nanoseconds for a message.
+fn message_ns(machine: &Simulated, contender: &str, seed: u64) -> Result<f64, SimError> {
+    let stream = BYTE_STREAMS.iter().find(|(_, name, _)| *name == contender);
+    let channel = stream.map_or(Channel::Ump, |&(.., channel)| channel);
+    let times =
+        corecast_sim::messages(machine, channel, Pair { warm_up: 1000, messages: 1000, seed, ..Pair::default() })?;
+    Ok(if contender == ROUND_TRIP { times.round_trip_ns } else { times.stream_ns })
 }
 
 /// Millions of acquisitions in a second.

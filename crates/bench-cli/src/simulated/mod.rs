@@ -21,7 +21,7 @@ pub(crate) use self::described::{Described, Loaded, PRESETS};
 pub(crate) use self::kills::Kills;
 pub(crate) use self::outcome::Outcome;
 pub(crate) use self::page::render;
-pub(crate) use self::play::{AUTO, PLANNED};
+pub(crate) use self::play::{AUTO, MESSAGE_SERVER, MESSAGES, PLANNED};
 pub(crate) use self::point::{Played, Point};
 pub(crate) use self::program::{Figure, MessageFigure, Operation, Program};
 pub(crate) use self::row::{Row, rows};

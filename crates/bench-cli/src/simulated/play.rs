@@ -1,10 +1,11 @@
 //! Plays one point of a program on a machine.
 
+use corecast_sim::machine::Machine;
 use corecast_sim::plan::Effort;
 use corecast_sim::{
     Algorithm, Along, AtomicLoad, AtomicOperation, Barrier, Channel, Collective, Contest, Episodes, OperationTimes,
-    Pair, Server, SimError, TableLoad, atomics, barriers, collectives, contest, messages, pairs_by_distance, server,
-    table,
+    Pair, Server, SimError, TableLoad, TableServer, atomics, barriers, collectives, contest, messages,
+    pairs_by_distance, server, table, table_by_messages,
 };
 
 use super::point::Figures;
@@ -16,6 +17,10 @@ use corecast_cli::failure::Failure;
 pub(crate) const AUTO: &str = "auto";
 /// The contender of collectives that the group plans.
 pub(crate) const PLANNED: &str = "planned";
+
+/// The contenders of tables that are no locks: servers that own the buckets, and such that do nothing but look at their rings.
+pub(crate) const MESSAGES: &str = "messages";
+pub(crate) const MESSAGE_SERVER: &str = "msg-server";
 
 /// The time of an episode at first, microseconds. It is doubled until all episodes end in theirs.
 const LEAST_WINDOW_US: u64 = 50;
@@ -45,16 +50,9 @@ impl Point {
                     disturbed: outcome.disturbed,
                 }))
             }
-            Program::Table { buckets, own_ns, warm_up_us, duration_us } => {
-                let algorithm: Algorithm = contender.parse().map_err(Failure::input)?;
-                let asked = TableLoad { threads, buckets, warm_up_us, duration_us, own_ns, seed, disturbance };
-                let outcome = table(machine, algorithm, asked);
-                Ok(Played::of(outcome, |outcome| Figures {
-                    figure: outcome.mops(),
-                    jain: outcome.jain(),
-                    transfers: outcome.transfers(),
-                    disturbed: outcome.disturbed,
-                }))
+            Program::Table { buckets, mean, own_ns, warm_up_us, duration_us } => {
+                let asked = TableLoad { threads, buckets, mean, warm_up_us, duration_us, own_ns, seed, disturbance };
+                self.table(machine, asked)
             }
             Program::Atomics { words, pause_ns, warm_up_us, duration_us } => {
                 let operation: AtomicOperation = contender.parse().map_err(Failure::input)?;
@@ -76,6 +74,20 @@ impl Point {
             }
             Program::Messages { figure, messages } => self.messages(&loaded, figure, messages),
         }
+    }
+
+    fn table(&self, machine: &Machine, asked: TableLoad) -> Result<Played, Failure> {
+        let outcome = match self.contender.as_str() {
+            MESSAGES => table_by_messages(machine, TableServer::Select, asked),
+            MESSAGE_SERVER => table_by_messages(machine, TableServer::Polls, asked),
+            lock => table(machine, lock.parse::<Algorithm>().map_err(Failure::input)?, asked),
+        };
+        Ok(Played::of(outcome, |outcome| Figures {
+            figure: outcome.mops(),
+            jain: outcome.jain(),
+            transfers: outcome.transfers(),
+            disturbed: outcome.disturbed,
+        }))
     }
 
     fn episodes(&self, loaded: &Loaded, plans_quickly: bool) -> Episodes {

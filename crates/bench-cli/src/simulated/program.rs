@@ -48,10 +48,12 @@ pub(crate) enum Program {
         /// Messages before those that count, and again as many that do.
         messages: u64,
     },
-    /// Threads that work on a hash table with a lock on each bucket.
+    /// Threads that work on a hash table with a lock on each bucket, or with servers that own the buckets.
     Table {
         /// The buckets.
         buckets: usize,
+        /// The keys that are in a bucket on average, of twice as many.
+        mean: usize,
         /// The time for which a thread computes in each operation besides its accesses, ns.
         own_ns: u64,
         /// The time before operations count, microseconds.

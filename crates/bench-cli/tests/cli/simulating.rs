@@ -88,7 +88,7 @@ fn every_program_has_rows_and_repeats() {
         ("collectives --op allreduce --cpus 2,12 --trees planned,binary", 2, 2),
         ("messages --figure round-trip --channels ump,ff", 2, 4),
         ("messages --figure server --cpus 1,3 --channels ump", 1, 2),
-        ("table --buckets 12 --cpus 1,6 --locks ticket", 1, 2),
+        ("table --buckets 12 --mean 48 --cpus 1,6 --locks ticket,messages", 2, 2),
         ("atomics --cpus 6 --operations fai,cas", 2, 1),
     ] {
         let arguments: Vec<&str> = ["sim"].into_iter().chain(arguments.split(' ')).collect();
@@ -149,13 +149,22 @@ fn what_depends_on_assumptions_is_marked_and_parameters_tell_where_they_come_fro
 }
 
 #[test]
-fn locks_are_checked_by_seeds_and_kills() {
+fn locks_channels_and_collectives_are_checked_by_seeds_and_kills() {
     let program = Program::new();
     let report = program.json(&["sim", "check", "--json", "--seeds", "20", "--locks", "mcs,auto"]);
     assert_eq!((&rows(&report)[1]["trials"], &rows(&report)[1]["failed"]), (&20.into(), &Value::Null));
     let report = program.json(&["sim", "check", "--json", "--seeds", "1", "--locks", "ticket", "--kills"]);
     assert!(rows(&report)[0]["killed"].as_u64() > Some(10), "{report}");
     program.run(&["sim", "check", "--kills", "--locks", "byte"]).failed(2, "--kills does not try byte");
+    let few = ["sim", "check", "--json", "--seeds", "2", "--channels", "ump", "--collectives", "allreduce"];
+    for kills in [&[][..], &["--kills"]] {
+        let report = program.json(&[&few[..], kills].concat());
+        assert_fields(&rows(&report)[0], &["kind", "name", "trials", "killed", "failed_seed", "failed"]);
+        let named = rows(&report).iter().map(|row| (row["kind"].as_str(), row["failed"].is_null()));
+        assert_eq!(named.collect::<Vec<_>>(), [(Some("channel"), true), (Some("collective"), true)], "{report}");
+        assert_eq!(rows(&report)[0]["killed"].as_u64() > Some(70), !kills.is_empty(), "{report}");
+    }
+    program.run(&["sim", "check", "--collectives", "x"]).failed(2, "unknown collective 'x'");
 }
 
 #[test]
@@ -186,6 +195,7 @@ fn bad_input_is_named() {
     other(&["messages", "--cpus", "3"], "--cpus are the clients of a server");
     other(&["messages", "--figure", "server", "--channels", "ff"], "no server receives from ff: expected ump");
     other(&["messages", "--figure", "server", "--cpus", "48"], "--cpus 48");
+    other(&["table", "--locks", "nothing"], "unknown lock 'nothing'");
     other(&["atomics", "--operations", "nothing"], "unknown operation 'nothing'");
     other(&["barriers", "--kill-at", "3"], "--kill-at means nothing for sim barriers: the other members would wait");
     other(&["messages", "--kill-at", "3"], "--kill-at means nothing for sim messages");

@@ -102,7 +102,7 @@ fn play<L: RawLock + 'static>(trial: Trial, access: u64, stores: LastStores) -> 
     }
 }
 
-fn was_killed(ended: &Result<Report, Stopped>) -> bool {
+pub(super) fn was_killed(ended: &Result<Report, Stopped>) -> bool {
     match ended {
         Ok(report) => !report.killed.is_empty(),
         Err(stopped) => stopped.has_killed(),

@@ -11,8 +11,10 @@
 //! statics of its crate (the table in which threads sleep) in disorder: play on in a fresh process.
 //!
 //! **Found here:** bugs of few threads that depend on the schedule, as far as x86 allows them; **not found**: those of weaker
-//! orders, for which there are the models under loom. [`check_killed`] has the kills.
+//! orders, for which there are the models under loom. [`check_killed`] has the kills. [`check_channel`] and [`CheckedCollective`] try channels and operations of groups so.
 
+mod channels;
+mod collectives;
 mod kills;
 #[cfg(test)]
 mod planted;
@@ -28,6 +30,8 @@ use corecast_sim_core::{Machine, Preemption, Random, Report, Run, Stopped, Threa
 
 use crate::rounds::alone;
 
+pub use self::channels::{ChannelFailure, ChannelFault, End, check_channel, check_channel_killed};
+pub use self::collectives::{CheckedCollective, CollectiveFailure, CollectiveFault};
 pub use self::kills::{KilledOutcome, LastStores, Phase, check_killed};
 
 /// The CPUs of trials: on one die, one hop away, and two hops away.

@@ -1,7 +1,7 @@
 //! The hash table of SSYNC with a lock on each bucket, on a simulated machine.
 //!
 //! The table of this project keeps its keys in memory that a simulation does not see, and in another layout than the one whose
-//! figures are published. So this is the experiment as it was described: buckets of 24 keys of which half are there, kept in
+//! figures are published. So this is the experiment as it was described: buckets of keys of which half are there, kept in
 //! nodes of 14 with two lines of keys and two of values; of 128 operations 103 get, and the others put and remove in turns; one
 //! that fails is tried again with another key until it succeeds, and every try counts. Values that are copied are never written
 //! to, so they are in every cache and part of the own work. Keys are kept beside the simulation, which sees the lines that are
@@ -10,7 +10,9 @@
 //! Source: T. David, R. Guerraoui, V. Trigonakis, "Everything you always wanted to know about synchronization but were afraid to
 //! ask", SOSP 2013, section 6.3, and the program's own description.
 
-use std::cell::RefCell;
+mod bucket;
+mod messages;
+
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -26,17 +28,10 @@ use crate::random::Random;
 use crate::rounds::{Played, Rounds, SetUp, alone};
 use crate::situation;
 
-/// Keys that fall into a bucket, of which half are there.
-const KEYS: u64 = 24;
-/// Keys of a node: the number of them and seven keys fill a line, seven keys and the link to the next node another one.
-const ROOM: usize = 14;
-const FIRST_LINE: usize = 7;
-/// Values in a line, behind two lines of keys.
-const VALUES: usize = 8;
-/// Nodes that a bucket can need.
-const NODES: usize = 2;
-/// Of 128 operations.
-const UPDATES: u64 = 25;
+use self::bucket::{Draw, Keys, Nodes, Try, half_of};
+
+pub use self::messages::{TableServer, table_by_messages};
+
 /// A full fence of a core whose stores are done.
 const FENCE_NS: u64 = 10;
 
@@ -46,8 +41,10 @@ pub struct TableLoad {
     /// The threads, on the first CPUs of the machine. The first one sets the table up, so all of it lies at its
     /// node.
     pub threads: usize,
-    /// The buckets, each with a lock.
+    /// The buckets.
     pub buckets: usize,
+    /// The keys that are in a bucket on average, of twice as many; 0 is 1.
+    pub mean: usize,
     /// The virtual time before operations count, in microseconds, from when the table is set up.
     pub warm_up_us: u64,
     /// The virtual time after it in which operations count, in microseconds.
@@ -132,66 +129,79 @@ pub fn own_work_ns(machine: &Machine, algorithm: Algorithm, load: TableLoad, mop
 }
 
 fn table_of<L: RawLock + 'static>(machine: &Machine, load: TableLoad) -> Result<TableOutcome, SimError> {
-    let TableLoad { threads, buckets, warm_up_us, duration_us, own_ns, seed, disturbance } = load;
+    let TableLoad { threads, buckets, own_ns, seed, .. } = load;
     let _alone = alone();
     let setup = situation::setup(machine, threads);
+    let keys = load.keys();
     let mut random = Random::new(seed);
-    let shared: Arc<[Bucket<L>]> = (0..buckets).map(|_| Bucket::new(&setup)).collect();
+    let shared: Arc<[Bucket<L>]> = (0..buckets).map(|_| Bucket::new(&setup, keys)).collect();
     let set_up = SetUp::default();
-    let keys: Rc<[RefCell<Vec<u64>>]> = (0..buckets).map(|_| RefCell::new(half_of_all(&mut random))).collect();
+    let there: Rc<[Keys]> = (0..buckets).map(|_| half_of(keys, &mut random)).collect();
     let ours = Arc::clone(&shared);
-    let begin = move |me: &Thread, cpu: usize| {
-        set_up.by_first(me, cpu, || shared.iter().for_each(|bucket| bucket.touch(me, threads)));
-        Client { kind: Kind::Get, puts: cpu % 2 == 0 }
+    let begin = move |me: &Thread, thread: usize| {
+        set_up.by_first(me, thread, || shared.iter().for_each(|bucket| bucket.touch(me, threads)));
+        Draw::new(thread)
     };
-    let round = move |me: &Thread, client: &mut Client, random: &mut Random| {
+    let round = move |me: &Thread, draw: &mut Draw, random: &mut Random| {
         let bucket = random.below(buckets as u64) as usize;
         me.work_ns(own_ns - own_ns / 2);
-        let is_hit = client.work_on(me, &ours[bucket], &keys[bucket], random.below(KEYS), own_ns / 2);
+        let is_hit = ours[bucket].work_on(me, &there[bucket], draw.next(keys, random), own_ns / 2);
         if is_hit {
-            client.choose(random);
+            draw.succeeded(random);
         }
         is_hit
     };
-    let rounds = Rounds { threads, warm_up_us, duration_us, seed, disturbance };
     // SAFETY: the locks lead to nodes on the stack of a thread that was killed; its share of the buckets is never dropped, and no
     // thread takes a lock after the run.
-    let played = unsafe { rounds.play(machine, begin, round) }?;
-    Ok(outcome(played))
+    let played = unsafe { load.rounds().play(machine, begin, round) }?;
+    Ok(outcome(played, |_| true))
 }
 
-fn outcome(played: Played) -> TableOutcome {
+impl TableLoad {
+    fn rounds(&self) -> Rounds {
+        let Self { threads, warm_up_us, duration_us, seed, disturbance, .. } = *self;
+        Rounds { threads, warm_up_us, duration_us, seed, disturbance, first: 0 }
+    }
+
+    /// The keys that fall into a bucket, of which half are there.
+    fn keys(&self) -> u64 {
+        2 * self.mean.max(1) as u64
+    }
+}
+
+/// Of the threads that are clients.
+fn outcome(played: Played, is_client: impl Fn(usize) -> bool) -> TableOutcome {
     let all = played.sum(|tally| tally.all);
-    let operations = played.tallies.iter().map(|tally| tally.counted).collect();
+    let numbered = played.tallies.iter().enumerate().filter(|&(thread, _)| is_client(thread));
+    let operations = numbered.map(|(_, tally)| tally.counted).collect();
     let Played { ns, counts, disturbed, .. } = played;
     TableOutcome { operations, ns, all, counts, disturbed }
 }
 
-/// Each key with a chance of a half.
-fn half_of_all(random: &mut Random) -> Vec<u64> {
-    (0..KEYS).filter(|_| random.below(2) == 0).collect()
-}
-
-/// A line whose words nobody reads: the simulation sees accesses to its address.
-#[repr(align(64))]
-struct Line([u8; 64]);
-
 struct Bucket<L> {
     lock: CacheLine<L>,
-    /// Of each node two lines of keys, and two of values.
-    nodes: [[Line; 4]; NODES],
+    nodes: Nodes,
 }
 
 impl<L: RawLock> Bucket<L> {
-    fn new(setup: &Setup) -> Self {
-        let lines = || [(); 4].map(|()| Line([0; 64]));
-        Self { lock: CacheLine::new(L::new(setup)), nodes: [lines(), lines()] }
+    fn new(setup: &Setup, keys: u64) -> Self {
+        Self { lock: CacheLine::new(L::new(setup)), nodes: Nodes::new(keys) }
     }
 
     /// The lock is taken as often as it may have lines.
     fn touch(&self, me: &Thread, threads: usize) {
         (0..threads).for_each(|_| self.locked(|| ()));
-        self.nodes.iter().flatten().for_each(|line| me.store_line(address(line)));
+        self.nodes.touch(me);
+    }
+
+    fn work_on(&self, me: &Thread, keys: &Keys, one: Try, inside_ns: u64) -> bool {
+        self.locked(|| {
+            let is_hit = self.nodes.work_on(me, keys, one, inside_ns);
+            // The published program has a full fence here.
+            me.wait_for_stores();
+            me.work_ns(FENCE_NS);
+            is_hit
+        })
     }
 
     fn locked<R>(&self, work: impl FnOnce() -> R) -> R {
@@ -202,88 +212,5 @@ impl<L: RawLock> Bucket<L> {
         // SAFETY: held by the acquisition with this node.
         unsafe { self.lock.unlock(&node) };
         result
-    }
-
-    /// The line of the key at a place, and that of its value.
-    fn lines(&self, place: usize) -> [usize; 2] {
-        let (node, at) = (&self.nodes[(place / ROOM).min(NODES - 1)], place % ROOM);
-        [address(&node[usize::from(at >= FIRST_LINE)]), address(&node[2 + at / VALUES])]
-    }
-
-    /// Reads the keys until the one at this place, or all of `used` keys if it is not there. The first line of a node has their
-    /// number.
-    fn search(&self, me: &Thread, place: Option<usize>, used: usize) {
-        let last = place.unwrap_or(used.saturating_sub(1));
-        let read = (0..=last).step_by(FIRST_LINE);
-        read.for_each(|at| me.load_line(self.lines(at)[0]));
-    }
-}
-
-fn address(line: &Line) -> usize {
-    (&raw const line.0).addr()
-}
-
-/// An operation.
-#[derive(Clone, Copy)]
-enum Kind {
-    Get,
-    Put,
-    Remove,
-}
-
-/// The state of a thread.
-struct Client {
-    kind: Kind,
-    /// The next update puts.
-    puts: bool,
-}
-
-impl Client {
-    fn choose(&mut self, random: &mut Random) {
-        self.kind = match (random.below(128) < UPDATES, self.puts) {
-            (false, _) => Kind::Get,
-            (true, true) => Kind::Put,
-            (true, false) => Kind::Remove,
-        };
-        self.puts ^= !matches!(self.kind, Kind::Get);
-    }
-
-    /// One try. True if it did what it was for.
-    fn work_on<L: RawLock>(
-        &self,
-        me: &Thread,
-        bucket: &Bucket<L>,
-        keys: &RefCell<Vec<u64>>,
-        key: u64,
-        inside_ns: u64,
-    ) -> bool {
-        bucket.locked(|| {
-            let mut keys = keys.try_borrow_mut().expect("one thread at a time works on a bucket");
-            let (place, used) = (keys.iter().position(|&other| other == key), keys.len());
-            bucket.search(me, place, used);
-            me.work_ns(inside_ns);
-            let is_hit = match (self.kind, place) {
-                (Kind::Get, Some(place)) => {
-                    me.load_line(bucket.lines(place)[1]);
-                    true
-                }
-                (Kind::Put, None) => {
-                    keys.push(key);
-                    [bucket.lines(0)[0]].into_iter().chain(bucket.lines(used)).for_each(|line| me.store_line(line));
-                    true
-                }
-                (Kind::Remove, Some(place)) => {
-                    keys.swap_remove(place);
-                    bucket.lines(used - 1).into_iter().for_each(|line| me.load_line(line));
-                    [bucket.lines(0)[0]].into_iter().chain(bucket.lines(place)).for_each(|line| me.store_line(line));
-                    true
-                }
-                (Kind::Get | Kind::Remove, None) | (Kind::Put, Some(_)) => false,
-            };
-            // The published program has a full fence here.
-            me.wait_for_stores();
-            me.work_ns(FENCE_NS);
-            is_hit
-        })
     }
 }

@@ -42,7 +42,7 @@ enum Simulated {
         after_help = "Examples:\n  corecast sim barriers --machine xeon-8x10 --cpus 10,80 --quick\n  corecast sim barriers --barriers dissemination,auto --json"
     )]
     Barriers(barriers::Barriers),
-    /// Measure this machine beside a simulation of it: locks and barriers of two threads.
+    /// Measure this machine beside a simulation of it: locks, barriers, messages and atomic operations of two threads.
     #[command(after_help = "Example:\n  corecast sim compare --quick --what locks,barriers")]
     Compare(compare::Compare),
     /// Let members of a group call an operation along the tree that the group plans, and along every static shape.
@@ -59,18 +59,20 @@ enum Simulated {
         after_help = "Examples:\n  corecast sim messages --figure round-trip --machine xeon-8x10\n  corecast sim messages --figure server --cpus 1,9,20 --channels ump"
     )]
     Messages(messages::Messages),
-    /// Let threads work on a hash table with a lock on each bucket, as in SSYNC's experiment.
-    #[command(after_help = "Example:\n  corecast sim table --buckets 512 --cpus 1,6,18,36 --quick")]
+    /// Let threads work on a hash table as in SSYNC's experiment, with a lock on each bucket or with servers that own the buckets.
+    #[command(
+        after_help = "Examples:\n  corecast sim table --buckets 512 --cpus 1,6,18,36 --quick\n  corecast sim table --locks messages,mcs,auto --mean 48 --cpus 36"
+    )]
     Table(table::Table),
     /// Let threads call an atomic operation on one word, or on several.
     #[command(after_help = "Example:\n  corecast sim atomics --cpus 1,6,48 --operations fai,cas")]
     Atomics(atomics::Atomics),
-    /// Check locks where threads are stopped at any access, or killed there.
+    /// Check locks, channels and collectives where threads are stopped at any access, or killed there.
     ///
-    /// Threads must exclude each other, and all must come to their ends: a wake-up that is lost is a deadlock. A failure
-    /// names the seed that repeats it.
+    /// Threads exclude each other, messages and results are right, and all threads come to their ends: a wake-up that is lost is
+    /// a deadlock. A failure names the seed that repeats it.
     #[command(
-        after_help = "Examples:\n  corecast sim check --seeds 10000\n  corecast sim check --kills --locks mcs,auto --seeds 10"
+        after_help = "Examples:\n  corecast sim check --seeds 10000 --locks mcs,auto\n  corecast sim check --kills --channels ump,ff --collectives allreduce --seeds 10"
     )]
     Check(check::Check),
     /// Play one point of a sweep, as the sweep's own process.
