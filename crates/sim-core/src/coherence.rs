@@ -1,7 +1,7 @@
 //! The rules by which lines move: whom a request waits for, what it takes, and the state in which it leaves the line.
 
 use crate::costs::{Access, LineState, Ticks};
-use crate::events::Happening;
+use crate::events::Event;
 use crate::lines::{Line, Request};
 use crate::run_state::{RunState, ThreadState, Wait};
 use crate::store_buffer::Stage;
@@ -16,7 +16,7 @@ impl RunState {
         line.queue.push_back(request);
         if !line.is_announced {
             line.is_announced = true;
-            self.events.announce(line.busy.max(now), Happening::Free { line: number });
+            self.events.announce(line.busy.max(now), Event::Free { line: number });
         }
         None
     }
@@ -30,7 +30,7 @@ impl RunState {
         let line = self.lines.line_mut(number);
         if !line.queue.is_empty() {
             line.is_announced = true;
-            self.events.announce(line.busy, Happening::Free { line: number });
+            self.events.announce(line.busy, Event::Free { line: number });
         }
         if request.access == Access::Store {
             if let Some(store) = self.cpus[request.cpu].buffer.get_mut(request.store) {
@@ -94,8 +94,8 @@ impl RunState {
         };
         let is_directory = costs.protocol.has_directory;
         let detour = if is_directory && line.has_owner() { self.detour(line, cpu) } else { 0 };
-        let leaves = self.machine.seat(from).package != self.machine.seat(cpu).package;
-        let conflict = if !line.queue.is_empty() && leaves { (costs.conflict * base as f64) as Ticks } else { 0 };
+        let leaves = self.machine.location(from).package != self.machine.location(cpu).package;
+        let conflict = if !line.queue.is_empty() && leaves { (costs.kappa * base as f64) as Ticks } else { 0 };
         let (home, service) = (usize::from(line.home), costs.service);
         let mut waited = 0;
         if is_directory || leaves {
@@ -169,7 +169,7 @@ impl RunState {
             if own.turn == turn && own.wait == Wait::Poll {
                 own.turn += 1;
                 let ThreadState { turn, sleep, .. } = *own;
-                self.events.announce(sleep.round_at(gone), Happening::Turn { thread, turn });
+                self.events.announce(sleep.round_at(gone), Event::Turn { thread, turn });
             }
         }
         // Its room serves the next sleepers.

@@ -98,14 +98,12 @@ pub struct Costs {
     /// The time from one request of the store buffer to the next, by the distance of the line's holder: requests overlap.
     pub gap: Vec<Ticks>,
     /// The share of a load's time for which the line serves no other request.
-    pub load_share: f64,
-    /// The least time for which a load occupies the line.
-    pub load_least: Ticks,
+    pub beta: f64,
     /// The time that a home needs for each request which it sees.
     pub service: Ticks,
     /// A request behind which another one waits, of a line with a holder in another package, takes longer by this factor of its
     /// time.
-    pub conflict: f64,
+    pub kappa: f64,
     /// How caches agree.
     pub protocol: Protocol,
     /// Calls of the operating system.
@@ -180,7 +178,7 @@ impl Costs {
     /// The time for which a line serves no other request after one that takes this time.
     pub(crate) fn occupied(&self, access: Access, time: Ticks) -> Ticks {
         match access {
-            Access::Load => ((self.load_share * time as f64) as Ticks).max(self.load_least) + self.hold,
+            Access::Load => (self.beta * time as f64) as Ticks + self.hold,
             Access::Store => time + self.hold,
             Access::ReadModifyWrite => time,
         }

@@ -10,7 +10,7 @@ use crate::costs::Ticks;
 
 /// Something to happen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Happening {
+pub(crate) enum Event {
     /// A thread goes on, unless it has gone on since this was announced: then its turn has another number.
     Turn { thread: usize, turn: u32 },
     /// A store buffer asks for the line of its next store.
@@ -24,7 +24,7 @@ pub(crate) enum Happening {
 /// The events to come.
 #[derive(Debug)]
 pub(crate) struct Events {
-    heap: BinaryHeap<Reverse<(Ticks, u64, Happening)>>,
+    heap: BinaryHeap<Reverse<(Ticks, u64, Event)>>,
     announced: u64,
     /// The end of the run: it comes like an event, also for a thread that is left alone.
     pub(crate) limit: Ticks,
@@ -37,8 +37,8 @@ impl Default for Events {
 }
 
 impl Events {
-    pub(crate) fn announce(&mut self, time: Ticks, happening: Happening) {
-        self.heap.push(Reverse((time, self.announced, happening)));
+    pub(crate) fn announce(&mut self, time: Ticks, event: Event) {
+        self.heap.push(Reverse((time, self.announced, event)));
         self.announced += 1;
     }
 
@@ -47,7 +47,7 @@ impl Events {
         time <= self.limit && self.heap.peek().is_none_or(|Reverse((first, ..))| *first > time)
     }
 
-    pub(crate) fn next(&mut self) -> Option<(Ticks, Happening)> {
-        self.heap.pop().map(|Reverse((time, _, happening))| (time, happening))
+    pub(crate) fn next(&mut self) -> Option<(Ticks, Event)> {
+        self.heap.pop().map(|Reverse((time, _, event))| (time, event))
     }
 }

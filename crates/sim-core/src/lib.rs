@@ -66,7 +66,7 @@ mod word;
 
 pub use self::costs::{ByState, Costs, Protocol, System, TICKS, Ticks, units};
 pub use self::error::{MachineError, Reason, Stopped, Waiting};
-pub use self::machine::{MAX_CPUS, Machine, Seat};
+pub use self::machine::{Location, MAX_CPUS, Machine};
 pub use self::per_thread::PerThread;
 pub use self::random::Random;
 pub use self::report::{Counts, Report};

@@ -13,7 +13,7 @@ pub struct Machine {
     /// Units in a microsecond.
     per_us: f64,
     /// By CPU: its package, and the node whose memory it touches first.
-    seats: Vec<Seat>,
+    locations: Vec<Location>,
     /// The distance of each pair of CPUs, row by row.
     distances: Vec<u8>,
     farthest: u8,
@@ -24,7 +24,7 @@ pub struct Machine {
 
 /// The place of a CPU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Seat {
+pub struct Location {
     /// The package.
     pub package: u16,
     /// The node, which is home to the lines that its CPUs touch first. Nodes are numbered from 0.
@@ -40,21 +40,21 @@ impl Machine {
     pub fn new(
         name: &str,
         units_per_us: f64,
-        seats: Vec<Seat>,
+        locations: Vec<Location>,
         distance: impl Fn(usize, usize) -> u8,
         costs: Costs,
     ) -> Result<Self, MachineError> {
-        let cpus = seats.len();
+        let cpus = locations.len();
         if cpus == 0 || cpus > MAX_CPUS {
             return Err(MachineError::Cpus { cpus, most: MAX_CPUS });
         }
         let distances: Vec<u8> = (0..cpus * cpus).map(|pair| distance(pair / cpus, pair % cpus)).collect();
-        let nodes = seats.iter().map(|seat| usize::from(seat.node)).max().map_or(0, |last| last + 1);
-        let first = |node: usize| seats.iter().position(|seat| usize::from(seat.node) == node);
+        let nodes = locations.iter().map(|location| usize::from(location.node)).max().map_or(0, |last| last + 1);
+        let first = |node: usize| locations.iter().position(|location| usize::from(location.node) == node);
         let firsts: Result<_, _> = (0..nodes).map(|node| first(node).ok_or(MachineError::EmptyNode { node })).collect();
         let farthest = distances.iter().max().copied().unwrap_or(0);
         check_costs(&costs, usize::from(farthest) + 1)?;
-        Ok(Self { name: name.to_owned(), per_us: units_per_us, seats, distances, farthest, firsts: firsts?, costs })
+        Ok(Self { name: name.to_owned(), per_us: units_per_us, locations, distances, farthest, firsts: firsts?, costs })
     }
 
     /// Its name.
@@ -66,7 +66,7 @@ impl Machine {
     /// The number of its CPUs.
     #[must_use]
     pub fn cpus(&self) -> usize {
-        self.seats.len()
+        self.locations.len()
     }
 
     /// The number of its nodes.
@@ -77,8 +77,8 @@ impl Machine {
 
     /// The place of a CPU.
     #[must_use]
-    pub fn seat(&self, cpu: usize) -> Seat {
-        self.seats[cpu]
+    pub fn location(&self, cpu: usize) -> Location {
+        self.locations[cpu]
     }
 
     /// Its costs.
@@ -118,7 +118,7 @@ impl Machine {
     /// The distance of two CPUs.
     #[must_use]
     pub fn distance(&self, one: usize, other: usize) -> usize {
-        usize::from(self.distances[one * self.seats.len() + other])
+        usize::from(self.distances[one * self.locations.len() + other])
     }
 
     /// The greatest distance.
@@ -128,7 +128,7 @@ impl Machine {
 
     /// The distance of a CPU from the memory of a node.
     pub(crate) fn distance_of_node(&self, node: u16, cpu: usize) -> usize {
-        if self.seats[cpu].node == node { 0 } else { self.distance(self.first_of(node), cpu) }
+        if self.locations[cpu].node == node { 0 } else { self.distance(self.first_of(node), cpu) }
     }
 
     /// The first CPU of a node.

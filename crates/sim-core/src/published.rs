@@ -1,12 +1,12 @@
 //! The two machines whose costs David, Guerraoui and Trigonakis published (SOSP 2013, tables 2 and 3), in cycles.
 //!
 //! Published are the times by state and distance, those of loads that hit, and the clock. **Assumed** are: which die or package
-//! is how far from which, which the paper shows in a picture; `load_share`, `hold`, `store_buffer`, `gap`, `pause`, `system` and
-//! read-modify-writes that hit; and `service` and `conflict`, which were chosen on measurements of a hash table on the same
+//! is how far from which, which the paper shows in a picture; `beta`, `hold`, `store_buffer`, `gap`, `pause`, `system` and
+//! read-modify-writes that hit; and `service` and `kappa`, which were chosen on measurements of a hash table on the same
 //! machines.
 
 use crate::costs::{ByState, Costs, Protocol, System, Ticks, units};
-use crate::machine::{Machine, Seat};
+use crate::machine::{Location, Machine};
 
 /// Cycles for which a CPU keeps a line before it answers the next request.
 const HOLD: u64 = 15;
@@ -38,8 +38,8 @@ pub fn opteron_4x12() -> Machine {
         (a, b) if a % 2 == b % 2 => 2,
         _ => 3,
     };
-    let seats = (0..48).map(|cpu| Seat { package: (cpu / 12) as u16, node: die(cpu) as u16 }).collect();
-    Machine::new("opteron-4x12", 2100.0, seats, distance, opteron_costs()).expect("all costs are there")
+    let locations = (0..48).map(|cpu| Location { package: (cpu / 12) as u16, node: die(cpu) as u16 }).collect();
+    Machine::new("opteron-4x12", 2100.0, locations, distance, opteron_costs()).expect("all costs are there")
 }
 
 fn opteron_costs() -> Costs {
@@ -70,10 +70,9 @@ fn opteron_costs() -> Costs {
         pause: units(PAUSE),
         hold: units(HOLD),
         store_buffer: STORE_BUFFER,
-        load_share: 1.0,
-        load_least: 0,
+        beta: 1.0,
         service: units(24),
-        conflict: 0.0,
+        kappa: 0.0,
         protocol: Protocol { has_directory: true, has_owned: true },
         system: System::linux(2100.0),
     }
@@ -90,8 +89,8 @@ pub fn xeon_8x10() -> Machine {
         1 | 4 | 7 => 1,
         _ => 2,
     };
-    let seats = (0..80).map(|cpu| Seat { package: (cpu / 10) as u16, node: (cpu / 10) as u16 }).collect();
-    Machine::new("xeon-8x10", 2130.0, seats, distance, xeon_costs()).expect("all costs are there")
+    let locations = (0..80).map(|cpu| Location { package: (cpu / 10) as u16, node: (cpu / 10) as u16 }).collect();
+    Machine::new("xeon-8x10", 2130.0, locations, distance, xeon_costs()).expect("all costs are there")
 }
 
 fn xeon_costs() -> Costs {
@@ -122,10 +121,9 @@ fn xeon_costs() -> Costs {
         pause: units(PAUSE),
         hold: units(HOLD),
         store_buffer: STORE_BUFFER,
-        load_share: 0.3,
-        load_least: 0,
+        beta: 0.3,
         service: units(16),
-        conflict: 3.0,
+        kappa: 3.0,
         protocol: Protocol { has_directory: false, has_owned: false },
         system: System::linux(2130.0),
     }

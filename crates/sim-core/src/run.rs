@@ -12,7 +12,7 @@ use corosensei::{Coroutine, CoroutineResult};
 
 use crate::costs::Ticks;
 use crate::error::{Stopped, Waiting};
-use crate::events::Happening;
+use crate::events::Event;
 use crate::machine::Machine;
 use crate::random::Random;
 use crate::report::Report;
@@ -157,32 +157,32 @@ impl Run {
         self.state.borrow_mut().events.limit = limit;
         loop {
             let next = self.state.borrow_mut().events.next();
-            let Some((now, happening)) = next else {
+            let Some((now, event)) = next else {
                 if self.state.borrow_mut().wake_clock_readers() {
                     continue;
                 }
                 break;
             };
-            if now > limit && !self.state.borrow().is_void(happening) {
+            if now > limit && !self.state.borrow().is_void(event) {
                 return Err(Stopped::Limit { limit, waiting: self.waiting(), seed: self.seed() });
             }
-            let next = self.happen(happening, now);
+            let next = self.happen(event, now);
             next.map_or(Ok(()), |thread| self.resume(thread)).map_err(|stopped| *stopped)?;
         }
         self.report()
     }
 
     /// The thread that goes on.
-    fn happen(&mut self, happening: Happening, now: Ticks) -> Option<usize> {
+    fn happen(&mut self, event: Event, now: Ticks) -> Option<usize> {
         let mut state = self.state.borrow_mut();
-        match happening {
-            Happening::Turn { thread, turn } => state.take_turn(thread, turn, now).then_some(thread),
-            Happening::Drain { cpu } => {
+        match event {
+            Event::Turn { thread, turn } => state.take_turn(thread, turn, now).then_some(thread),
+            Event::Drain { cpu } => {
                 state.drain(cpu, now);
                 None
             }
-            Happening::Free { line } => state.free(line, now),
-            Happening::Slice { cpu, number } => {
+            Event::Free { line } => state.free(line, now),
+            Event::Slice { cpu, number } => {
                 state.end_slice(cpu, number, now);
                 None
             }

@@ -3,7 +3,7 @@
 use crate::costs::Ticks;
 use crate::cpu::Cpu;
 use crate::error::{Reason, Waiting};
-use crate::events::{Events, Happening};
+use crate::events::{Event, Events};
 use crate::lines::Lines;
 use crate::machine::Machine;
 use crate::poll::{Poll, Sleep};
@@ -136,15 +136,15 @@ impl RunState {
     /// Announces that a thread goes on at its clock.
     pub(crate) fn announce_turn(&mut self, thread: usize) {
         let ThreadState { clock, turn, .. } = self.threads[thread];
-        self.events.announce(clock, Happening::Turn { thread, turn });
+        self.events.announce(clock, Event::Turn { thread, turn });
     }
 
     /// True if nothing is left to happen, as a thread has gone on since its turn was announced, or its slice has ended.
-    pub(crate) fn is_void(&self, happening: Happening) -> bool {
-        match happening {
-            Happening::Turn { thread, turn } => self.threads[thread].turn != turn,
-            Happening::Slice { cpu, number } => self.alive == 0 || !self.cpus[cpu].is_slice(number),
-            Happening::Drain { .. } | Happening::Free { .. } => false,
+    pub(crate) fn is_void(&self, event: Event) -> bool {
+        match event {
+            Event::Turn { thread, turn } => self.threads[thread].turn != turn,
+            Event::Slice { cpu, number } => self.alive == 0 || !self.cpus[cpu].is_slice(number),
+            Event::Drain { .. } | Event::Free { .. } => false,
         }
     }
 
@@ -169,7 +169,7 @@ impl RunState {
 
     /// The number of the line of this address.
     pub(crate) fn line_of(&mut self, address: usize, cpu: usize) -> usize {
-        self.lines.number(address, self.machine.seat(cpu).node)
+        self.lines.number(address, self.machine.location(cpu).node)
     }
 
     /// Puts a thread to sleep until a line that it polls changes. False if one has changed already.
@@ -184,7 +184,7 @@ impl RunState {
         own.wait = Wait::Poll;
         own.sleep = sleep;
         if let Some(longest) = sleep.longest {
-            let turn = Happening::Turn { thread, turn: own.turn };
+            let turn = Event::Turn { thread, turn: own.turn };
             events.announce(sleep.round_at(sleep.from + longest), turn);
         }
         true
@@ -196,7 +196,7 @@ impl RunState {
         let mut is_any = false;
         for (thread, own) in threads.iter().enumerate().filter(|(_, own)| own.wait == Wait::Poll) {
             if let Some(time) = own.poll.alone_until(own.sleep) {
-                events.announce(time, Happening::Turn { thread, turn: own.turn });
+                events.announce(time, Event::Turn { thread, turn: own.turn });
                 is_any = true;
             }
         }
@@ -209,7 +209,7 @@ impl RunState {
         own.wait = Wait::Wake;
         self.sleepers.push(address, thread, own.turn);
         if longest < self.lasting {
-            let turn = Happening::Turn { thread, turn: own.turn };
+            let turn = Event::Turn { thread, turn: own.turn };
             self.events.announce(own.clock.saturating_add(longest), turn);
         }
         self.leave_cpu(thread);
@@ -219,7 +219,7 @@ impl RunState {
     pub(crate) fn sleep_until(&mut self, thread: usize, time: Ticks) {
         let own = &mut self.threads[thread];
         own.wait = Wait::Wake;
-        let turn = Happening::Turn { thread, turn: own.turn };
+        let turn = Event::Turn { thread, turn: own.turn };
         self.events.announce(time.max(own.clock), turn);
         self.leave_cpu(thread);
     }
@@ -237,7 +237,7 @@ impl RunState {
             let time = now + self.waking_time(thread, now);
             let own = &mut self.threads[thread];
             own.turn += 1;
-            let turn = Happening::Turn { thread, turn: own.turn };
+            let turn = Event::Turn { thread, turn: own.turn };
             self.events.announce(time, turn);
         }
     }

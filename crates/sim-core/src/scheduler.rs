@@ -9,7 +9,7 @@
 //! (`sched-design-CFS`), without weights, groups and balancing between CPUs.
 
 use crate::costs::Ticks;
-use crate::events::Happening;
+use crate::events::Event;
 use crate::run_state::{RunState, ThreadState, Wait};
 use crate::stops::{LastStores, Stop};
 
@@ -58,7 +58,7 @@ impl RunState {
     fn announce_slice(&mut self, cpu: usize, end: Ticks) {
         let on = &mut self.cpus[cpu];
         on.slice += 1;
-        self.events.announce(end, Happening::Slice { cpu, number: on.slice });
+        self.events.announce(end, Event::Slice { cpu, number: on.slice });
     }
 
     /// Puts the next thread on a CPU that runs none, which takes `switch` if it is another one than before.
@@ -222,7 +222,7 @@ impl RunState {
         }
         own.wait = Wait::Stopped;
         let ThreadState { clock, turn, .. } = *own;
-        self.events.announce(clock + time, Happening::Turn { thread, turn });
+        self.events.announce(clock + time, Event::Turn { thread, turn });
         self.leave_cpu(thread);
         true
     }

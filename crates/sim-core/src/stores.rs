@@ -1,7 +1,7 @@
 //! The way of stores from the buffers of their CPUs to memory.
 
 use crate::costs::{Access, LineState, Ticks, units};
-use crate::events::Happening;
+use crate::events::Event;
 use crate::lines::Request;
 use crate::run_state::{RunState, ThreadState, Wait};
 use crate::store_buffer::{Pending, Stage};
@@ -22,7 +22,7 @@ impl RunState {
         if is_next && time == now {
             self.drain(cpu, now);
         } else {
-            self.events.announce(time, Happening::Drain { cpu });
+            self.events.announce(time, Event::Drain { cpu });
         }
     }
 
@@ -44,7 +44,7 @@ impl RunState {
         // The thread may be ahead: a store that it has yet to make at this time waits until then.
         if let Some(time) = buffer.next_new().map(|(_, store)| store.made.max(now + gap)) {
             buffer.is_announced = true;
-            self.events.announce(time, Happening::Drain { cpu });
+            self.events.announce(time, Event::Drain { cpu });
         }
         self.finish_stores(cpu, now);
     }

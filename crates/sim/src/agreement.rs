@@ -111,7 +111,7 @@ fn choice_loss(pairs: &[&BothFigures], higher_is_better: bool) -> Option<f64> {
     Some(if higher_is_better { best / chosen - 1.0 } else { chosen / best - 1.0 })
 }
 
-/// The median of figures in ascending order.
+/// The median of ratios in ascending order: of an even number the geometric mean of both in the middle.
 fn middle(ordered: &[f64]) -> Option<f64> {
     let after = ordered.len() / 2;
     match ordered.len() % 2 {

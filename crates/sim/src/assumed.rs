@@ -1,6 +1,7 @@
 //! A machine of which only the transfers of lines between CPUs are known: all other costs are assumed from those.
 
-use corecast_sim_core::{ByState, Costs, Machine, MachineError, Protocol, Seat, System, TICKS, Ticks};
+use crate::median::median;
+use corecast_sim_core::{ByState, Costs, Location, Machine, MachineError, Protocol, System, TICKS, Ticks};
 
 /// Two distances differ if their times do by more than this factor.
 const STEP: f64 = 1.1;
@@ -13,7 +14,7 @@ pub struct Known {
     /// Units of the times in a microsecond: 1000 of nanoseconds.
     pub units_per_us: f64,
     /// The package and the memory node of each CPU.
-    pub seats: Vec<Seat>,
+    pub locations: Vec<Location>,
     /// The time until a CPU has a line that another one has written: the row is that of the writer.
     pub transfers: Vec<Vec<f64>>,
 }
@@ -26,8 +27,8 @@ pub struct Known {
 /// # Errors
 /// [`MachineError`] if there are no CPUs, too many, or nodes without one.
 pub fn assumed(known: &Known) -> Result<Machine, MachineError> {
-    let Known { name, units_per_us, seats, transfers } = known;
-    let pairs = || (0..seats.len()).flat_map(|one| (0..seats.len()).map(move |other| (one, other)));
+    let Known { name, units_per_us, locations, transfers } = known;
+    let pairs = || (0..locations.len()).flat_map(|one| (0..locations.len()).map(move |other| (one, other)));
     let time = |(one, other): (usize, usize)| (transfers[one][other] + transfers[other][one]) / 2.0;
     let distinct = || pairs().filter(|(one, other)| one != other);
     let least = distinct().map(time).fold(f64::INFINITY, f64::min).max(1.0);
@@ -41,7 +42,7 @@ pub fn assumed(known: &Known) -> Result<Machine, MachineError> {
     let row: Vec<f64> = times.iter_mut().map(|times| median(times).unwrap_or(least)).collect();
     let costs = costs(&row, *units_per_us);
     // Steps of a tenth from one nanosecond to a millisecond are fewer than 256.
-    Machine::new(name, *units_per_us, seats.clone(), |one, other| class((one, other)).min(255) as u8, costs)
+    Machine::new(name, *units_per_us, locations.clone(), |one, other| class((one, other)).min(255) as u8, costs)
 }
 
 /// The costs, from the times of transfers by distance and the units in a microsecond.
@@ -65,10 +66,9 @@ pub(crate) fn costs(row: &[f64], per_us: f64) -> Costs {
         hold: ns(6.0),
         store_buffer: 56,
         gap: scaled(0.3),
-        load_share: 0.3,
-        load_least: 0,
+        beta: 0.3,
         service: ns(12.0),
-        conflict: 3.0,
+        kappa: 3.0,
         protocol: Protocol { has_directory: false, has_owned: false },
         system: System::linux(per_us),
     }
@@ -78,18 +78,13 @@ pub(crate) fn ticks(units: f64) -> Ticks {
     (units * TICKS as f64).round().max(1.0) as Ticks
 }
 
-pub(crate) fn median(times: &mut [f64]) -> Option<f64> {
-    times.sort_by(f64::total_cmp);
-    times.get(times.len() / 2).copied()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     /// Two packages of two CPUs: 50 ns within, 200 to 205 ns between.
     fn known() -> Known {
-        let seats = (0..4).map(|cpu| Seat { package: cpu / 2, node: cpu / 2 }).collect();
+        let locations = (0..4).map(|cpu| Location { package: cpu / 2, node: cpu / 2 }).collect();
         let time = |one: usize, other: usize| match (one, other) {
             _ if one == other => 0.0,
             _ if one / 2 == other / 2 => 50.0,
@@ -97,7 +92,7 @@ mod tests {
             _ => 200.0,
         };
         let transfers = (0..4).map(|one| (0..4).map(|other| time(one, other)).collect()).collect();
-        Known { name: "two packages".to_owned(), units_per_us: 1000.0, seats, transfers }
+        Known { name: "two packages".to_owned(), units_per_us: 1000.0, locations, transfers }
     }
 
     #[test]
@@ -110,10 +105,10 @@ mod tests {
 
     #[test]
     fn one_cpu_is_a_machine() {
-        let seats = vec![Seat { package: 0, node: 0 }];
-        let one = Known { seats, transfers: vec![vec![0.0]], ..known() };
+        let locations = vec![Location { package: 0, node: 0 }];
+        let one = Known { locations, transfers: vec![vec![0.0]], ..known() };
         assert_eq!(assumed(&one).expect("it can be").cpus(), 1);
-        let none = Known { seats: Vec::new(), transfers: Vec::new(), ..known() };
+        let none = Known { locations: Vec::new(), transfers: Vec::new(), ..known() };
         assert!(assumed(&none).is_err());
     }
 }

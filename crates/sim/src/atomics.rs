@@ -20,8 +20,8 @@ use corecast_sim_core::{Counts, Machine, Thread};
 use crate::disturbance::{Disturbance, Disturbed};
 use crate::error::SimError;
 use crate::fairness::jain;
-use crate::random::Random;
 use crate::rounds::{Played, Rounds, SetUp, alone};
+use corecast_sim_core::Random;
 
 /// An operation on a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -279,7 +279,7 @@ fn check(operation: AtomicOperation, words: &[CacheLine<Word>], sums: &Sums, pla
         AtomicOperation::Tas => (sum(|word| &word.wins) + values, successes),
         AtomicOperation::Swap => (values, sums.swapped.get()),
     };
-    // The last call of a thread that was killed may have taken effect, and was not counted.
-    let most = total + played.disturbed.killed;
+    // The last call of a thread that was killed may have taken effect, and was not counted: by a win, and by a word that stays set.
+    let most = total + 2 * played.disturbed.killed;
     if (total..=most).contains(&counted) { Ok(()) } else { Err(SimError::Lost { counted, total }) }
 }

@@ -4,7 +4,7 @@ use corecast_collective::Barrier;
 use corecast_sim_core::Machine;
 
 use crate::error::SimError;
-use crate::members::{Called, Ends, Episodes, OperationTimes, group, play};
+use crate::members::{Called, EpisodeEnd, Episodes, OperationTimes, group, play};
 use crate::rounds::alone;
 
 /// The outcome of barriers.
@@ -26,6 +26,6 @@ pub fn barriers(machine: &Machine, barrier: Option<Barrier>, episodes: &Episodes
     let _alone = alone();
     let group = group(machine, episodes, barrier)?;
     let operation = |me: &mut corecast_collective::Member, _| me.barrier().expect("no member leaves");
-    let times = play(machine, &group, episodes, Called { operation, last: None, ends: Ends::All })?;
+    let times = play(machine, &group, episodes, Called { operation, last: None, end: EpisodeEnd::All })?;
     Ok(BarrierOutcome { barrier: group.choice().barrier, times })
 }

@@ -1,16 +1,20 @@
 //! Broadcasts and reductions of corecast on a simulated machine.
 
+use std::str::FromStr;
+
 use corecast_base::LINE_BYTES;
 use corecast_collective::Member;
 use corecast_plan::Tree;
 use corecast_sim_core::Machine;
+use serde::{Deserialize, Serialize};
 
 use crate::error::SimError;
-use crate::members::{Called, Ends, Episodes, OperationTimes, group, play};
+use crate::members::{Called, EpisodeEnd, Episodes, OperationTimes, group, play};
 use crate::rounds::alone;
 
 /// An operation of all members.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Operation {
     /// The root's value goes to all: an episode lasts from the root's entry, which is the last one, to the last exit.
     Broadcast,
@@ -18,6 +22,23 @@ pub enum Operation {
     Reduce,
     /// All get the sum of all values: an episode lasts from the last entry to the last exit.
     Allreduce,
+}
+
+/// A text that names no operation.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("unknown operation '{name}': expected broadcast, reduce or allreduce")]
+pub struct UnknownCollective {
+    /// The text.
+    pub name: String,
+}
+
+impl FromStr for Operation {
+    type Err = UnknownCollective;
+
+    fn from_str(name: &str) -> Result<Self, UnknownCollective> {
+        let found = Self::ALL.into_iter().find(|operation| operation.name() == name);
+        found.ok_or_else(|| UnknownCollective { name: name.to_owned() })
+    }
 }
 
 impl Operation {
@@ -80,10 +101,10 @@ pub fn collectives(
     if root >= group.size() || words == 0 {
         return Err(SimError::group(format!("root {root} and {words} words for {} members", group.size())));
     }
-    let (last, ends) = match collective.operation {
-        Operation::Broadcast => (Some(root), Ends::All),
-        Operation::Reduce => (None, Ends::Member(root)),
-        Operation::Allreduce => (None, Ends::All),
+    let (last, end) = match collective.operation {
+        Operation::Broadcast => (Some(root), EpisodeEnd::All),
+        Operation::Reduce => (None, EpisodeEnd::Member(root)),
+        Operation::Allreduce => (None, EpisodeEnd::All),
     };
     let mut values = Values::new(words);
     let operation = move |me: &mut Member, number: usize| match collective.operation {
@@ -91,7 +112,7 @@ pub fn collectives(
         Operation::Reduce => values.reduce(me, root, number),
         Operation::Allreduce => values.allreduce(me, number),
     };
-    let times = play(machine, &group, episodes, Called { operation, last, ends })?;
+    let times = play(machine, &group, episodes, Called { operation, last, end })?;
     Ok(CollectiveOutcome { planner: plan.planner.clone(), root, tree: plan.tree.clone(), times })
 }
 

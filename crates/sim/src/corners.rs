@@ -22,13 +22,13 @@ use corecast_sim_core::{Costs, Machine, Ticks};
 #[must_use]
 pub fn corners(machine: &Machine) -> Vec<(String, Machine)> {
     let mut found = vec![("as given".to_owned(), machine.clone())];
-    for conflict in [0.0, 2.0] {
+    for kappa in [0.0, 2.0] {
         for service in [0.5, 2.0] {
-            for load_share in [0.5, 2.0] {
-                let changed = at_corner(machine.costs(), conflict, service, load_share);
+            for beta in [0.5, 2.0] {
+                let changed = at_corner(machine.costs(), kappa, service, beta);
                 let corner = machine.clone().with_costs(changed).expect("all times are there as before");
                 if found.iter().all(|(_, known)| *known != corner) {
-                    let name = format!("conflict x {conflict}, service x {service}, load share x {load_share}");
+                    let name = format!("kappa x {kappa}, service x {service}, beta x {beta}");
                     found.push((name, corner));
                 }
             }
@@ -37,11 +37,11 @@ pub fn corners(machine: &Machine) -> Vec<(String, Machine)> {
     found
 }
 
-fn at_corner(costs: &Costs, conflict: f64, service: f64, load_share: f64) -> Costs {
+fn at_corner(costs: &Costs, kappa: f64, service: f64, beta: f64) -> Costs {
     Costs {
-        conflict: costs.conflict * conflict,
+        kappa: costs.kappa * kappa,
         service: (costs.service as f64 * service) as Ticks,
-        load_share: (costs.load_share * load_share).min(1.0),
+        beta: (costs.beta * beta).min(1.0),
         ..costs.clone()
     }
 }
@@ -72,9 +72,9 @@ mod tests {
     fn a_machine_without_conflicts_has_fewer_corners_and_a_load_occupies_no_longer_than_it_takes() {
         let corners = corners(&published::opteron_4x12());
         assert_eq!(corners.len(), 5);
-        let shares: Vec<f64> = corners.iter().map(|(_, corner)| corner.costs().load_share).collect();
+        let shares: Vec<f64> = corners.iter().map(|(_, corner)| corner.costs().beta).collect();
         assert_eq!(shares, [1.0, 0.5, 1.0, 0.5, 1.0]);
-        assert_eq!(corners[1].0, "conflict x 0, service x 0.5, load share x 0.5");
+        assert_eq!(corners[1].0, "kappa x 0, service x 0.5, beta x 0.5");
     }
 
     #[test]

@@ -105,9 +105,9 @@ fn coherence(machine: &Machine, unit: Unit, classes: Vec<String>, origin: &dyn F
         hold: time("hold", costs.hold),
         store_buffer: Some(Parameter { value: stores, origin: origin("store_buffer") }),
         gap: row("gap", &costs.gap),
-        beta: number("beta", costs.load_share),
+        beta: number("beta", costs.beta),
         service: time("service", costs.service),
-        kappa: number("kappa", costs.conflict),
+        kappa: number("kappa", costs.kappa),
         system: system(costs, origin),
         ..Coherence::unknown(unit, classes, distances(machine))
     }

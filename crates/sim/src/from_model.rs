@@ -5,11 +5,12 @@
 
 use std::collections::BTreeMap;
 
-use corecast_sim_core::{ByState, Costs, Machine, MachineError, Protocol, Seat, System, Ticks};
+use corecast_sim_core::{ByState, Costs, Location, Machine, MachineError, Protocol, System, Ticks};
 use measured_machine::{ByDistance, Coherence, Machine as Model, Origin, Parameter, StateCosts, SystemCosts, Unit};
 
 use crate::assumed::{self, Known};
 use crate::described::Described;
+use crate::median::median;
 
 /// Of a model in cycles, which does not tell the clock.
 const ASSUMED_CYCLES_PER_US: f64 = 2000.0;
@@ -51,9 +52,10 @@ fn known(model: &Model) -> Known {
     let nodes = numbered(&model.numa_nodes());
     let packages: Vec<u32> =
         model.cpus.iter().zip(&nodes).map(|(cpu, &node)| cpu.package.unwrap_or(node.into())).collect();
-    let seats = numbered(&packages).into_iter().zip(nodes).map(|(package, node)| Seat { package, node }).collect();
+    let locations =
+        numbered(&packages).into_iter().zip(nodes).map(|(package, node)| Location { package, node }).collect();
     let transfers = (0..count).map(|one| (0..count).map(|other| transfer(one, other)).collect()).collect();
-    Known { name: model.name.clone(), units_per_us: per_us(model.unit), seats, transfers }
+    Known { name: model.name.clone(), units_per_us: per_us(model.unit), locations, transfers }
 }
 
 fn per_us(unit: Unit) -> f64 {
@@ -81,7 +83,7 @@ fn of_coherence(known: &Known, unit: Unit, coherence: &Coherence) -> Result<Desc
     };
     let costs = given(coherence, assumed::costs(&row, per_us));
     let distance = |one: usize, other: usize| coherence.distances[one][other];
-    let machine = Machine::new(&known.name, per_us, known.seats.clone(), distance, costs)?;
+    let machine = Machine::new(&known.name, per_us, known.locations.clone(), distance, costs)?;
     let protocol = coherence.protocol.iter().map(|protocol| ("protocol".to_owned(), protocol.origin));
     let origins: BTreeMap<String, Origin> =
         coherence.parameters().into_iter().map(|(name, _, origin)| (name, origin)).chain(protocol).collect();
@@ -100,7 +102,7 @@ fn transfers(known: &Known, coherence: &Coherence) -> Vec<f64> {
             times[usize::from(class)].push(known.transfers[one][other]);
         }
     }
-    let medians: Vec<Option<f64>> = times.iter_mut().map(|times| assumed::median(times)).collect();
+    let medians: Vec<Option<f64>> = times.iter_mut().map(|times| median(times)).collect();
     let mut before = medians.iter().copied().flatten().next().unwrap_or(1.0);
     let filled = medians.into_iter().map(|median| {
         before = median.unwrap_or(before);
@@ -128,10 +130,9 @@ fn given(coherence: &Coherence, costs: Costs) -> Costs {
         hold: time(coherence.hold, costs.hold),
         store_buffer: coherence.store_buffer.map_or(costs.store_buffer, |stores| stores.value as usize),
         gap: row(gap, costs.gap),
-        load_share: coherence.beta.map_or(costs.load_share, |beta| beta.value),
-        load_least: costs.load_least,
+        beta: coherence.beta.map_or(costs.beta, |beta| beta.value),
         service: time(coherence.service, costs.service),
-        conflict: coherence.kappa.map_or(costs.conflict, |kappa| kappa.value),
+        kappa: coherence.kappa.map_or(costs.kappa, |kappa| kappa.value),
         protocol,
         system: system(&coherence.system, costs.system),
     }
@@ -208,7 +209,7 @@ mod tests {
     fn without_parameters_all_is_assumed_from_transfers() {
         let described = of_model(&model()).expect("a machine");
         assert_eq!(described.machine.costs().load.modified, [units(60)]);
-        assert_eq!((described.machine.seat(1).package, described.machine.seat(1).node), (1, 1));
+        assert_eq!((described.machine.location(1).package, described.machine.location(1).node), (1, 1));
         assert!(explain(&described.coherence).iter().all(|known| known.origin == Origin::Assumed));
     }
 
@@ -229,7 +230,7 @@ mod tests {
         assert_eq!(costs.load.owned, costs.load.modified);
         assert_eq!(costs.store.shared, [units(10), units(200)]);
         assert_eq!(costs.store.modified, [units(36), units(45)], "0.9 of a load's");
-        assert_eq!((costs.hit, costs.load_share, costs.system.woken), (0, 0.5, units(5000)));
+        assert_eq!((costs.hit, costs.beta, costs.system.woken), (0, 0.5, units(5000)));
         assert!(costs.protocol.has_directory);
         let origin = |name: &str| explain(&described.coherence).into_iter().find(|known| known.parameter == name);
         let origin = |name: &str| origin(name).expect("it is listed").origin;

@@ -10,9 +10,9 @@ use corecast_sim_core::{Counts, Machine, Thread};
 use crate::disturbance::{Disturbance, Disturbed};
 use crate::error::SimError;
 use crate::fairness::jain;
-use crate::random::Random;
 use crate::rounds::{Played, Rounds, SetUp, alone};
 use crate::situation;
+use corecast_sim_core::Random;
 
 /// Threads that compete for a lock.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -96,8 +96,8 @@ pub fn contest(machine: &Machine, algorithm: Algorithm, contest: Contest) -> Res
     for_each_lock!(choose)
 }
 
-/// Threads at [`Algorithm::Byte`] are not killed: its sleepers lie in a table that all locks of a process share, which would lead to
-/// the stack of the dead one in all later runs.
+/// Threads at [`Algorithm::Byte`] are not killed: its sleepers lie in a table that all locks of a process share, which would lead
+/// to the stack of the dead one in all later runs.
 pub(crate) fn check_kill(algorithm: Algorithm, disturbance: Disturbance) -> Result<(), SimError> {
     match disturbance.kill_at.is_some() && algorithm == Algorithm::Byte {
         true => Err(SimError::Kill { reason: "the sleepers of byte lie in a table that outlives the run" }),

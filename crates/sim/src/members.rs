@@ -11,12 +11,13 @@ use corecast_base::CpuSet;
 use corecast_collective::{Barrier, Group, Member};
 use corecast_machine::{Cpu, Machine as Model};
 use corecast_plan::{Effort, Tree};
-use corecast_sim_core::{Counts, Machine, Run, Thread, Ticks};
+use corecast_sim_core::{Counts, Machine, Report, Run, Thread, Ticks};
 
 use crate::disturbance::{Disturbance, Disturbed};
 use crate::error::SimError;
+use crate::median::median;
 use crate::model;
-use crate::random::Random;
+use corecast_sim_core::Random;
 
 /// A run is given up after this multiple of its time.
 const PATIENCE: u64 = 100;
@@ -43,14 +44,14 @@ pub struct Episodes {
     /// The effort of the group's plans.
     pub effort: Effort,
     /// The tree along which members communicate.
-    pub along: Along,
+    pub tree: TreeChoice,
     /// The disturbances of the members, of which none can be killed.
     pub disturbance: Disturbance,
 }
 
 /// A tree of members.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub enum Along {
+pub enum TreeChoice {
     /// The one that the group plans, for each operation its own.
     #[default]
     Planned,
@@ -77,7 +78,7 @@ impl Default for Episodes {
             seed: 1,
             model: None,
             effort: Effort::default(),
-            along: Along::Planned,
+            tree: TreeChoice::Planned,
             disturbance: Disturbance::NONE,
         }
     }
@@ -103,9 +104,7 @@ impl OperationTimes {
     /// The median of the episodes, in nanoseconds.
     #[must_use]
     pub fn median_ns(&self) -> f64 {
-        let mut times = self.episodes_ns.clone();
-        times.sort_by(f64::total_cmp);
-        times.get(times.len() / 2).copied().unwrap_or(0.0)
+        median(&mut self.episodes_ns.clone()).unwrap_or(0.0)
     }
 
     /// Lines that moved in an operation of all members, by the distance that they came from.
@@ -117,7 +116,7 @@ impl OperationTimes {
 
 /// The members that an episode ends with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Ends {
+pub(crate) enum EpisodeEnd {
     /// The last member to leave.
     All,
     /// The member of this rank.
@@ -130,7 +129,7 @@ pub(crate) struct Called<F> {
     pub(crate) operation: F,
     /// The member that enters last, if it is always the same.
     pub(crate) last: Option<usize>,
-    pub(crate) ends: Ends,
+    pub(crate) end: EpisodeEnd,
 }
 
 /// The times of one member: when it entered and left.
@@ -173,14 +172,23 @@ where
     episodes.disturbance.stop(&mut run, machine, episodes.seed);
     let windows = (episodes.warm_up + episodes.episodes + episodes.rounds) as u64;
     let report = run.finish(machine.ticks(PATIENCE * windows * episodes.window_us * 1000))?;
-    let visits = visits.take();
+    times(machine, episodes, called.end, &visits.take(), report)
+}
+
+/// The times of the members' visits.
+fn times(
+    machine: &Machine,
+    episodes: &Episodes,
+    end: EpisodeEnd,
+    visits: &[Visits],
+    report: Report,
+) -> Result<OperationTimes, SimError> {
+    check_windows(machine, episodes, visits)?;
     let first = episodes.warm_up;
-    let ends = called.ends;
     let episodes_ns =
-        (first..first + episodes.episodes).map(|number| machine.ns(length(&visits, number, ends))).collect();
+        (first..first + episodes.episodes).map(|number| machine.ns(length(visits, number, end))).collect();
     let last = visits.iter().map(|own| own.rounds.1).max().unwrap_or(0);
     let begun = visits.iter().map(|own| own.rounds.0).max().unwrap_or(0);
-    check_windows(machine, episodes, &visits)?;
     let disturbed = Disturbed::of(machine, &report);
     Ok(OperationTimes {
         episodes_ns,
@@ -202,11 +210,11 @@ pub(crate) fn cpu_of(machine: &Machine, group: &Group, episodes: &Episodes, rank
 }
 
 /// The time from the last entry of an episode to its end.
-fn length(visits: &[Visits], number: usize, ends: Ends) -> Ticks {
+fn length(visits: &[Visits], number: usize, end: EpisodeEnd) -> Ticks {
     let entered = visits.iter().map(|own| own.episodes[number].0).max().unwrap_or(0);
-    let left = match ends {
-        Ends::All => visits.iter().map(|own| own.episodes[number].1).max().unwrap_or(0),
-        Ends::Member(rank) => visits[rank].episodes[number].1,
+    let left = match end {
+        EpisodeEnd::All => visits.iter().map(|own| own.episodes[number].1).max().unwrap_or(0),
+        EpisodeEnd::Member(rank) => visits[rank].episodes[number].1,
     };
     left.saturating_sub(entered)
 }
@@ -240,7 +248,7 @@ impl Schedule {
             is_last: last == Some(rank),
             episodes: episodes.warm_up + episodes.episodes,
             rounds: episodes.rounds,
-            random: Random::new(episodes.seed.wrapping_mul(0x1_0000).wrapping_add(rank as u64)),
+            random: Random::new(episodes.seed, rank),
         }
     }
 
@@ -281,10 +289,10 @@ pub(crate) fn group(machine: &Machine, episodes: &Episodes, barrier: Option<Barr
         true => builder.cpus(planned_from.cpus.iter().take(cpus).map(|cpu| cpu.id).collect::<CpuSet>()),
         false => builder,
     };
-    let builder = match &episodes.along {
-        Along::Planned => builder,
-        Along::Shape(name) => builder.shape(name),
-        Along::Tree(tree) => builder.tree(tree.clone()),
+    let builder = match &episodes.tree {
+        TreeChoice::Planned => builder,
+        TreeChoice::Shape(name) => builder.shape(name),
+        TreeChoice::Tree(tree) => builder.tree(tree.clone()),
     };
     let builder = match barrier {
         Some(barrier) => builder.barrier(barrier),

@@ -8,8 +8,9 @@ use corecast_sim_core::{Machine, Report, Run, Thread, Ticks};
 use crate::channels::{Channel, MessageChannel, USUAL_SLOTS, for_each_channel};
 use crate::disturbance::{Disturbance, Disturbed};
 use crate::error::SimError;
-use crate::random::Random;
+use crate::median::median;
 use crate::rounds::alone;
+use corecast_sim_core::Random;
 
 /// Two threads that exchange messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -135,7 +136,7 @@ fn relay_by<C: MessageChannel>(machine: &Machine, relay: Relay) -> Result<f64, S
     let total = relay.rounds * relay.messages;
     let mut run = Run::new(machine);
     for (cpu, (mut sender, mut receiver)) in senders.into_iter().zip(receivers).enumerate() {
-        let mut random = Random::new(relay.seed.wrapping_mul(0x1_0000).wrapping_add(cpu as u64));
+        let mut random = Random::new(relay.seed, cpu);
         let body = move |me: &Thread| {
             let begun = if cpu == 0 { relay.messages } else { 0 };
             (0..begun).for_each(|number| C::send(&mut sender, number));
@@ -181,7 +182,7 @@ impl Exchange<'_> {
     fn one_way<C: MessageChannel>(&self) -> Result<(f64, Report), SimError> {
         let (mut sender, mut receiver) = C::pair(USUAL_SLOTS);
         let (sent, received) = (Times::default(), Times::default());
-        let (times, pair, mut random) = (Rc::clone(&sent), self.pair, Random::new(self.pair.seed));
+        let (times, pair, mut random) = (Rc::clone(&sent), self.pair, Random::new(self.pair.seed, 0));
         let send = move |me: &Thread| {
             for number in 0..pair.warm_up + pair.messages {
                 me.work_ns(pair.pause_ns + random.below(pair.pause_ns / 2 + 1));
@@ -257,9 +258,8 @@ impl Exchange<'_> {
     /// The median of the differences that count, in nanoseconds.
     fn median(&self, begins: &[Ticks], ends: &[Ticks]) -> f64 {
         let all = begins.iter().zip(ends).skip(self.pair.warm_up as usize);
-        let mut times: Vec<Ticks> = all.map(|(begin, end)| end - begin).collect();
-        times.sort_unstable();
-        times.get(times.len() / 2).map_or(0.0, |&time| self.machine.ns(time))
+        let mut times: Vec<f64> = all.map(|(begin, end)| self.machine.ns(end - begin)).collect();
+        median(&mut times).unwrap_or(0.0)
     }
 }
 

@@ -14,8 +14,8 @@ const POLL_NS: f64 = 10.0;
 pub fn model(machine: &Machine) -> Model {
     let costs = machine.costs();
     let cpu = |number: usize| {
-        let (id, seat) = (CpuId::new(number as u32), machine.seat(number));
-        Cpu { numa: Some(seat.node.into()), package: Some(seat.package.into()), ..Cpu::flat(id) }
+        let (id, location) = (CpuId::new(number as u32), machine.location(number));
+        Cpu { numa: Some(location.node.into()), package: Some(location.package.into()), ..Cpu::flat(id) }
     };
     let matrix = |time: &dyn Fn(usize) -> f64| {
         let between = |from, to| if from == to { 0.0 } else { time(machine.distance(from, to)) };

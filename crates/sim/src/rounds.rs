@@ -10,7 +10,7 @@ use corecast_sim_core::{Counts, Machine, Run, Thread, Ticks};
 
 use crate::disturbance::{Disturbance, Disturbed};
 use crate::error::SimError;
-use crate::random::Random;
+use corecast_sim_core::Random;
 
 /// Threads begin within this time.
 const MOST_BEGIN_NS: u64 = 1000;
@@ -124,7 +124,7 @@ impl Rounds {
         let mut run = Run::new(machine);
         for thread in 0..threads {
             let (calls, tallies, window) = (Rc::clone(&calls), Rc::clone(&tallies), Rc::clone(&window));
-            let mut random = Random::new(seed.wrapping_add(thread as u64));
+            let mut random = Random::new(seed, thread);
             let begin = machine.ticks(random.below(MOST_BEGIN_NS));
             let body = move |me: &Thread| {
                 let mut state = calls.0(me, thread);

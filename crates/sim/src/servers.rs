@@ -66,6 +66,14 @@ pub struct ServerOutcome {
 /// [`SimError::Threads`] if the machine has no such CPUs or there are no clients, [`SimError::Kill`] if one is to be killed,
 /// [`SimError::Stopped`] if the run has no outcome, [`SimError::Stack`] if there is no memory for a thread.
 pub fn server(machine: &Machine, server: &Server) -> Result<ServerOutcome, SimError> {
+    let cpus = machine.cpus();
+    let most = server.clients.iter().copied().max().unwrap_or(cpus).max(server.server);
+    if most >= cpus {
+        return Err(SimError::Threads { threads: most + 1, cpus, most: cpus });
+    }
+    if server.disturbance.kill_at.is_some() {
+        return Err(SimError::Kill { reason: "the server would wait for it for ever" });
+    }
     match server.clears_slots {
         true => server_of::<UmpSlotClear>(machine, server),
         false => server_of::<Ump>(machine, server),
@@ -82,14 +90,6 @@ fn server_of<C>(machine: &Machine, server: &Server) -> Result<ServerOutcome, Sim
 where
     C: MessageChannel<Sender = ump::Sender<Message>, Receiver = ump::Receiver<Message>> + 'static,
 {
-    let cpus = machine.cpus();
-    let most = server.clients.iter().copied().max().unwrap_or(cpus).max(server.server);
-    if most >= cpus {
-        return Err(SimError::Threads { threads: most + 1, cpus, most: cpus });
-    }
-    if server.disturbance.kill_at.is_some() {
-        return Err(SimError::Kill { reason: "the server would wait for it for ever" });
-    }
     let _alone = alone();
     let mut run = Run::new(machine);
     let (mut select, mut answers) = (Select::new(), Vec::new());

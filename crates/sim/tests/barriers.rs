@@ -2,7 +2,7 @@
 
 use corecast_sim::machine::published;
 use corecast_sim::plan::Effort;
-use corecast_sim::{Along, Barrier, BarrierOutcome, Disturbance, Episodes, SimError, barriers};
+use corecast_sim::{Barrier, BarrierOutcome, Disturbance, Episodes, SimError, TreeChoice, barriers};
 
 const FEW: Episodes = Episodes {
     members: 2,
@@ -14,7 +14,7 @@ const FEW: Episodes = Episodes {
     seed: 1,
     model: None,
     effort: Effort::Quick,
-    along: Along::Planned,
+    tree: TreeChoice::Planned,
     disturbance: Disturbance::NONE,
 };
 

@@ -1,10 +1,10 @@
 //! Broadcasts and reductions on simulated machines: each checks its values.
 
 use corecast_sim::machine::published;
-use corecast_sim::{Along, Collective, CollectiveOutcome, Episodes, Operation, SimError, collectives, shapes};
+use corecast_sim::{Collective, CollectiveOutcome, Episodes, Operation, SimError, TreeChoice, collectives, shapes};
 
-fn episodes(members: usize, along: Along) -> Episodes {
-    Episodes { members, warm_up: 2, episodes: 4, window_us: 1000, rounds: 4, along, ..Episodes::default() }
+fn episodes(members: usize, tree: TreeChoice) -> Episodes {
+    Episodes { members, warm_up: 2, episodes: 4, window_us: 1000, rounds: 4, tree, ..Episodes::default() }
 }
 
 fn outcome(collective: Collective, episodes: &Episodes) -> CollectiveOutcome {
@@ -16,14 +16,15 @@ fn outcome(collective: Collective, episodes: &Episodes) -> CollectiveOutcome {
 fn all_operations_give_the_right_values_along_all_trees() {
     for operation in Operation::ALL {
         for words in [1, 20, 1500] {
-            for along in [Along::Planned].into_iter().chain(shapes().map(|name| Along::Shape(name.to_owned()))) {
-                let outcome = outcome(Collective { operation, root: None, words }, &episodes(7, along));
+            for tree in [TreeChoice::Planned].into_iter().chain(shapes().map(|name| TreeChoice::Shape(name.to_owned())))
+            {
+                let outcome = outcome(Collective { operation, root: None, words }, &episodes(7, tree));
                 assert!(outcome.times.median_ns() > 0.0, "{operation:?}");
             }
         }
         for (members, root) in [(1, 0), (2, 1), (13, 5), (48, 47)] {
             let collective = Collective { operation, root: Some(root), words: 1 };
-            assert_eq!(outcome(collective, &episodes(members, Along::Planned)).root, root);
+            assert_eq!(outcome(collective, &episodes(members, TreeChoice::Planned)).root, root);
         }
     }
 }
@@ -33,7 +34,7 @@ fn all_operations_give_the_right_values_along_all_trees() {
 #[test]
 fn the_same_seed_gives_the_same_times() {
     let collective = Collective { operation: Operation::Allreduce, root: None, words: 1 };
-    let play = |seed| outcome(collective, &Episodes { seed, ..episodes(12, Along::Planned) });
+    let play = |seed| outcome(collective, &Episodes { seed, ..episodes(12, TreeChoice::Planned) });
     let first = play(1);
     assert_eq!(first, play(1));
     assert_ne!(first, play(2));
@@ -43,7 +44,8 @@ fn the_same_seed_gives_the_same_times() {
 #[test]
 fn a_longer_value_takes_longer_and_moves_more_lines() {
     let of = |words| {
-        outcome(Collective { operation: Operation::Broadcast, root: None, words }, &episodes(12, Along::Planned)).times
+        outcome(Collective { operation: Operation::Broadcast, root: None, words }, &episodes(12, TreeChoice::Planned))
+            .times
     };
     let (short, long, longest) = (of(1), of(64), of(4096));
     assert!(short.median_ns() < long.median_ns() && long.median_ns() < longest.median_ns());
@@ -59,8 +61,8 @@ fn a_root_or_shape_that_is_none_and_no_words_are_refused() {
         other => panic!("{other:?}"),
     };
     let broadcast = Collective { operation: Operation::Broadcast, root: Some(2), words: 1 };
-    refused(broadcast, &episodes(2, Along::Planned));
-    refused(Collective { root: None, words: 0, ..broadcast }, &episodes(2, Along::Planned));
-    let reason = refused(Collective { root: None, ..broadcast }, &episodes(2, Along::Shape("star".to_owned())));
+    refused(broadcast, &episodes(2, TreeChoice::Planned));
+    refused(Collective { root: None, words: 0, ..broadcast }, &episodes(2, TreeChoice::Planned));
+    let reason = refused(Collective { root: None, ..broadcast }, &episodes(2, TreeChoice::Shape("star".to_owned())));
     assert!(reason.contains("star"), "{reason}");
 }

@@ -1,4 +1,5 @@
-//! All locks, channels and collectives keep their promises wherever threads lose their CPUs, and the little that is promised where one is killed.
+//! All locks, channels and collectives keep their promises wherever threads lose their CPUs, and the little that is promised
+//! where one is killed.
 
 use corecast_sim::conformance::{
     CheckedCollective, End, KilledOutcome, LastStores, Phase, Trial, check_channel, check_channel_killed, check_killed,

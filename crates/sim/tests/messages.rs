@@ -166,7 +166,7 @@ fn one_line(machine: &Machine, look: Look, (sender, receiver): (usize, usize)) -
 
 /// The way of the library on this machine.
 fn look_of(published: &Published, (one, other): (usize, usize)) -> Look {
-    let package = |cpu| published.machine.seat(cpu).package;
+    let package = |cpu| published.machine.location(cpu).package;
     match published.machine.costs().protocol.has_directory {
         true => Look::Fetch,
         false if package(one) == package(other) => Look::Load,

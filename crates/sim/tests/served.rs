@@ -1,8 +1,8 @@
 //! Gates of the hash table that need many CPUs: `auto` beside the other locks, servers that own the buckets beside locks on them.
 //!
-//! H3 and H4 are those of the published program (David et al. 2013, figure 11; data of March 2013): with 36 threads, 12 buckets and 12
-//! entries in each, messages do 1.54 times as much as the best lock on the Opteron, 3.71 times on the Xeon. Nothing is fitted but the
-//! own work of an operation, on the ticket lock with one thread.
+//! H3 and H4 are those of the published program (David et al. 2013, figure 11; data of March 2013): with 36 threads, 12 buckets
+//! and 12 entries in each, messages do 1.54 times as much as the best lock on the Opteron, 3.71 times on the Xeon. Nothing is
+//! fitted but the own work of an operation, on the ticket lock with one thread.
 
 use corecast_sim::machine::{Machine, published};
 use corecast_sim::{Algorithm, Disturbance, TableLoad, TableServer, own_work_ns, table, table_by_messages};
@@ -74,8 +74,8 @@ fn auto_is_near_the_best_lock_where_buckets_are_many() {
     }
 }
 
-/// H6, which demands 0.9, and is missed by 0.6: four threads on each of four CPUs. The mutex of the C library is not simulated; `word`
-/// stands for it, whose waiters spin for a moment and sleep on the lock's word.
+/// H6, which demands 0.9, and is missed by 0.6: four threads on each of four CPUs. The mutex of the C library is not simulated;
+/// `word` stands for it, whose waiters spin for a moment and sleep on the lock's word.
 #[test]
 fn auto_does_not_collapse_where_threads_outnumber_cpus() {
     let disturbance = Disturbance { threads_per_cpu: 4, ..Disturbance::NONE };

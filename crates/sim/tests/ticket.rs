@@ -4,7 +4,7 @@
 //!
 //! Demanded are five times less than without. **It is missed**: with the published back-off of 512 cycles for each thread ahead,
 //! and without the prefetch, which is not simulated, it is 1.9 times less. In the model a line serves one reader at a time
-//! (`load_share` is 1), which fits the lock without back-off, where all read at once; so the few readers that back-off leaves
+//! (`beta` is 1), which fits the lock without back-off, where all read at once; so the few readers that back-off leaves
 //! cost as much each, and the holder waits for them.
 //!
 //! The lock of this project backs off by 100 ns for each thread ahead, and for 20 us: from then on it yields between two looks.

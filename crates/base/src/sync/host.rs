@@ -26,8 +26,8 @@ pub fn before_write(_first: *const u8, _bytes: usize) {}
 #[inline(always)]
 pub fn before_free(_first: *const u8, _bytes: usize) {}
 
-/// The time at which a polling loop does something else: looks at a clock, say, or sleeps. Of that only a simulated machine has to
-/// hear, whose threads sleep through rounds of a loop in which nothing changes; natively it is nothing.
+/// The time at which a polling loop does something else: looks at a clock, say, or sleeps. Of that only a simulated machine has
+/// to hear, whose threads sleep through rounds of a loop in which nothing changes; natively it is nothing.
 #[derive(Debug, Clone, Copy)]
 pub struct SpinEnd;
 

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use corecast::machine::{Coherence, Origin};
 use corecast_bench::coherence_parameters;
 use corecast_race::Options;
-use corecast_sim::{Explained, explain, of_model};
+use corecast_sim::{explain, of_model};
 
 use corecast_cli::added_costs::{self, AddedCosts, ModelText};
 use corecast_cli::failure::Failure;
@@ -13,7 +13,9 @@ use corecast_cli::interrupt::Interrupt;
 use corecast_cli::machine_args::MachineArgs;
 use corecast_cli::meter::Meter;
 use corecast_cli::output::Output;
-use corecast_cli::{printable, table, target_folder};
+use corecast_cli::{printable, target_folder};
+
+use crate::simulated::parameter_rows;
 
 /// The field of `coherence` that says that it was measured with fewer samples.
 const QUICK: &str = "quick";
@@ -61,11 +63,6 @@ impl Arguments {
 fn describe(coherence: &Coherence) -> String {
     let classes: Vec<_> = coherence.classes.iter().map(|class| printable::line(class)).collect();
     let parameters = explain(coherence);
-    let mut rows = table::table(&["parameter", ">value", "unit", "origin"]);
-    for Explained { parameter, values, unit, origin } in &parameters {
-        let values: Vec<String> = values.iter().map(|&value| number(value)).collect();
-        rows.add_row([parameter.clone(), values.join(" "), (*unit).to_owned(), origin.to_string()]);
-    }
     let assumed: Vec<&str> = parameters
         .iter()
         .filter(|known| known.origin == Origin::Assumed)
@@ -74,15 +71,9 @@ fn describe(coherence: &Coherence) -> String {
     format!(
         "single accesses, by distance: {}\n{}could not be measured here, and are assumed: {}\n",
         classes.join(", "),
-        table::text(&rows),
+        parameter_rows(coherence),
         assumed.join(", ")
     )
-}
-
-/// With two digits behind the point where there is something behind it.
-fn number(value: f64) -> String {
-    let text = format!("{value:.2}");
-    text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
 #[cfg(test)]
@@ -96,11 +87,10 @@ mod tests {
     #[test]
     fn each_parameter_is_told_with_its_origin_and_the_assumed_ones_again() {
         let text = describe(&Described::published(published::xeon_8x10()).coherence);
-        for words in ["load.modified", "109 289 400", "cycles  published", "0.3", "assumed: gap, "] {
+        for words in ["load.modified", "109 289 400", "published  cycles", "0.3", "assumed: gap, "] {
             assert!(text.contains(words), "'{words}' is not in\n{text}");
         }
         let hostile = Coherence::unknown(Unit::Ns, vec!["\u{1b}[2J".to_owned()], vec![vec![0]]);
         assert!(!describe(&hostile).contains('\u{1b}'));
-        assert_eq!([0.0, 3.0, 120.5, 0.125].map(number), ["0", "3", "120.5", "0.12"]);
     }
 }

@@ -92,8 +92,9 @@ impl Described {
             None => "all other costs assumed from them",
         };
         let origin = format!("transfers of lines {} in {}, {others}", known.provenance.kind, self.machine);
-        // The same file once more, as the protocols behind the other door know models.
-        let model = corecast_sim::model_file::read(path).map_err(Failure::input)?;
+        // The same model, as the protocols behind the other door know it.
+        let text = model_file::render(&known).map_err(Failure::environment)?;
+        let model = corecast_sim::model_file::parse(text).map_err(Failure::environment)?;
         Ok(Loaded { parameters, origin, model: Some(model) })
     }
 }

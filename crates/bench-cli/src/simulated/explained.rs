@@ -1,5 +1,6 @@
 //! The parameters of a machine, each with where it comes from.
 
+use corecast::machine::Coherence;
 use corecast_sim::{Explained, explain};
 use serde::Serialize;
 
@@ -44,16 +45,41 @@ fn parameter(explained: Explained) -> Parameter {
 }
 
 fn text(listed: &Parameters<'_>) -> String {
-    let mut table = table(&["parameter", "origin", "unit", "by distance, the nearest first"]);
-    for Parameter { parameter, values, unit, origin } in &listed.parameters {
-        let values: Vec<String> = values.iter().map(|value| format!("{value:.2}")).collect();
-        table.add_row([parameter.clone(), origin.clone(), (*unit).to_owned(), values.join(" ")]);
-    }
     format!(
         "{} with {} CPUs\n{}\n{}",
         printable::line(listed.machine),
         listed.cpus,
         printable::line(listed.costs),
-        table::text(&table)
+        rows(&listed.parameters)
     )
+}
+
+/// A line for each parameter of a machine.
+pub(crate) fn parameter_rows(coherence: &Coherence) -> String {
+    rows(&explain(coherence).into_iter().map(parameter).collect::<Vec<_>>())
+}
+
+fn rows(parameters: &[Parameter]) -> String {
+    let mut table = table(&["parameter", "origin", "unit", "by distance, the nearest first"]);
+    for Parameter { parameter, values, unit, origin } in parameters {
+        let values: Vec<String> = values.iter().map(|&value| number(value)).collect();
+        table.add_row([parameter.clone(), origin.clone(), (*unit).to_owned(), values.join(" ")]);
+    }
+    table::text(&table)
+}
+
+/// With two digits behind the point where there is something behind it.
+fn number(value: f64) -> String {
+    let text = format!("{value:.2}");
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::number;
+
+    #[test]
+    fn digits_that_say_nothing_are_left_out() {
+        assert_eq!([0.0, 3.0, 120.5, 0.125].map(number), ["0", "3", "120.5", "0.12"]);
+    }
 }

@@ -1,6 +1,6 @@
-//! Simulated machines: which one (`described`) and what is known of it (`explained`), the program that runs on it
-//! (`program`, `kills`), its points, each in a process of its own (`point`, `play`, `sweep`), and how the outcome is shown (`row`,
-//! `outcome`, `columns`, `page`); `compare` puts it beside what is measured. Every figure says that it is simulated.
+//! Simulated machines: which one (`described`) and what is known of it (`explained`), the program that runs on it (`program`,
+//! `kills`), its points, each in a process of its own (`point`, `play`, `sweep`), and how the outcome is shown (`row`, `outcome`,
+//! `columns`, `page`); `compare` puts it beside what is measured. Every figure says that it is simulated.
 
 mod columns;
 mod compare;
@@ -18,11 +18,12 @@ mod sweep;
 pub(crate) use self::columns::describe;
 pub(crate) use self::compare::{Compared, ComparedRow, Comparison, compare};
 pub(crate) use self::described::{Described, Loaded, PRESETS};
+pub(crate) use self::explained::parameter_rows;
 pub(crate) use self::kills::Kills;
 pub(crate) use self::outcome::Outcome;
 pub(crate) use self::page::render;
 pub(crate) use self::play::{AUTO, MESSAGE_SERVER, MESSAGES, PLANNED};
 pub(crate) use self::point::{Played, Point};
-pub(crate) use self::program::{Figure, MessageFigure, Operation, Program};
+pub(crate) use self::program::{Figure, MessageFigure, Program};
 pub(crate) use self::row::{Row, rows};
 pub(crate) use self::sweep::sweep;

@@ -3,14 +3,13 @@
 use corecast_sim::machine::Machine;
 use corecast_sim::plan::Effort;
 use corecast_sim::{
-    Algorithm, Along, AtomicLoad, AtomicOperation, Barrier, Channel, Collective, Contest, Episodes, OperationTimes,
-    Pair, Server, SimError, TableLoad, TableServer, atomics, barriers, collectives, contest, messages,
+    Algorithm, AtomicLoad, AtomicOperation, Barrier, Channel, Collective, Contest, Episodes, Operation, OperationTimes,
+    Pair, Server, SimError, TableLoad, TableServer, TreeChoice, atomics, barriers, collectives, contest, messages,
     pairs_by_distance, server, table, table_by_messages,
 };
 
 use super::point::Figures;
-use super::program::{MessageFigure, Operation};
-use super::{Loaded, Played, Point, Program};
+use super::{Loaded, MessageFigure, Played, Point, Program};
 use corecast_cli::failure::Failure;
 
 /// The contender of barriers that the group chooses.
@@ -104,14 +103,10 @@ impl Point {
     }
 
     fn collectives(&self, loaded: &Loaded, (operation, bytes): (Operation, usize), episodes: Episodes) -> Played {
-        let along = if self.contender == PLANNED { Along::Planned } else { Along::Shape(self.contender.clone()) };
-        let operation = match operation {
-            Operation::Broadcast => corecast_sim::Operation::Broadcast,
-            Operation::Reduce => corecast_sim::Operation::Reduce,
-            Operation::Allreduce => corecast_sim::Operation::Allreduce,
-        };
+        let tree =
+            if self.contender == PLANNED { TreeChoice::Planned } else { TreeChoice::Shape(self.contender.clone()) };
         let asked = Collective { operation, root: None, words: bytes / size_of::<u64>() };
-        let episodes = Episodes { along, ..episodes };
+        let episodes = Episodes { tree, ..episodes };
         let outcome = in_windows(episodes, |episodes| collectives(loaded.machine(), asked, episodes));
         Played::of(outcome, |outcome| of_times(&outcome.times))
     }

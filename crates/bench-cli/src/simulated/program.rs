@@ -1,5 +1,6 @@
 //! The programs that run on a simulated machine, and the figure by which the contenders of each are judged.
 
+use corecast_sim::Operation;
 use serde::{Deserialize, Serialize};
 
 /// A program, with its own options. Times are virtual.
@@ -74,18 +75,6 @@ pub(crate) enum Program {
     },
 }
 
-/// An operation of a group.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) enum Operation {
-    /// The root's values go to all.
-    Broadcast,
-    /// The root gets the sums of all values.
-    Reduce,
-    /// All get the sums.
-    Allreduce,
-}
-
 /// A time or rate of messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "kebab-case")]
@@ -145,7 +134,7 @@ impl Program {
             Self::Barriers { .. } => {
                 of("barriers", "time from the last entry to the last exit", NS, "barrier", "members")
             }
-            Self::Collectives { operation, .. } => of("collectives", operation.figure(), NS, "operation", "members"),
+            Self::Collectives { operation, .. } => of("collectives", figure_of(*operation), NS, "operation", "members"),
             Self::Messages { figure, .. } => {
                 let (words, unit) = figure.words();
                 let steps = if figure.is_of_server() { "clients" } else { "distance" };
@@ -183,13 +172,11 @@ impl Program {
     }
 }
 
-impl Operation {
-    fn figure(self) -> &'static str {
-        match self {
-            Self::Broadcast => "broadcast: time from the root's entry to the last exit",
-            Self::Reduce => "reduce: time from the last entry to the root's exit",
-            Self::Allreduce => "allreduce: time from the last entry to the last exit",
-        }
+fn figure_of(operation: Operation) -> &'static str {
+    match operation {
+        Operation::Broadcast => "broadcast: time from the root's entry to the last exit",
+        Operation::Reduce => "reduce: time from the last entry to the root's exit",
+        Operation::Allreduce => "allreduce: time from the last entry to the last exit",
     }
 }
 

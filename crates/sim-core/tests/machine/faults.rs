@@ -1,7 +1,7 @@
 //! Programs that do not end, and machines that cannot be.
 
 use corecast_sim_core::{
-    Costs, MAX_THREADS, Machine, MachineError, Preemption, Reason, Run, Seat, Stopped, System, Thread, Waiting,
+    Costs, Location, MAX_THREADS, Machine, MachineError, Preemption, Reason, Run, Stopped, System, Thread, Waiting,
     published, units,
 };
 
@@ -95,8 +95,8 @@ fn a_panic_ends_the_run_and_is_told() {
 fn machines_that_cannot_be_are_refused() {
     let costs = published::xeon_8x10().costs().clone();
     let machine = |cpus: usize, node: u16, far: u8, costs| {
-        let seats = vec![Seat { package: 0, node }; cpus];
-        Machine::new("none", 1000.0, seats, move |_, _| far, costs).expect_err("it cannot be")
+        let locations = vec![Location { package: 0, node }; cpus];
+        Machine::new("none", 1000.0, locations, move |_, _| far, costs).expect_err("it cannot be")
     };
     assert_eq!(machine(0, 0, 0, costs.clone()), MachineError::Cpus { cpus: 0, most: 4096 });
     assert_eq!(machine(2, 1, 0, costs.clone()), MachineError::EmptyNode { node: 0 });

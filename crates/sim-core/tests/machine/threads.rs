@@ -203,8 +203,8 @@ fn a_ticket_lock_excludes_where_threads_share_cpus_and_runs_repeat() {
 #[test]
 fn a_machine_with_the_most_cpus_runs_a_thread_on_each() {
     let costs = Costs { store_buffer: 4, ..published::xeon_8x10().costs().clone() };
-    let seats = vec![corecast_sim_core::Seat { package: 0, node: 0 }; corecast_sim_core::MAX_CPUS];
-    let machine = Machine::new("large", 1000.0, seats, |_, _| 0, costs).expect("it can be");
+    let locations = vec![corecast_sim_core::Location { package: 0, node: 0 }; corecast_sim_core::MAX_CPUS];
+    let machine = Machine::new("large", 1000.0, locations, |_, _| 0, costs).expect("it can be");
     let (line, mut run) = (Line::new(), Run::new(&machine));
     let word = line.word();
     for cpu in 0..machine.cpus() {

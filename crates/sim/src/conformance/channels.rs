@@ -4,10 +4,10 @@
 //!
 //! **With stops** both wait without a limit, and sleeps last until a wake-up: one that is lost is a deadlock.
 //!
-//! **With a kill** both wait with a limit of a millisecond. The library **promises** of a dead end: the other one goes on, or gets an
-//! error when its limit is over; the receiver has the messages in order up to one, each as it was sent: those whose send had
-//! returned if the last stores land. A dead thread of the same process is not told, as no destructor of it runs: who waits without a
-//! limit waits for ever. Ends among processes are told by the liveness of their peers, which is not simulated.
+//! **With a kill** both wait with a limit of a millisecond. The library **promises** of a dead end: the other one goes on, or
+//! gets an error when its limit is over; the receiver has the messages in order up to one, each as it was sent: those whose send
+//! had returned if the last stores land. A dead thread of the same process is not told, as no destructor of it runs: who waits
+//! without a limit waits for ever. Ends among processes are told by the liveness of their peers, which is not simulated.
 
 use std::cell::{Cell, RefCell};
 use std::fmt;

@@ -5,11 +5,11 @@
 //! **With stops** members wait without a limit, and share CPUs by some seeds.
 //!
 //! **With a kill** of the second member all wait with a limit of a millisecond for each operation
-//! ([`Member::start`](corecast_collective::Member::start)). The library **promises** that the others then get an error when their limit
-//! is over, or before it because a member has left, and that an operation which ends without an error has the right result, also one
-//! that the dead member took part in. A member of the same process is not told of a dead one, which runs no destructor; the liveness
-//! of members in processes is not simulated. A member that has made all its calls gives its place back under a mutex of the process:
-//! killed there it keeps the mutex, and others that leave wait for ever.
+//! ([`Member::start`](corecast_collective::Member::start)). The library **promises** that the others then get an error when their
+//! limit is over, or before it because a member has left, and that an operation which ends without an error has the right result,
+//! also one that the dead member took part in. A member of the same process is not told of a dead one, which runs no destructor;
+//! the liveness of members in processes is not simulated. A member that has made all its calls gives its place back under a mutex
+//! of the process: killed there it keeps the mutex, and others that leave wait for ever.
 
 use std::cell::{Cell, RefCell};
 use std::fmt;
@@ -245,7 +245,7 @@ impl Trial {
         let fault = if is_late { Some(CollectiveFault::Late { rank, waited_ns, limit_ns }) } else { fault };
         if let Some(fault) = fault {
             let mut first = found.borrow_mut();
-            // What is no fault where a member was killed must not hide one.
+            // An error, which is no fault where a member was killed, must not hide one.
             if first.is_none() || matches!(*first, Some(CollectiveFault::Refused { .. })) {
                 *first = Some(fault);
             }

@@ -11,7 +11,8 @@
 //! statics of its crate (the table in which threads sleep) in disorder: play on in a fresh process.
 //!
 //! **Found here:** bugs of few threads that depend on the schedule, as far as x86 allows them; **not found**: those of weaker
-//! orders, for which there are the models under loom. [`check_killed`] has the kills. [`check_channel`] and [`CheckedCollective`] try channels and operations of groups so.
+//! orders, for which there are the models under loom. [`check_killed`] has the kills. [`check_channel`] and [`CheckedCollective`]
+//! try channels and operations of groups so.
 
 mod channels;
 mod collectives;

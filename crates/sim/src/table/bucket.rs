@@ -4,7 +4,7 @@ use std::cell::RefCell;
 
 use corecast_sim_core::Thread;
 
-use crate::random::Random;
+use corecast_sim_core::Random;
 
 /// Keys of a node: the number of them and seven keys fill a line, seven keys and the link to the next node another one.
 const ROOM: usize = 14;

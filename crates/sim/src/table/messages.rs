@@ -1,8 +1,8 @@
 //! The table served by messages: servers own the buckets, clients ask them over channels and wait for each answer.
 //!
 //! Every third participant is a server, from the first on; one or two participants are a server and a client. Each server owns
-//! buckets in a row. A request is a line, and so is the answer; to a get the server writes the value to a line of the client's, which
-//! reads it.
+//! buckets in a row. A request is a line, and so is the answer; to a get the server writes the value to a line of the client's,
+//! which reads it.
 //!
 //! Source: as of the [table](super).
 
@@ -19,9 +19,9 @@ use super::bucket::{Draw, Keys, Kind, Line, Nodes, Try, half_of};
 use super::{TableLoad, TableOutcome, outcome};
 use crate::disturbance::Disturbance;
 use crate::error::SimError;
-use crate::random::Random;
 use crate::rounds::{Rounds, alone};
 use crate::situation;
+use corecast_sim_core::Random;
 
 /// Of this number of participants one is a server.
 const EVERY: usize = 3;
@@ -100,8 +100,8 @@ struct Request {
     value: usize,
 }
 
-/// The ends of a client at one server.
-struct Ends {
+/// A client at one server.
+struct Connection {
     requests: Sender<Request>,
     answers: Receiver<bool>,
 }
@@ -110,7 +110,7 @@ struct Ends {
 fn participants(serving: TableServer, load: TableLoad) -> Vec<Option<Participant>> {
     let servers = load.threads.div_ceil(EVERY);
     let homes = homes(load.buckets, servers);
-    let mut random = Random::new(load.seed);
+    let mut random = Random::new(load.seed, load.threads);
     let mut all: Vec<Server> = (0..servers).map(|_| Server::new(serving, load)).collect();
     for &(server, _) in homes.iter() {
         all[server].add_bucket(load.keys(), &mut random);
@@ -167,8 +167,8 @@ impl Server {
         self.buckets.push((Nodes::new(keys), half_of(keys, random)));
     }
 
-    /// The ends of one more client.
-    fn connect(&mut self) -> Ends {
+    /// Connects one more client.
+    fn connect(&mut self) -> Connection {
         let config = || Config { slots: SLOTS, ..Config::default() };
         let ((requests, asked), (answering, answers)) = (channel_with(config()), channel_with(config()));
         match &mut self.requests {
@@ -176,7 +176,7 @@ impl Server {
             Requests::Polls(all) => all.push(Some(asked)),
         }
         self.answers.push(answering);
-        Ends { requests, answers }
+        Connection { requests, answers }
     }
 
     /// Answers requests until all clients are gone. Its buckets lie at its node.
@@ -227,7 +227,7 @@ fn poll(mut clients: Vec<Option<Receiver<Request>>>, mut answer: impl FnMut(usiz
 
 struct Client {
     homes: Rc<[(usize, usize)]>,
-    servers: Vec<Ends>,
+    servers: Vec<Connection>,
     /// Written by servers with the value of a get.
     value: Box<Line>,
 }
@@ -236,7 +236,7 @@ impl Client {
     /// True if the operation did what it was for.
     fn ask(&mut self, me: &Thread, bucket: usize, one: Try) -> bool {
         let (server, bucket) = self.homes[bucket];
-        let Ends { requests, answers } = &mut self.servers[server];
+        let Connection { requests, answers } = &mut self.servers[server];
         let value = self.value.address();
         requests.send(Request { one, bucket, value }).expect("a server outlives its clients");
         let is_hit = answers.recv().expect("a server answers every request");

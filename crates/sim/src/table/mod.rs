@@ -24,9 +24,9 @@ use crate::disturbance::{Disturbance, Disturbed};
 use crate::error::SimError;
 use crate::fairness::jain;
 use crate::locks::check_kill;
-use crate::random::Random;
 use crate::rounds::{Played, Rounds, SetUp, alone};
 use crate::situation;
+use corecast_sim_core::Random;
 
 use self::bucket::{Draw, Keys, Nodes, Try, half_of};
 
@@ -133,7 +133,8 @@ fn table_of<L: RawLock + 'static>(machine: &Machine, load: TableLoad) -> Result<
     let _alone = alone();
     let setup = situation::setup(machine, threads);
     let keys = load.keys();
-    let mut random = Random::new(seed);
+    // None of the threads has this number.
+    let mut random = Random::new(seed, threads);
     let shared: Arc<[Bucket<L>]> = (0..buckets).map(|_| Bucket::new(&setup, keys)).collect();
     let set_up = SetUp::default();
     let there: Rc<[Keys]> = (0..buckets).map(|_| half_of(keys, &mut random)).collect();

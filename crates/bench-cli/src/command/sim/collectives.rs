@@ -1,9 +1,9 @@
 //! `corecast sim collectives`.
 
-use corecast_sim::shapes;
+use corecast_sim::{Operation, shapes};
 
 use super::shared::Shared;
-use crate::simulated::{Operation, PLANNED, Program};
+use crate::simulated::{PLANNED, Program};
 use corecast_cli::failure::Failure;
 use corecast_cli::output::Output;
 
@@ -18,8 +18,8 @@ const MOST_BYTES: usize = 1 << 20;
 pub(super) struct Collectives {
     #[command(flatten)]
     shared: Shared,
-    /// The operation.
-    #[arg(long, value_name = "OP", value_enum, default_value = "broadcast")]
+    /// The operation: broadcast, reduce or allreduce.
+    #[arg(long, value_name = "OP", default_value = "broadcast")]
     op: Operation,
     /// The bytes of each member's values, in eights.
     #[arg(long, value_name = "BYTES", default_value_t = 8, value_parser = eights)]

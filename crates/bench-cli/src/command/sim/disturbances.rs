@@ -18,8 +18,8 @@ pub(super) struct Disturbances {
     /// 1000]; half of the stops are shorter than a 300th of that.
     #[arg(long, value_name = "ACCESSES[:US]", value_parser = stops)]
     preempt: Option<Stops>,
-    /// Kill the last thread before its access with this number, from 0; or before each one of a range in turn, such as 0..99, whose
-    /// ends are both in it. Counts the runs in which the others then wait for ever.
+    /// Kill the last thread before its access with this number, from 0; or before each one of a range in turn, such as 0..99,
+    /// whose ends are both in it. Counts the runs in which the others then wait for ever.
     #[arg(long, value_name = "ACCESS|RANGE")]
     kill_at: Option<Kills>,
 }

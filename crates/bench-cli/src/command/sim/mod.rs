@@ -59,7 +59,8 @@ enum Simulated {
         after_help = "Examples:\n  corecast sim messages --figure round-trip --machine xeon-8x10\n  corecast sim messages --figure server --cpus 1,9,20 --channels ump"
     )]
     Messages(messages::Messages),
-    /// Let threads work on a hash table as in SSYNC's experiment, with a lock on each bucket or with servers that own the buckets.
+    /// Let threads work on a hash table as in SSYNC's experiment, with a lock on each bucket or with servers that own the
+    /// buckets.
     #[command(
         after_help = "Examples:\n  corecast sim table --buckets 512 --cpus 1,6,18,36 --quick\n  corecast sim table --locks messages,mcs,auto --mean 48 --cpus 36"
     )]

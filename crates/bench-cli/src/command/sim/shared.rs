@@ -23,8 +23,8 @@ pub(super) struct Shared {
     /// Change the machine: interconnect=F multiplies the time by which far CPUs and memories take longer than near ones.
     #[arg(long, value_name = "WHAT=FACTOR", value_parser = interconnect)]
     what_if: Option<f64>,
-    /// Also play each point with less and with more of what is assumed of the machine: conflicts of none and twice, homes and
-    /// loads of half and twice the time. Marks contenders that are as good as the best one.
+    /// Also play each point with less and with more of what is assumed of the machine: kappa of none and twice, service and beta
+    /// of half and twice. Marks contenders that are as good as the best one.
     #[arg(long)]
     corners: bool,
     /// List the parameters of the machine with where each comes from, and play nothing.
@@ -123,8 +123,8 @@ impl Shared {
         self.html.tell(output, (&outcome, self.seed), describe, render)
     }
 
-    /// The runs of a contender at a step: each seed, then the first one at each corner beyond the machine as given; and of each of
-    /// them one for each kill.
+    /// The runs of a contender at a step: each seed, then the first one at each corner beyond the machine as given; and of each
+    /// of them one for each kill.
     fn runs(&self, corners: usize) -> Vec<RunOf> {
         let seeds = (0..self.runs).map(|run| (0, self.seed.wrapping_add(run)));
         let corners = (1..corners).map(|corner| (corner, self.seed));

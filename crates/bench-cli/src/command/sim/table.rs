@@ -17,8 +17,8 @@ const DURATION_US: u64 = 1000;
 pub(super) struct Table {
     #[command(flatten)]
     shared: Shared,
-    /// Take only these: locks, one on each bucket; messages, where every third thread is a server that owns buckets and the others
-    /// ask; msg-server, the same with servers that do nothing but look at their rings.
+    /// Take only these: locks, one on each bucket; messages, where every third thread is a server that owns buckets and the
+    /// others ask; msg-server, the same with servers that do nothing but look at their rings.
     #[arg(long, visible_alias = "contenders", value_name = "LIST", value_delimiter = ',', value_parser = name)]
     locks: Vec<String>,
     /// The buckets.
