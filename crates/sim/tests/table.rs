@@ -136,8 +136,9 @@ fn lock(name: &str) -> Algorithm {
 /// time, orders 95 % of the pairs, and no more figures are near; that was left, as it would be one more rule chosen on this
 /// table.
 ///
-/// No machine was held back (gate S10): there are figures of these two. What comes nearest is the Opteron with the two
-/// parameters that machines have of which nobody has chosen any: 95 %, 82 %, 7 % and 18 %. So they are not what makes it agree. (The Xeon has 3 for conflicts anyway; with the other one it has 88 %, 57 %, 10 % and 50 %.)
+/// No machine was held back (gate S10): there are figures of these two. What comes nearest is the Opteron with the two parameters
+/// that machines have of which nobody has chosen any: 95 %, 82 %, 7 % and 18 %. So they are not what makes it agree. (The Xeon
+/// has 3 for conflicts anyway; with the other one it has 88 %, 57 %, 10 % and 50 %.)
 #[test]
 fn the_table_is_as_measured() {
     let opteron = agreement(&published::opteron_4x12(), &OPTERON);

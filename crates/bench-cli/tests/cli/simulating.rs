@@ -53,7 +53,7 @@ fn seeds_give_a_median_and_a_range_and_the_page_says_that_it_is_simulated() {
     let program = Program::new();
     let page_path = program.path("sim.html");
     let page = page_path.to_str().expect("a path");
-    let arguments = ["sim", "locks", "--quick", "--locks", "ticket", "--cpus", "6", "--runs", "3", "--seed", "4"];
+    let arguments = ["sim", "locks", "--quick", "--locks", "tas", "--cpus", "6", "--runs", "3", "--seed", "4"];
     let report = program.json(&[&arguments[..], &["--json", "--html", page]].concat());
     let row = &rows(&report)[0];
     let [least, median, most] = ["least", "median", "most"].map(|name| row[name].as_f64().expect("a figure"));
