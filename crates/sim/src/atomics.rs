@@ -279,7 +279,8 @@ fn check(operation: AtomicOperation, words: &[CacheLine<Word>], sums: &Sums, pla
         AtomicOperation::Tas => (sum(|word| &word.wins) + values, successes),
         AtomicOperation::Swap => (values, sums.swapped.get()),
     };
-    // The last call of a thread that was killed may have taken effect, and was not counted: by a win, and by a word that stays set.
+    // The last call of a thread that was killed may have taken effect, and was not counted: by a win, and by a word that stays
+    // set.
     let most = total + 2 * played.disturbed.killed;
     if (total..=most).contains(&counted) { Ok(()) } else { Err(SimError::Lost { counted, total }) }
 }

@@ -29,6 +29,8 @@ mod native;
 mod per_thread;
 #[cfg(simulated)]
 mod simulated;
+#[cfg(simulated)]
+mod simulated_spin;
 
 #[cfg(not(simulated))]
 pub use self::host::{SpinEnd, before_free, before_read, before_write, cpu, spin_until, thread_id};
@@ -49,9 +51,11 @@ pub use self::native::{
 #[cfg(simulated)]
 pub use self::simulated::{
     Arc, AtomicBool, AtomicPtr, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, EventCount, Fences, Mutex, MutexGuard,
-    Ordering, PerThread, SpinEnd, UnsafeCell, before_free, before_read, before_write, cpu, fence, fetch_add_and_fence,
-    futex_wait, futex_wake, keep_order, spin_for, spin_hint, spin_until, thread_id, yield_now,
+    Ordering, PerThread, UnsafeCell, before_free, before_read, before_write, cpu, fence, fetch_add_and_fence,
+    futex_wait, futex_wake, keep_order, spin_for, spin_hint, thread_id, yield_now,
 };
+#[cfg(simulated)]
+pub use self::simulated_spin::{SpinEnd, spin_until};
 
 /// The threads that use a word. All of them must name the same scope.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

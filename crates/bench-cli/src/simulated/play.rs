@@ -3,9 +3,9 @@
 use corecast_sim::machine::Machine;
 use corecast_sim::plan::Effort;
 use corecast_sim::{
-    Algorithm, AtomicLoad, AtomicOperation, Barrier, Channel, Collective, Contest, Episodes, Operation, OperationTimes,
-    Pair, Server, SimError, TableLoad, TableServer, TreeChoice, atomics, barriers, collectives, contest, messages,
-    pairs_by_distance, server, table, table_by_messages,
+    Algorithm, AtomicLoad, AtomicOperation, Barrier, Channel, Collective, Contest, Disturbed, Episodes, Operation,
+    OperationTimes, Pair, Server, SimError, TableLoad, TableServer, TreeChoice, atomics, barriers, collectives,
+    contest, messages, pairs_by_distance, server, table, table_by_messages,
 };
 
 use super::point::Figures;
@@ -41,12 +41,8 @@ impl Point {
                 let algorithm: Algorithm = contender.parse().map_err(Failure::input)?;
                 let asked =
                     Contest { threads, locks, warm_up_us, duration_us, inside_ns, outside_ns, seed, disturbance };
-                let outcome = contest(machine, algorithm, asked);
-                Ok(Played::of(outcome, |outcome| Figures {
-                    figure: outcome.mops(),
-                    jain: outcome.jain(),
-                    transfers: outcome.transfers(),
-                    disturbed: outcome.disturbed,
+                Ok(Played::of(contest(machine, algorithm, asked), |outcome| {
+                    of_rates(outcome.mops(), outcome.jain(), outcome.transfers(), outcome.disturbed)
                 }))
             }
             Program::Table { buckets, mean, own_ns, warm_up_us, duration_us } => {
@@ -56,12 +52,8 @@ impl Point {
             Program::Atomics { words, pause_ns, warm_up_us, duration_us } => {
                 let operation: AtomicOperation = contender.parse().map_err(Failure::input)?;
                 let asked = AtomicLoad { threads, words, warm_up_us, duration_us, pause_ns, seed, disturbance };
-                let outcome = atomics(machine, operation, asked);
-                Ok(Played::of(outcome, |outcome| Figures {
-                    figure: outcome.mops(),
-                    jain: outcome.jain(),
-                    transfers: outcome.transfers(),
-                    disturbed: outcome.disturbed,
+                Ok(Played::of(atomics(machine, operation, asked), |outcome| {
+                    of_rates(outcome.mops(), outcome.jain(), outcome.transfers(), outcome.disturbed)
                 }))
             }
             Program::Barriers { warm_up, episodes, plans_quickly } => {
@@ -81,11 +73,8 @@ impl Point {
             MESSAGE_SERVER => table_by_messages(machine, TableServer::Polls, asked),
             lock => table(machine, lock.parse::<Algorithm>().map_err(Failure::input)?, asked),
         };
-        Ok(Played::of(outcome, |outcome| Figures {
-            figure: outcome.mops(),
-            jain: outcome.jain(),
-            transfers: outcome.transfers(),
-            disturbed: outcome.disturbed,
+        Ok(Played::of(outcome, |outcome| {
+            of_rates(outcome.mops(), outcome.jain(), outcome.transfers(), outcome.disturbed)
         }))
     }
 
@@ -147,6 +136,10 @@ impl Point {
             Figures { figure, jain: None, transfers, disturbed: times.disturbed }
         }))
     }
+}
+
+fn of_rates(figure: f64, jain: Option<f64>, transfers: Vec<f64>, disturbed: Disturbed) -> Figures {
+    Figures { figure, jain, transfers, disturbed }
 }
 
 fn of_times(times: &OperationTimes) -> Figures {

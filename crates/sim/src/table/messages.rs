@@ -41,8 +41,8 @@ pub enum TableServer {
 /// clients.
 ///
 /// # Errors
-/// [`SimError::Threads`] if the machine has fewer CPUs, [`SimError::Kill`] if one is to be killed, [`SimError::Stopped`] if a run has
-/// no outcome, [`SimError::Stack`] if there is no memory for a thread.
+/// [`SimError::Threads`] if the machine has fewer CPUs, [`SimError::Kill`] if one is to be killed, [`SimError::Stopped`] if a run
+/// has no outcome, [`SimError::Stack`] if there is no memory for a thread.
 ///
 /// # Panics
 /// If there are no buckets.

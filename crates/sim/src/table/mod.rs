@@ -98,8 +98,8 @@ impl TableOutcome {
 ///
 /// # Errors
 /// [`SimError::Threads`] if the machine has fewer CPUs, [`SimError::Stopped`] if a run has no outcome, as where two threads
-/// worked on a bucket at a time, [`SimError::Kill`] for a kill at [`Algorithm::Byte`], [`SimError::Stack`] if there is no memory for
-/// a thread.
+/// worked on a bucket at a time, [`SimError::Kill`] for a kill at [`Algorithm::Byte`], [`SimError::Stack`] if there is no memory
+/// for a thread.
 ///
 /// # Panics
 /// If there are no buckets.

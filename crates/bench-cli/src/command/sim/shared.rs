@@ -89,21 +89,7 @@ impl Shared {
         if self.explain {
             return explained::tell(&loaded, output);
         }
-        let corners = if self.corners { corecast_sim::corners(loaded.machine()).len() } else { 1 };
-        let runs = self.runs(corners);
-        let mut points = Vec::new();
-        for contender in contenders {
-            for &step in steps {
-                points.extend(runs.iter().map(|&RunOf { corner, seed, kill_at }| Point {
-                    described: Described { corner, ..described.clone() },
-                    program: program.clone(),
-                    contender: contender.clone(),
-                    step,
-                    seed,
-                    disturbance: Disturbance { kill_at, ..disturbance },
-                }));
-            }
-        }
+        let points = self.points(&described, &loaded, program, disturbance, (contenders, steps));
         let played = sweep(&points, &mut Meter::start(output), &Interrupt::watch()?)?;
         let outcome = Outcome {
             simulated: true,
@@ -121,6 +107,33 @@ impl Shared {
             rows: rows(&points, &played),
         };
         self.html.tell(output, (&outcome, self.seed), describe, render)
+    }
+
+    /// A contender after the other, each at its steps.
+    fn points(
+        &self,
+        described: &Described,
+        loaded: &Loaded,
+        program: &Program,
+        disturbance: Disturbance,
+        (contenders, steps): (&[String], &[usize]),
+    ) -> Vec<Point> {
+        let corners = if self.corners { corecast_sim::corners(loaded.machine()).len() } else { 1 };
+        let runs = self.runs(corners);
+        let mut points = Vec::new();
+        for contender in contenders {
+            for &step in steps {
+                points.extend(runs.iter().map(|&RunOf { corner, seed, kill_at }| Point {
+                    described: Described { corner, ..described.clone() },
+                    program: program.clone(),
+                    contender: contender.clone(),
+                    step,
+                    seed,
+                    disturbance: Disturbance { kill_at, ..disturbance },
+                }));
+            }
+        }
+        points
     }
 
     /// The runs of a contender at a step: each seed, then the first one at each corner beyond the machine as given; and of each
