@@ -10,7 +10,7 @@ use corecast_sim::{Algorithm, Channel};
 /// Of each lock.
 const SEEDS: u64 = 100;
 /// Of each barrier and operation of a group, which takes longer to make.
-const FEW_SEEDS: u64 = 20;
+const FEW_SEEDS: u64 = 10;
 
 #[test]
 fn locks_exclude_and_lose_no_wake_up_under_preemption() {
