@@ -4,15 +4,15 @@
 //! `CORECAST_STOP_AT` it is stopped there, as of `kill -STOP`, and goes on when the test continues it. The variables are read at
 //! the first pass of any place; without them a pass costs one relaxed load.
 
-#[cfg(not(loom))]
+#[cfg(not(any(loom, simulated)))]
 pub use native::here;
 
-/// A place of no effect: a model has no process to lose.
-#[cfg(loom)]
+/// A place of no effect: a model has no process to lose, and a simulated thread is killed by its accesses.
+#[cfg(any(loom, simulated))]
 #[inline]
 pub fn here(_label: &str) {}
 
-#[cfg(not(loom))]
+#[cfg(not(any(loom, simulated)))]
 mod native {
     use std::sync::OnceLock;
 
