@@ -243,7 +243,7 @@ impl Drop for Running<'_> {
     }
 }
 
-thread_local! {
+corecast_base::per_thread! {
     /// Whether this thread is inside a transaction.
     static IS_INSIDE: Cell<bool> = const { Cell::new(false) };
 }
@@ -255,7 +255,8 @@ impl Inside {
     #[inline]
     #[track_caller]
     fn enter() -> Self {
-        assert!(!IS_INSIDE.replace(true), "transactions do not nest: this thread is inside the closure of another run");
+        assert!(!IS_INSIDE.get(), "transactions do not nest: this thread is inside the closure of another run");
+        IS_INSIDE.set(true);
         Self
     }
 }

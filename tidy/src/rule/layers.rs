@@ -79,6 +79,16 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "corecast-channel-simulated",
         ],
     ),
+    (
+        "corecast-tm-simulated",
+        &[
+            "corecast-base-simulated",
+            "corecast-machine-simulated",
+            "corecast-plan-simulated",
+            "corecast-channel-simulated",
+            "corecast-lock-simulated",
+        ],
+    ),
     // Its sources name the twins by the names of the crates that they are twins of.
     (
         "corecast-sim",
@@ -90,12 +100,14 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "corecast-channel-simulated",
             "corecast-lock-simulated",
             "corecast-collective-simulated",
+            "corecast-tm-simulated",
             "corecast-base",
             "corecast-machine",
             "corecast-plan",
             "corecast-channel",
             "corecast-lock",
             "corecast-collective",
+            "corecast-tm",
         ],
     ),
     ("corecast-testing", &[]),
