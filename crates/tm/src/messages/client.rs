@@ -62,7 +62,7 @@ impl MessageClient {
     #[inline]
     pub(crate) fn load(&mut self, by: Request, lock: u32, words: usize, came: &mut Came) -> Result<Reply, RunError> {
         let request = wire::request(by.epoch, Operation::Load, by.key, &[lock], words);
-        self.ask_for_lock(self.server_of(lock), &request, came)
+        self.ask_for_locks(&[lock], &request, came, |_| ())
     }
 
     /// Asks one server for the write locks of variables; for the values of a single one, too.
@@ -79,12 +79,22 @@ impl MessageClient {
             // The place of the second variable says how many values are asked for.
             request[2] |= (words as u64) << 32;
         }
-        self.ask_for_lock(self.server_of(locks[0]), &request, came)
+        // The lines of values that are about to be written come while the server answers.
+        self.ask_for_locks(locks, &request, came, |memory| locks.iter().for_each(|&lock| memory.prepare(lock)))
     }
 
     #[inline]
-    fn ask_for_lock(&mut self, server: usize, request: &Words, came: &mut Came) -> Result<Reply, RunError> {
-        let reply = self.ask(server, request, came)?;
+    fn ask_for_locks(
+        &mut self,
+        locks: &[u32],
+        request: &Words,
+        came: &mut Came,
+        meanwhile: impl FnOnce(&Memory),
+    ) -> Result<Reply, RunError> {
+        let server = self.server_of(locks[0]);
+        self.send(server, request)?;
+        meanwhile(&self.memory);
+        let reply = self.receive(server, came)?;
         // One that refuses has dropped all locks.
         let number = ClientId(server as u16);
         match reply {
@@ -194,10 +204,22 @@ impl MessageClient {
 
     #[inline]
     fn ask(&mut self, server: usize, request: &Words, came: &mut Came) -> Result<Reply, RunError> {
-        if let Some(error) = &self.retired {
-            return Err(error.clone());
+        self.send(server, request)?;
+        self.receive(server, came)
+    }
+
+    /// Sends a request that has a reply.
+    #[inline]
+    fn send(&mut self, server: usize, request: &Words) -> Result<(), RunError> {
+        match &self.retired {
+            Some(error) => Err(error.clone()),
+            None => self.tell(server, request),
         }
-        self.tell(server, request)?;
+    }
+
+    /// Waits for the reply.
+    #[inline]
+    fn receive(&mut self, server: usize, came: &mut Came) -> Result<Reply, RunError> {
         loop {
             let error = match self.servers[server].replies.recv_timeout(LOOK_EVERY) {
                 Ok(reply) => {

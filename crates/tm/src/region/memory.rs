@@ -2,10 +2,10 @@
 
 use corecast_base::region::{Forked, RegionPlan, RegionPlanError, SharedRegion};
 use corecast_base::sync::{AtomicU64, Ordering};
-use corecast_base::{CacheLine, CpuId, Place, PlaceSlice};
+use corecast_base::{CacheLine, CpuId, Place, PlaceSlice, prefetch_for_write};
 use corecast_lock::shared::OwnedWord;
 
-use crate::config::Config;
+use crate::config::{Config, Values};
 use crate::error::{OpenError, RunError};
 use crate::region::layout::{Layout, POISON, STOP};
 use crate::rule::{Claim, Statuses};
@@ -149,6 +149,14 @@ impl Memory {
     #[inline]
     pub(crate) fn load(&self, index: u32) -> u64 {
         StoredWord::of(&self.values[index as usize]).load()
+    }
+
+    /// Asks for the line of a value that is about to be written here.
+    #[inline]
+    pub(crate) fn prepare(&self, index: u32) {
+        if self.config.values == Values::InMemory {
+            prefetch_for_write(&self.values[index as usize]);
+        }
     }
 
     /// Stores a value, for the holder of the write lock of a variable that was checked.
