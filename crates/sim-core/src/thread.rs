@@ -10,6 +10,7 @@ use corosensei::Yielder;
 use crate::costs::{Access, LineState, Ticks, units};
 use crate::lines::Request;
 use crate::poll::Sleep;
+use crate::report::Counts;
 use crate::run_state::{RunState, Wait};
 use crate::stops::Stop;
 use crate::store_buffer::{Pending, Stage};
@@ -89,6 +90,12 @@ impl Thread {
     #[must_use]
     pub fn begun(&self) -> u64 {
         self.state.borrow().threads[self.number].accesses
+    }
+
+    /// The accesses of all threads of the run so far.
+    #[must_use]
+    pub fn counts(&self) -> Counts {
+        self.state.borrow().counts.clone()
     }
 
     /// The time on its CPU.

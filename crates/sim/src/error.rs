@@ -41,6 +41,20 @@ pub enum SimError {
         /// The changes that threads counted.
         total: u64,
     },
+    /// A sum of all accounts of a bank was wrong: a transaction was half done, or one was lost.
+    #[error("a sum of all accounts was {seen}, and they hold {total}")]
+    Total {
+        /// The sum.
+        seen: i64,
+        /// The money of the bank.
+        total: i64,
+    },
+    /// There is no such transactional memory.
+    #[error("no transactional memory for the simulated machine: {reason}")]
+    Memory {
+        /// The reason.
+        reason: String,
+    },
     /// There is no such group.
     #[error("no group for the simulated machine: {reason}")]
     Group {
@@ -70,6 +84,10 @@ impl SimError {
 
     pub(crate) fn group(error: impl std::fmt::Display) -> Self {
         Self::Group { reason: error.to_string() }
+    }
+
+    pub(crate) fn memory(error: impl std::fmt::Display) -> Self {
+        Self::Memory { reason: error.to_string() }
     }
 
     pub(crate) fn stack(error: io::Error) -> Self {

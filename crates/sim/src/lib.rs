@@ -4,6 +4,7 @@
 //! - [`contest`] lets threads compete for locks, [`table`] has them work on a hash table with a lock on each bucket
 //!   and [`table_by_messages`] on one that servers own,
 //!   [`atomics`] on bare words;
+//! - [`bank`] has them move money between accounts by transactions;
 //! - [`barriers`] has the members of a group meet, [`collectives`] has them broadcast and reduce;
 //! - [`messages`] go between two CPUs, [`server`] receives those of many, [`relay`] passes one on;
 //! - [`conformance`] tries locks where threads lose their CPUs and are killed.
@@ -34,6 +35,7 @@ mod rounds;
 mod servers;
 mod situation;
 mod table;
+mod tm;
 
 pub use self::agreement::{Agreement, BothFigures, MEDIAN_RATIO, WORST_FACTOR, rank_correlation};
 pub use self::assumed::{Known, assumed};
@@ -53,6 +55,7 @@ pub use self::model::model;
 pub use self::rounds::alone;
 pub use self::servers::{Server, ServerOutcome, server};
 pub use self::table::{TableLoad, TableOutcome, TableServer, own_work_ns, table, table_by_messages};
+pub use self::tm::{BankLoad, BankOutcome, MemoryKind, UnknownMemory, bank};
 pub use corecast_collective::Barrier;
 pub use corecast_lock::Algorithm;
 pub use corecast_machine::{Machine as Model, model_file};

@@ -116,11 +116,29 @@ impl Rounds {
         begin: impl Fn(&Thread, usize) -> S + 'static,
         round: impl Fn(&Thread, &mut S, &mut Random) -> bool + 'static,
     ) -> Result<Played, SimError> {
+        // SAFETY: the caller keeps it.
+        unsafe { self.play_to_end(machine, begin, round, |_, _| ()) }
+    }
+
+    /// Plays; when the time is over each thread calls `end` with its state.
+    ///
+    /// # Errors
+    /// As of [`play`](Self::play).
+    ///
+    /// # Safety
+    /// - As of [`play`](Self::play).
+    pub(crate) unsafe fn play_to_end<S: 'static>(
+        self,
+        machine: &Machine,
+        begin: impl Fn(&Thread, usize) -> S + 'static,
+        round: impl Fn(&Thread, &mut S, &mut Random) -> bool + 'static,
+        end: impl Fn(&Thread, S) + 'static,
+    ) -> Result<Played, SimError> {
         let Self { threads, seed, disturbance, first, .. } = self;
         let cpus = disturbance.cpus_of(machine, threads)?;
         let tallies = Rc::new(RefCell::new(vec![Tally::default(); threads]));
         let window = Rc::new(self.window(machine));
-        let calls = Rc::new((begin, round));
+        let calls = Rc::new((begin, round, end));
         let mut run = Run::new(machine);
         for thread in 0..threads {
             let (calls, tallies, window) = (Rc::clone(&calls), Rc::clone(&tallies), Rc::clone(&window));
@@ -132,6 +150,7 @@ impl Rounds {
                     window.first.set(Some(me.now()));
                 }
                 window.rounds(me, &tallies, |me| calls.1(me, &mut state, &mut random));
+                calls.2(me, state);
             };
             run.spawn(thread % cpus, begin, body).map_err(SimError::stack)?;
         }
