@@ -17,14 +17,14 @@ use std::str::FromStr;
 
 use corecast_base::{CpuId, CpuSet};
 use corecast_machine::Machine as Model;
-use corecast_sim_core::{Counts, Machine, Thread};
+use corecast_sim_core::{Counts, Machine, Random, Thread};
 use corecast_tm::placement::Placement;
 use corecast_tm::{Form, Manager, Participant, Role, RunError, Server, TVar, Tm, Values};
 
+use crate::disturbance::{Disturbance, Disturbed};
 use crate::error::SimError;
 use crate::fairness::jain;
 use crate::model;
-use crate::random::Random;
 use crate::rounds::{Played, Rounds, SetUp, alone};
 
 /// The money in each account at the start.
@@ -129,6 +129,8 @@ pub struct BankLoad {
     pub own_ns: u64,
     /// The seed of what applications draw.
     pub seed: u64,
+    /// The disturbances of the participants, of which none is killed. Where some share a CPU they are put on the CPUs by turns.
+    pub disturbance: Disturbance,
 }
 
 /// The outcome of a [`BankLoad`].
@@ -146,6 +148,8 @@ pub struct BankOutcome {
     pub aborts: u64,
     /// The accesses of all transactions.
     pub counts: Counts,
+    /// How the participants were disturbed.
+    pub disturbed: Disturbed,
 }
 
 impl BankOutcome {
@@ -217,10 +221,12 @@ impl Teller for ByTransactions {
 
 /// The number of applications, of which some transfer.
 fn applications(machine: &Machine, kind: MemoryKind, load: &BankLoad) -> Result<usize, SimError> {
-    let &BankLoad { participants, every, accounts, readers, .. } = load;
-    let cpus = machine.cpus();
-    if participants == 0 || participants > cpus {
-        return Err(SimError::Threads { threads: participants, cpus });
+    let &BankLoad { participants, every, accounts, readers, disturbance, .. } = load;
+    disturbance.cpus_of(machine, participants)?;
+    if disturbance.kill_at.is_some() {
+        return Err(SimError::Kill {
+            reason: "the others would wait for its locks, as among threads nobody is told of a death",
+        });
     }
     if accounts < 2 {
         return Err(SimError::Memory { reason: format!("{accounts} accounts: expected 2 or more") });
@@ -256,8 +262,10 @@ fn bank_by<T: Teller>(machine: &Machine, kind: MemoryKind, load: BankLoad) -> Re
             own.leave(me, &ending);
         }
     };
-    let BankLoad { participants: threads, warm_up_us, duration_us, seed, .. } = load;
-    let played = Rounds { threads, warm_up_us, duration_us, seed }.play_to_end(machine, begin, round, end);
+    let BankLoad { participants: threads, warm_up_us, duration_us, seed, disturbance, .. } = load;
+    let rounds = Rounds { threads, warm_up_us, duration_us, seed, disturbance, first: 0 };
+    // SAFETY: nobody is killed.
+    let played = unsafe { rounds.play_to_end(machine, begin, round, end) };
     match books.wrong.get() {
         Some(seen) => Err(SimError::Total { seen, total: load.money() }),
         None => Ok(outcome(played?, &is_banker, &books)),
@@ -269,8 +277,7 @@ fn seated(machine: &Machine, kind: MemoryKind, load: BankLoad) -> Result<(Tm, Ve
     let (participants, every) = (load.participants, kind.every(load.participants, load.every));
     let model = model(machine);
     let tm = opened(&model, kind, load, every)?;
-    let first: CpuSet = (0..participants as u32).map(CpuId::new).collect();
-    let placement = Placement::new(&model, &first, participants, every).map_err(SimError::memory)?;
+    let places = places(&model, load, every)?;
     let mut seats: Vec<Option<Seat>> = (0..participants).map(|_| None).collect();
     let mut bankers = participants - tm.servers() - load.readers;
     for id in 0..participants {
@@ -283,9 +290,20 @@ fn seated(machine: &Machine, kind: MemoryKind, load: BankLoad) -> Result<(Tm, Ve
             }
             _ => unreachable!("a participant is a server or an application"),
         };
-        seats[placement.cpu(id).get() as usize] = Some(seat);
+        seats[places[id]] = Some(seat);
     }
     Ok((tm, seats))
+}
+
+/// The thread of each participant, which is the number of its CPU unless they share some.
+fn places(model: &Model, load: BankLoad, every: Option<usize>) -> Result<Vec<usize>, SimError> {
+    let participants = load.participants;
+    if load.disturbance.cpus(participants) < participants {
+        return Ok((0..participants).collect());
+    }
+    let first: CpuSet = (0..participants as u32).map(CpuId::new).collect();
+    let placement = Placement::new(model, &first, participants, every).map_err(SimError::memory)?;
+    Ok((0..participants).map(|id| placement.cpu(id).get() as usize).collect())
 }
 
 fn opened(model: &Model, kind: MemoryKind, load: BankLoad, every: Option<usize>) -> Result<Tm, SimError> {
@@ -310,6 +328,7 @@ fn outcome(played: Played, is_banker: &[bool], books: &Books) -> BankOutcome {
         all: books.commits.get(),
         aborts: books.aborts.get(),
         counts: books.counts.take(),
+        disturbed: played.disturbed,
     }
 }
 
@@ -418,6 +437,7 @@ mod tests {
         duration_us: 100,
         own_ns: 50,
         seed: 1,
+        disturbance: Disturbance::NONE,
     };
 
     /// The outcome over messages and in shared memory.

@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::rc::Rc;
 
 use corecast_sim::machine::{Machine, Preemption, Run, Thread, published};
-use corecast_sim::{BankLoad, BankOutcome, MemoryKind, SimError, alone, bank, model};
+use corecast_sim::{BankLoad, BankOutcome, Disturbance, MemoryKind, SimError, alone, bank, model};
 use corecast_tm::{Form, Manager, Participant, Role, TVar, Tm};
 
 const LOAD: BankLoad = BankLoad {
@@ -18,6 +18,7 @@ const LOAD: BankLoad = BankLoad {
     duration_us: 100,
     own_ns: 50,
     seed: 1,
+    disturbance: Disturbance::NONE,
 };
 
 fn kind(name: &str) -> MemoryKind {

@@ -3,9 +3,9 @@
 use corecast_sim::machine::Machine;
 use corecast_sim::plan::Effort;
 use corecast_sim::{
-    Algorithm, AtomicLoad, AtomicOperation, Barrier, Channel, Collective, Contest, Disturbed, Episodes, Operation,
-    OperationTimes, Pair, Server, SimError, TableLoad, TableServer, TreeChoice, atomics, barriers, collectives,
-    contest, messages, pairs_by_distance, server, table, table_by_messages,
+    Algorithm, AtomicLoad, AtomicOperation, BankLoad, Barrier, Channel, Collective, Contest, Disturbed, Episodes,
+    MemoryKind, Operation, OperationTimes, Pair, Server, SimError, TableLoad, TableServer, TreeChoice, atomics, bank,
+    barriers, collectives, contest, messages, pairs_by_distance, server, table, table_by_messages,
 };
 
 use super::point::Figures;
@@ -56,6 +56,7 @@ impl Point {
                     of_rates(outcome.mops(), outcome.jain(), outcome.transfers(), outcome.disturbed)
                 }))
             }
+            Program::Tm { .. } => self.bank(&loaded),
             Program::Barriers { warm_up, episodes, plans_quickly } => {
                 self.barriers(&loaded, Episodes { warm_up, episodes, ..self.episodes(&loaded, plans_quickly) })
             }
@@ -82,6 +83,32 @@ impl Point {
         let effort = if plans_quickly { Effort::Quick } else { Effort::Normal };
         let (members, seed, disturbance) = (self.step, self.seed, self.disturbance);
         Episodes { members, seed, disturbance, model: loaded.model.clone(), effort, ..Episodes::default() }
+    }
+
+    fn bank(&self, loaded: &Loaded) -> Result<Played, Failure> {
+        let Program::Tm { every, accounts, checks_percent, scans_percent, readers, own_ns, warm_up_us, duration_us } =
+            self.program
+        else {
+            unreachable!("the program has a bank");
+        };
+        let kind: MemoryKind = self.contender.parse().map_err(Failure::input)?;
+        let (participants, seed, disturbance) = (self.step, self.seed, self.disturbance);
+        let asked = BankLoad {
+            participants,
+            every,
+            accounts,
+            checks_percent,
+            scans_percent,
+            readers,
+            warm_up_us,
+            duration_us,
+            own_ns,
+            seed,
+            disturbance,
+        };
+        Ok(Played::of(bank(loaded.machine(), kind, asked), |outcome| {
+            of_rates(outcome.mtps(), outcome.jain(), outcome.transfers(), outcome.disturbed)
+        }))
     }
 
     fn barriers(&self, loaded: &Loaded, episodes: Episodes) -> Result<Played, Failure> {

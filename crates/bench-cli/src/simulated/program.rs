@@ -62,6 +62,25 @@ pub(crate) enum Program {
         /// The time in which they do, microseconds.
         duration_us: u64,
     },
+    /// Participants of a transactional memory, of which applications work at a bank.
+    Tm {
+        /// One of this number of participants is a server, by messages.
+        every: usize,
+        /// The accounts.
+        accounts: usize,
+        /// Transactions in 100 that sum two accounts; the others transfer.
+        checks_percent: u32,
+        /// Transactions in 100 that sum all accounts.
+        scans_percent: u32,
+        /// Applications that only sum all accounts.
+        readers: usize,
+        /// The time for which an application computes before each transaction, ns.
+        own_ns: u64,
+        /// The time before transactions count, microseconds.
+        warm_up_us: u64,
+        /// The time in which they do, microseconds.
+        duration_us: u64,
+    },
     /// Threads that call an atomic operation.
     Atomics {
         /// The words, each on a line of its own.
@@ -142,6 +161,9 @@ impl Program {
                 Figure { transfers_per: counts.then_some("message"), ..of("messages", words, unit, "message", steps) }
             }
             Self::Table { .. } => of("table", "operations of all threads", MOPS, "operation", "threads"),
+            Self::Tm { .. } => {
+                of("tm", "transfers and checks of all applications", MOPS, "transaction", "participants")
+            }
             Self::Atomics { .. } => of("atomics", "calls of all threads", MOPS, "call", "threads"),
         }
     }
@@ -167,6 +189,7 @@ impl Program {
             Self::Messages { .. } => Some(
                 "the other end would wait for ever; sim check --channels kills ends of channels that wait with a limit",
             ),
+            Self::Tm { .. } => Some("the others would wait for its locks: among threads nobody is told of a death"),
             Self::Locks { .. } | Self::Table { .. } | Self::Atomics { .. } => None,
         }
     }

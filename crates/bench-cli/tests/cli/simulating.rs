@@ -89,6 +89,7 @@ fn every_program_has_rows_and_repeats() {
         ("messages --figure round-trip --channels ump,ff", 2, 4),
         ("messages --figure server --cpus 1,3 --channels ump", 1, 2),
         ("table --buckets 12 --mean 48 --cpus 1,6 --locks ticket,messages", 2, 2),
+        ("tm --cpus 2,6 --contenders messages-fair-cm,shared-none --checks 50", 2, 2),
         ("atomics --cpus 6 --operations fai,cas", 2, 1),
     ] {
         let arguments: Vec<&str> = ["sim"].into_iter().chain(arguments.split(' ')).collect();
@@ -204,6 +205,10 @@ fn bad_input_is_named() {
     fails(&["--kill-at", "3", "--cpus", "1"], "--kill-at leaves no thread");
     fails(&["--preempt", "0"], "expected a number of accesses");
     fails(&["--threads-per-cpu", "0"], "expected a whole number from 1 to 256");
+    other(&["tm", "--contenders", "nothing"], "unknown transactional memory 'nothing': expected one of messages-none,");
+    other(&["tm", "--kill-at", "3"], "--kill-at means nothing for sim tm");
+    other(&["tm", "--cpus", "1,2"], "--cpus 1: messages-none has 0 applications; expected one that transfers");
+    other(&["tm", "--checks", "60", "--scans", "50"], "--checks 60 and --scans 50: expected at most 100 together");
     fails(&["--runs", "0"], "expected a whole number from 1 to 1000");
     fails(&["--what-if", "interconnect=0"], "expected interconnect= and a factor from 0.01 to 100");
     let model = program.file("model.json", "{}");

@@ -10,6 +10,7 @@ mod locks;
 mod messages;
 mod shared;
 mod table;
+mod tm;
 
 use corecast_cli::failure::Failure;
 use corecast_cli::output::Output;
@@ -65,6 +66,14 @@ enum Simulated {
         after_help = "Examples:\n  corecast sim table --buckets 512 --cpus 1,6,18,36 --quick\n  corecast sim table --locks messages,mcs,auto --mean 48 --cpus 36"
     )]
     Table(table::Table),
+    /// Let applications move money between the accounts of a bank, by transactions in each form and with each manager.
+    ///
+    /// Participants sit where the memory places them on the first CPUs. Every sum of all accounts is checked, and one is taken in
+    /// the end. The figure leaves out sums of all accounts.
+    #[command(
+        after_help = "Examples:\n  corecast sim tm --cpus 6,48 --contenders messages-fair-cm,shared-fair-cm --quick\n  corecast sim tm --readers 1 --machine xeon-8x10 --cpus 80"
+    )]
+    Tm(tm::Tm),
     /// Let threads call an atomic operation on one word, or on several.
     #[command(after_help = "Example:\n  corecast sim atomics --cpus 1,6,48 --operations fai,cas")]
     Atomics(atomics::Atomics),
@@ -92,6 +101,7 @@ pub(super) fn run(arguments: &Arguments, output: &Output) -> Result<(), Failure>
         Simulated::Collectives(collectives) => collectives.run(output),
         Simulated::Messages(messages) => messages.run(output),
         Simulated::Table(table) => table.run(output),
+        Simulated::Tm(tm) => tm.run(output),
         Simulated::Check(check) => check.run(output),
         Simulated::Atomics(atomics) => atomics.run(output),
         Simulated::Point { point } => {
