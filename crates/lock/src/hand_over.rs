@@ -23,7 +23,7 @@ use corecast_base::{CacheLine, Clock, CpuId};
 use corecast_machine::measure::{MeasureError, Options, Progress, Step};
 use corecast_machine::{Cpu, Curve, Machine, pin};
 
-use crate::auto::{Auto, Mode};
+use crate::auto::{Auto, Mode, Params};
 use crate::mutex::Mutex;
 
 /// How long each section lasts.
@@ -61,6 +61,7 @@ pub fn measure_hand_overs(
     progress: &mut dyn Progress,
 ) -> Result<BTreeMap<String, Curve>, MeasureError> {
     let cpus = chosen(machine, options)?;
+    let _told = Told::machine(machine);
     let numbers = numbers(cpus.len());
     let cases: Vec<(Mode, usize)> = numbers.iter().flat_map(|&n| Mode::ALL.map(|mode| (mode, n))).collect();
     let mut found: Vec<Vec<f64>> = vec![Vec::new(); cases.len()];
@@ -86,6 +87,25 @@ pub fn measure_hand_overs(
         }
     }
     Ok(curves)
+}
+
+/// While it lives, locks of this process know the machine, by which their queue hands them over; the costs before come back then.
+struct Told {
+    before: Params,
+}
+
+impl Told {
+    fn machine(machine: &Machine) -> Self {
+        let before = Params::of_process().clone();
+        Params::of(machine).set_for_process();
+        Self { before }
+    }
+}
+
+impl Drop for Told {
+    fn drop(&mut self) {
+        self.before.clone().set_for_process();
+    }
 }
 
 fn chosen(machine: &Machine, options: &Options<'_>) -> Result<Vec<CpuId>, MeasureError> {

@@ -90,6 +90,7 @@ pub unsafe trait RawLock: Send + Sync + Sized {
     ///
     /// # Safety
     /// - The lock is held by an acquisition with this node, which ends now.
+    /// - Of [`Auto`](crate::Auto): the calling thread is the one that has taken it.
     unsafe fn unlock(&self, node: &Self::Node);
 }
 

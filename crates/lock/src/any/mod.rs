@@ -277,8 +277,7 @@ impl AnyLock {
     #[inline]
     fn acquire(&self, patience: Patience, thread: u32) -> Result<bool, WrongUse> {
         let is_taken = match self.kind()? {
-            // SAFETY: there is no node.
-            None => unsafe { patience.acquire(self.auto(), &()) },
+            None => self.auto().acquire_by_word(patience),
             Some(kind) => kind.acquire(self, patience),
         };
         if is_taken {

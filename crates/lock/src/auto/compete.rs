@@ -7,8 +7,9 @@ use corecast_base::sync::{Ordering, Scope, futex_wait, spin_for};
 use corecast_base::wait::{LONGEST_SLEEP, Spinner};
 
 use super::Auto;
+use super::held;
 use super::ledger::FEW_CPUS;
-use super::mode::{LOCKED, Mode, NOBARGE, PARKED};
+use super::mode::{LOCKED, Mode, NOBARGE, PARKED, QUEUED};
 use super::params::Params;
 use super::queue::Place;
 use crate::three_states::IS_MODEL;
@@ -23,7 +24,9 @@ const PATIENCE: Duration = Duration::from_millis(100);
 /// 2 CPUs took 16 locks 0.73 times as often.
 const YIELDS: u32 = 8;
 const YIELDING: Duration = Duration::from_micros(200);
-/// The same of a thread that has complained of being overtaken meanwhile, as the others may queue by then.
+/// One behind the head looks at the word this often while it gives up its CPU: where it finds that free, the head does not run.
+const LOOK_YIELDS: u32 = 64;
+/// The time of [`YIELDING`] for a thread that has complained of being overtaken meanwhile, as the others may queue by then.
 const COMPLAINED: Duration = Duration::from_micros(400);
 /// The same of a thread in the queue on a CPU that nobody else wants, where there are more than two: 256 threads that each have
 /// the lock for 2 us wait for half a millisecond.
@@ -37,6 +40,11 @@ pub(super) struct Comer<'a> {
     deadline: Option<Instant>,
     spinner: Spinner,
     place: Option<Place>,
+    /// Whether it may stay in the queue until it is told something, and while it holds the lock.
+    may_stay: bool,
+    /// Whether it does, and the name of the node before its own then.
+    stays: bool,
+    before: u32,
     has_waited: bool,
     /// How often it has stayed away for a while.
     back_offs: u32,
@@ -61,6 +69,9 @@ impl<'a> Comer<'a> {
             deadline,
             spinner: Spinner::new(),
             place: None,
+            may_stay: deadline.is_none(),
+            stays: false,
+            before: 0,
             has_waited: false,
             back_offs: 0,
             yields: 0,
@@ -72,24 +83,85 @@ impl<'a> Comer<'a> {
         }
     }
 
+    /// The same, that leaves the queue when it takes the lock.
+    #[cfg(not(loom))]
+    pub(super) fn that_leaves(lock: &'a Auto) -> Self {
+        Self { may_stay: false, ..Self::new(lock, None) }
+    }
+
     /// Takes the lock, or gives up at the deadline.
     pub(super) fn compete(mut self) -> bool {
-        let taken = loop {
+        if held::is_queued_at(self.lock) {
+            self.queue_at_once();
+        }
+        loop {
+            if let Some(waits) = self.handed() {
+                self.begin_as_first(waits);
+                return true;
+            }
             // ORDERING: Relaxed, the exchanges look again
             let word = self.lock.word.load(Ordering::Relaxed);
-            if self.may_take(word) && self.take(word) {
-                break true;
+            let stays = self.is_to_stay(word);
+            if self.may_take(word) && self.take(word, stays) {
+                self.begin(stays);
+                return true;
             }
             if !self.wait(word) {
-                break false;
+                self.leave_queue();
+                return false;
             }
-        };
+        }
+    }
+
+    /// For one that has been in the queue of late: the word need not be asked.
+    fn queue_at_once(&mut self) {
+        if !self.may_stay {
+            return held::forget();
+        }
+        self.begin_to_wait();
+        self.enter_queue();
+    }
+
+    /// How many have had the lock in a row, if it was handed to this one.
+    fn handed(&self) -> Option<u32> {
+        self.place.as_ref().filter(|_| self.stays).and_then(Place::handed)
+    }
+
+    /// It has taken the lock, perhaps to stay in the queue as its first.
+    fn begin(&mut self, stays: bool) {
+        if stays {
+            return self.begin_as_first(0);
+        }
         self.leave_queue();
-        if taken && self.has_waited {
-            let has_yielded = self.yields > 0 && !self.has_cpu_alone();
+        if self.has_waited {
+            self.lock.enter_wait(self.start, self.has_yielded_to_others(), self.has_slept);
+        }
+    }
+
+    /// It has the lock, and stays in the queue as its first. This many have had it in a row before.
+    fn begin_as_first(&mut self, waits: u32) {
+        let Some(place) = &self.place else { return };
+        let has_yielded = self.has_yielded_to_others();
+        let is_due = has_yielded || self.has_slept;
+        if is_due {
             self.lock.enter_wait(self.start, has_yielded, self.has_slept);
         }
-        taken
+        let waited = Clock::get().ticks().saturating_sub(self.start);
+        held::begin(self.lock, place, waits + u32::from(!is_due), waited, is_due);
+    }
+
+    /// Whether it stays in the queue, as the first, when it takes the lock from a word like this.
+    fn is_to_stay(&self, word: u32) -> bool {
+        self.stays && self.is_head() && Mode::of(word) == Mode::Queue
+    }
+
+    fn has_yielded_to_others(&self) -> bool {
+        self.yields > 0 && !self.has_cpu_alone()
+    }
+
+    /// Whether it may leave the queue without the lock: one that is bound to stay has to be told first.
+    fn may_leave(&self) -> bool {
+        !self.stays || self.place.is_none() || self.is_head()
     }
 
     /// Whether it is this one's turn to try, as far as there are turns.
@@ -106,10 +178,11 @@ impl<'a> Comer<'a> {
         }
     }
 
-    fn take(&self, word: u32) -> bool {
+    fn take(&self, word: u32, stays: bool) -> bool {
         let others_may_sleep = self.has_slept && Mode::of(word) == Mode::Park;
         // Those who came have left a moment: once for each time that somebody asked.
         let held = word & !NOBARGE | LOCKED | if others_may_sleep { PARKED } else { 0 };
+        let held = held | if stays { QUEUED } else { 0 };
         // ORDERING: Acquire, pairs with the Release in unlock; Relaxed where it fails, as nothing was taken [auto-free]
         self.lock.word.compare_exchange(word, held, Ordering::Acquire, Ordering::Relaxed).is_ok()
     }
@@ -117,13 +190,12 @@ impl<'a> Comer<'a> {
     /// Waits for a moment, or sleeps; false to give up.
     fn wait(&mut self, word: u32) -> bool {
         if !self.has_waited {
-            self.has_waited = true;
-            self.start = Clock::get().ticks();
-            self.since = self.start;
+            self.begin_to_wait();
         }
-        let mode = Mode::of(word);
-        if mode != Mode::Queue {
+        let mode = if self.may_leave() { Mode::of(word) } else { Mode::Queue };
+        if mode != Mode::Queue && self.place.is_some() {
             self.leave_queue();
+            held::forget();
         }
         match mode {
             Mode::Spin => self.poll(word),
@@ -132,9 +204,21 @@ impl<'a> Comer<'a> {
         }
     }
 
+    fn begin_to_wait(&mut self) {
+        self.has_waited = true;
+        self.start = Clock::get().ticks();
+        self.since = self.start;
+    }
+
+    /// For one that [may](Self::may_leave), or has the lock.
     fn leave_queue(&mut self) {
+        let may_leave = self.may_leave();
         if let Some(place) = self.place.take() {
-            self.lock.queue.leave(place);
+            if !may_leave {
+                self.lock.queue.unbind(&place, self.before);
+            }
+            self.stays = false;
+            self.lock.queue.quit(place);
         }
     }
 
@@ -199,7 +283,7 @@ impl<'a> Comer<'a> {
     /// Polls the word as the head, and the own node as another one.
     fn queue(&mut self, word: u32) -> bool {
         if self.place.is_none() {
-            self.place = Some(self.lock.queue.enter());
+            self.enter_queue();
             // That it was overtaken before says nothing of the queue.
             (self.spinner, self.yields, self.has_complained) = (Spinner::new(), 0, false);
             self.since = Clock::get().ticks();
@@ -216,6 +300,9 @@ impl<'a> Comer<'a> {
             if !self.spinner.is_spent() {
                 self.spinner.pause();
             }
+            if self.handed().is_some() || self.yields % LOOK_YIELDS == LOOK_YIELDS - 1 {
+                return true;
+            }
             if self.is_head() {
                 // The time before was spent on others.
                 self.spinner = Spinner::new();
@@ -228,6 +315,19 @@ impl<'a> Comer<'a> {
             place.nap(left.min(LONGEST_UNCALLED_NAP));
         }
         true
+    }
+
+    fn enter_queue(&mut self) {
+        self.stays = self.may_stay && held::is_free() && (IS_MODEL || self.has_cpu_alone());
+        if self.stays {
+            let (place, before) = self.lock.queue.enter_to_stay();
+            (self.place, self.before) = (Some(place), before);
+        } else {
+            self.place = Some(self.lock.queue.enter());
+        }
+        if self.is_head() {
+            held::forget();
+        }
     }
 
     fn is_head(&self) -> bool {

@@ -8,6 +8,8 @@ pub(super) const LOCKED: u32 = 1;
 pub(super) const PARKED: u32 = 1 << 1;
 /// While the mode is [`Mode::Park`]: a thread has slept for long, so newcomers hold back for a moment and let it go first.
 pub(super) const NOBARGE: u32 = 1 << 2;
+/// While the mode is [`Mode::Queue`] and it is held: the holder is the first in the queue, and may hand it to the one behind.
+pub(super) const QUEUED: u32 = 1 << 3;
 /// The mode: 0 is [`Mode::Spin`], and 2 is kept for queues by cache domain.
 const MODE: u32 = 3 << 4;
 const QUEUE: u32 = 1 << 4;
@@ -23,7 +25,8 @@ pub enum Mode {
     /// All poll the word. For few threads, each on a CPU.
     #[default]
     Spin = 0,
-    /// The first of a queue polls the word, each other one its own line. For many threads, each on a CPU.
+    /// The first of a queue polls the word, each other one its own line, on which it may be handed the lock. For many threads,
+    /// each on a CPU.
     Queue,
     /// All poll the word for as long as a wake-up costs, and sleep then. For long sections, and for more threads than CPUs.
     Park,

@@ -1,9 +1,11 @@
-//! The queue of waiters: it says who polls the word, not who holds the lock.
+//! The queue of waiters: it says who polls the word.
 //!
-//! Anybody may leave at any time, and tells the one behind that it is the head. So there may be several heads, for
-//! instance when one in the middle has left: they compete for the word. A node that has left may still be told so by the
-//! one that was before it, perhaps in another queue by then: that makes one more head, no fewer. Nothing is read
-//! from a node by others but what names its neighbour, so no data passes by the queue.
+//! [`Qword`](crate::Qword) has it as a hint alone. Anybody may leave at any time, and tells the one behind that it is the head.
+//! So there may be several heads, for instance when one in the middle has left: they compete for the word. A node that has left
+//! may still be told so by the one that was before it, perhaps in another queue by then: that makes one more head, no fewer.
+//!
+//! [`Auto`](crate::Auto) also hands the lock over by it. So there a node is told something once, as the second part says. Then
+//! what the holder did passes by the node's state; nothing else of a node is read by others but what names its neighbour.
 
 use std::time::Duration;
 
@@ -16,6 +18,12 @@ const WAITS: u32 = 0;
 /// As [`WAITS`], and its thread may sleep on this word.
 const NAPS: u32 = 1;
 const HEAD: u32 = 2;
+/// Its thread has left before it was told anything: the one that would tell it looks after the node.
+const GONE: u32 = 3;
+/// Its thread has the lock, and the lower bits say how many have had it in a row.
+const HOLDS: u32 = 1 << 31;
+/// In a link: the thread behind stays in the queue until it is told something, so that it can be handed the lock by a store.
+const STAYS: u32 = 1 << 31;
 
 /// No node. Others are named by their number plus one, so that a lock of zeros has no queue.
 const NONE: u32 = 0;
@@ -55,6 +63,16 @@ impl Queue {
 
     /// Enters at the end.
     pub(crate) fn enter(&self) -> Place {
+        self.enter_with(0).0
+    }
+
+    /// Enters at the end, and tells the thread before, whose node is named, too, that this one stays until it is told something.
+    pub(crate) fn enter_to_stay(&self) -> (Place, u32) {
+        self.enter_with(STAYS)
+    }
+
+    #[inline]
+    fn enter_with(&self, mark: u32) -> (Place, u32) {
         let place = Place { number: pool::take() };
         let own = pool::node(place.number);
         // ORDERING: Relaxed, released by the swap
@@ -68,9 +86,9 @@ impl Queue {
             own.state.store(HEAD, Ordering::Relaxed);
         } else {
             // ORDERING: Release, pairs with the Acquire in behind: the head is told after this node was prepared [auto-link]
-            pool::node_before(before - 1).next.store(place.name(), Ordering::Release);
+            pool::node_before(before - 1).next.store(place.name() | mark, Ordering::Release);
         }
-        place
+        (place, before)
     }
 
     /// Leaves, and makes the one behind a head.
@@ -94,7 +112,90 @@ impl Queue {
     }
 }
 
+/// A queue whose threads may stay at its head while they hold the lock. There a node is told something once, by the thread
+/// before it, and goes back to the pool only after that: so none is told anything in another queue.
+impl Queue {
+    /// Leaves: the first tells the one behind that it is the head, and another one leaves its node to the thread before it.
+    pub(crate) fn quit(&self, place: Place) {
+        let state = &pool::node(place.number).state;
+        // ORDERING: Relaxed, the thread before looks at no other part of the node but its link
+        if state.compare_exchange(WAITS, GONE, Ordering::Relaxed, Ordering::Relaxed).is_err() {
+            self.pass_on(place);
+        }
+    }
+
+    /// For one that holds the lock and is bound to stay, behind the node of this name: it may leave now. Nobody hands it the lock
+    /// before it has freed that, and whoever has it later finds the link like this.
+    pub(crate) fn unbind(&self, place: &Place, before: u32) {
+        if before != NONE {
+            let link = &pool::node(before - 1).next;
+            // A node that is in another place has another link.
+            // ORDERING: Relaxed, released with the lock, and an exchange passes on what the link has released
+            let _ = link.compare_exchange(place.name() | STAYS, place.name(), Ordering::Relaxed, Ordering::Relaxed);
+        }
+    }
+
+    /// For the first: leaves, and makes the one behind that is still there the head.
+    pub(crate) fn pass_on(&self, mut place: Place) {
+        while let Some(behind) = self.after(&place) {
+            pool::give(place.number);
+            place = behind;
+            let state = &pool::node(place.number).state;
+            // ORDERING: Relaxed, it only says who polls the word
+            match state.swap(HEAD, Ordering::Relaxed) {
+                GONE => {}
+                NAPS => return futex_wake(state, 1, Scope::Process),
+                _ => return,
+            }
+        }
+        pool::give(place.number);
+    }
+
+    /// For the first, which holds the lock: hands it to the one behind, if that is there and stays, and leaves. The place comes
+    /// back where the lock has to be freed.
+    pub(crate) fn hand_over(&self, place: Place, waits: u32) -> Result<(), Place> {
+        let link = place.behind();
+        if link & STAYS == 0 {
+            return Err(place);
+        }
+        // ORDERING: Release, pairs with the Acquire in handed [auto-handed]
+        pool::node((link & !STAYS) - 1).state.store(HOLDS | waits, Ordering::Release);
+        pool::give(place.number);
+        Ok(())
+    }
+
+    /// The place behind; `None` if that was the last, and the queue is empty now.
+    fn after(&self, place: &Place) -> Option<Place> {
+        let mut behind = place.behind();
+        // ORDERING: Relaxed, a thread that finds the queue empty looks at no node
+        if behind == NONE && self.0.compare_exchange(place.name(), NONE, Ordering::Relaxed, Ordering::Relaxed).is_ok() {
+            return None;
+        }
+        let mut spinner = Spinner::new();
+        while behind == NONE {
+            spinner.pause();
+            behind = place.behind();
+        }
+        Some(Place { number: (behind & !STAYS) - 1 })
+    }
+}
+
 impl Place {
+    pub(crate) fn of_number(number: u32) -> Self {
+        Self { number }
+    }
+
+    pub(crate) fn number(&self) -> u32 {
+        self.number
+    }
+
+    /// How many have had the lock in a row, if it was handed to this one.
+    pub(crate) fn handed(&self) -> Option<u32> {
+        // ORDERING: Acquire, pairs with the Release in hand_over [auto-handed]
+        let state = pool::node(self.number).state.load(Ordering::Acquire);
+        (state & HOLDS != 0).then_some(state & !HOLDS)
+    }
+
     fn name(&self) -> u32 {
         self.number + 1
     }

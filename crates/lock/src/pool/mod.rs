@@ -42,8 +42,8 @@ pub(crate) struct PoolNode {
     rounds: AtomicU32,
     /// The name of the node behind, 0 if there is none yet. Written by its thread, and by that of the node behind.
     pub(crate) next: AtomicU32,
-    /// How its thread waits, and whether it is the head. Written by that thread and by the ones before, also when the node
-    /// is out of their queue again.
+    /// How its thread waits, and whether it is the head or was handed the lock. Written by that thread and by the ones before,
+    /// for `qword` also when the node is out of their queue again.
     pub(crate) state: AtomicU32,
     /// How far a request for combined data is. Written by its thread and by the one that runs it, and by one that calls it, also
     /// when the node serves another request.

@@ -1,5 +1,7 @@
 //! Models of the lock that moves between ways to wait: one of each, and moves while others wait.
 
+use std::time::Duration;
+
 use corecast_base::sync::Arc;
 use corecast_lock::{Auto, Mode, Mutex};
 use loom::thread;
@@ -62,6 +64,28 @@ fn sleepers_are_woken_when_all_should_spin() {
 #[test]
 fn sleepers_are_woken_to_queue() {
     all_add(Mode::Park, Some(Mode::Queue));
+}
+
+/// Long enough: no time passes in a model.
+const LIMIT: Duration = Duration::from_secs(3600);
+
+/// One that may give up leaves the queue before it has the lock, and the others stay in it: the lock is handed to them, or freed
+/// for the other one.
+#[test]
+fn a_queue_of_threads_that_stay_and_one_that_may_give_up() {
+    loom::model(|| {
+        let mutex = pinned(Mode::Queue);
+        let (patient, other) = (Arc::clone(&mutex), Arc::clone(&mutex));
+        let others = [
+            thread::spawn(move || patient.with(|value| *value += 1)),
+            thread::spawn(move || {
+                assert!(other.with_timeout(LIMIT, |value| *value += 1).is_some(), "no limit is reached")
+            }),
+        ];
+        mutex.with(|value| *value += 1);
+        others.into_iter().for_each(|other| other.join().expect("it adds"));
+        assert_eq!(mutex.with(|value| *value), 3);
+    });
 }
 
 /// A node that goes into a queue again is no longer looked at by the thread behind it.

@@ -123,6 +123,31 @@ fn where_each_has_a_cpu_those_that_sleep_try_a_queue() {
 }
 
 #[test]
+fn a_crowd_that_polls_tries_a_queue_where_each_has_a_cpu_and_nothing_was_measured() {
+    let favours = |ledger: &Ledger, [waiting, period_ns]: [f64; 2], cpus| {
+        let seen = Seen { mode: Mode::Spin, waiting, period_ns, asleep: 0.0 };
+        ledger.favours(&seen, Clock::get().ticks(), &params_of(cpus)).0
+    };
+    let at = |seen, cpus| favours(&Ledger::EMPTY, seen, cpus);
+    assert_eq!(at([4.0, 2e3], 64), Mode::Queue, "its reckoned cost is too much for the sections to tell");
+    assert_eq!(at([4.0, 2e3], 2), Mode::Spin, "nothing is tried on two CPUs");
+    assert_eq!(at([3.9, 2e3], 64), Mode::Spin, "few");
+    assert_eq!(at([4.0, 3e4], 64), Mode::Spin, "sections are long");
+    let stays_away = Ledger { manner: Manner::BacksOff, ..Ledger::EMPTY };
+    assert_eq!(favours(&stays_away, [4.0, 2e3], 64), Mode::Spin);
+}
+
+#[test]
+fn acquisitions_in_a_row_are_entered_as_one_by_one() {
+    let (mut row, mut single) = (Ledger { waits: 60, ..Ledger::EMPTY }, Ledger { waits: 60, ..Ledger::EMPTY });
+    let asks = [row.enter_row(3, 10), row.enter_row(32, 10), row.enter_row(0, 10)];
+    assert_eq!(asks, [false, true, false], "the 64th asks");
+    (0..35).for_each(|_| _ = single.enter_wait(0, false, false));
+    assert_eq!((row.waits, row.window_waits), (single.waits, single.window_waits));
+    assert_eq!(row.tally, 40.0, "4 of them are multiples of 8");
+}
+
+#[test]
 fn threads_that_do_not_run_all_the_time_do_not_queue() {
     for mode in Mode::ALL {
         assert_eq!(favours_of(&Ledger { yields: 1, ..window(80, 0) }, mode, 1000), (Mode::Spin, Why::Yielded));

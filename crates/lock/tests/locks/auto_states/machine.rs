@@ -1,12 +1,17 @@
 //! The lock that moves between ways to wait, as a machine whose steps are single accesses to shared words.
 //!
 //! Steps that depend on time may happen at any time: a spinner may nap, a napper may wake up, one thread may give up once. A
-//! sleeper in Park sleeps until it is woken, and nobody behind the head of the queue tries: the lock's own rescues by time
-//! would hide what is lost. A holder may choose any mode. NOBARGE is left out: it only delays.
+//! sleeper in Park sleeps until it is woken, and nobody behind the head of the queue tries in Queue: the lock's own rescues by
+//! time would hide what is lost. A search for two holders has them, too. A holder may choose any mode, and each that enters the
+//! queue whether it stays there until it is told something. NOBARGE is left out: it only delays.
+
+mod nodes;
+
+use nodes::{Nodes, Told};
 
 pub(crate) const THREADS: usize = 3;
 
-/// A deliberate mistake.
+/// A deliberate mistake, or more than happens in other searches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mutation {
     None,
@@ -16,6 +21,12 @@ pub(crate) enum Mutation {
     DropsTheMark,
     /// A thread that gives up leaves the queue without a word.
     LeavesSilently,
+    /// One that leaves the queue before it is told anything takes its node along, which may go into the queue again.
+    TakesItsNode,
+    /// No mistake: one behind the head may find the lock free in Queue and take it.
+    TriesBehind,
+    /// The lock is handed to one that does not stay.
+    HandsToAnybody,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -39,30 +50,37 @@ pub(crate) struct Word {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 enum After {
     Hold,
+    Free(Word, Mode),
     Park(Word),
     Look,
     GiveUp,
 }
 
-/// The next step of a thread.
+/// The next step of a thread. Numbers are those of nodes: of the one that it leaves to those behind, and of the one behind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 enum Step {
     /// Looks at the word, and at its place in the queue.
     #[default]
     Look,
-    Take(Word),
-    Enter,
-    Link(usize),
+    /// Takes the lock if the word is still this, perhaps to stay in the queue as its first.
+    Take(Word, bool),
+    Enter {
+        stays: bool,
+    },
+    Link(u8),
     Leave(After),
-    Empty(After),
-    AwaitLink(After),
-    Signal(After, usize),
+    PassOn(After, u8),
+    Empty(After, u8),
+    AwaitLink(After, u8),
+    Signal(After, u8, u8),
     Nap(Word),
     Napping,
     Mark(Word),
     Sleep(Word),
     Sleeping,
     Hold,
+    /// Hands the lock over, or leaves the queue and frees it: it is the first.
+    End(Mode),
     Free(Word, Mode),
     WakeOne,
     WakeAll,
@@ -73,32 +91,49 @@ enum Step {
 struct Thread {
     step: Step,
     acquisitions: u8,
-    is_queued: bool,
     has_slept: bool,
     gives_up: bool,
-    /// Its node: the thread behind, and whether it is the head.
-    next: Option<usize>,
-    is_head: bool,
+    /// Its node, if it is in the queue, and whether it stays there until it is told something.
+    node: Option<u8>,
+    stays: bool,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct State {
     word: Word,
-    tail: Option<usize>,
+    tail: Option<u8>,
     threads: [Thread; THREADS],
+    nodes: Nodes,
     /// Whether somebody has given up.
     is_given_up: bool,
 }
 
 impl Thread {
-    /// The same, with other names for the threads that it knows.
-    fn renamed(&self, name: impl Fn(usize) -> usize) -> Self {
+    /// The same, with other names for the nodes that it knows.
+    fn renamed(&self, mut name: impl FnMut(u8) -> u8) -> Self {
+        let node = self.node.map(&mut name);
         let step = match self.step {
             Step::Link(before) => Step::Link(name(before)),
-            Step::Signal(after, behind) => Step::Signal(after, name(behind)),
+            Step::PassOn(after, left) => Step::PassOn(after, name(left)),
+            Step::Empty(after, left) => Step::Empty(after, name(left)),
+            Step::AwaitLink(after, left) => Step::AwaitLink(after, name(left)),
+            Step::Signal(after, left, behind) => Step::Signal(after, name(left), name(behind)),
             step => step,
         };
-        Self { step, next: self.next.map(name), ..*self }
+        Self { step, node, ..*self }
+    }
+
+    /// Whether it has the lock and knows it.
+    fn holds(&self) -> bool {
+        match self.step {
+            Step::Hold | Step::End(_) | Step::Free(..) => true,
+            Step::Leave(after)
+            | Step::PassOn(after, _)
+            | Step::Empty(after, _)
+            | Step::AwaitLink(after, _)
+            | Step::Signal(after, ..) => matches!(after, After::Hold | After::Free(..)),
+            _ => false,
+        }
     }
 }
 
@@ -113,13 +148,15 @@ impl State {
         state
     }
 
-    /// The same with its threads in some order: threads are alike, so one of six such states stands for all.
+    /// The same with its threads in some order, and its nodes in that in which these know them: threads are alike, and nodes
+    /// are, so one of such states stands for all.
     pub(crate) fn sorted(&self) -> Self {
-        let mut order: [usize; THREADS] = std::array::from_fn(|at| at);
-        order.sort_by_key(|&at| self.threads[at].renamed(|_| 0));
-        let rename = |old: usize| order.iter().position(|&at| at == old).expect("an order of all threads");
-        let threads = order.map(|at| self.threads[at].renamed(rename));
-        Self { threads, tail: self.tail.map(rename), ..*self }
+        let mut threads = self.threads;
+        threads.sort_by_key(|thread| (thread.renamed(|_| 0), thread.node.map(|node| self.nodes.of(node).told)));
+        let mut names = self.nodes.names();
+        let threads = threads.map(|thread| thread.renamed(|node| names.name(node)));
+        let tail = self.tail.map(|node| names.name(node));
+        Self { threads, tail, nodes: names.renamed(), ..*self }
     }
 
     pub(crate) fn is_done(&self) -> bool {
@@ -128,37 +165,38 @@ impl State {
 
     /// Whether two threads hold the lock, or one that holds it finds the word otherwise.
     pub(crate) fn is_broken(&self) -> bool {
-        let holds = |step: Step| {
-            matches!(
-                step,
-                Step::Hold
-                    | Step::Free(..)
-                    | Step::Leave(After::Hold)
-                    | Step::Empty(After::Hold)
-                    | Step::AwaitLink(After::Hold)
-                    | Step::Signal(After::Hold, _)
-            )
-        };
-        let holders = self.threads.iter().filter(|thread| holds(thread.step)).count();
+        let is_handed = |thread: &Thread| !thread.holds() && self.told(thread) == Some(Told::Holds);
+        let holders = self.threads.iter().filter(|thread| thread.holds() || is_handed(thread)).count();
         // In Spin and Queue a holder frees the lock by a plain store: nobody else may have written the word.
         let overwritten = |thread: &Thread| matches!(thread.step, Step::Free(word, _) if word.mode != Mode::Park && word != self.word);
         holders != usize::from(self.word.is_locked) || self.threads.iter().any(overwritten)
+    }
+
+    /// The message that it got, if it is in the queue.
+    fn told(&self, thread: &Thread) -> Option<Told> {
+        thread.node.map(|node| self.nodes.of(node).told)
     }
 
     /// Calls `found` with every state that one step leads to.
     pub(crate) fn successors(&self, mutation: Mutation, found: &mut Vec<Self>) {
         for me in 0..THREADS {
             let thread = &self.threads[me];
-            if matches!(thread.step, Step::Look | Step::Napping | Step::Sleeping) && !self.is_given_up {
+            let may_give_up = !self.is_given_up && !thread.stays;
+            if matches!(thread.step, Step::Look | Step::Napping | Step::Sleeping) && may_give_up {
                 let mut late = self.at(me, Step::Look);
                 late.threads[me].gives_up = true;
                 late.is_given_up = true;
                 found.push(late);
             }
             match thread.step {
-                Step::Hold => MODES.iter().for_each(|&next| found.push(self.at(me, Step::Free(self.word, next)))),
+                Step::Hold if thread.node.is_some() => found.extend(MODES.map(|next| self.at(me, Step::End(next)))),
+                Step::Hold => found.extend(MODES.map(|next| self.at(me, Step::Free(self.word, next)))),
                 Step::WakeOne => self.wake_one(me, found),
                 Step::Sleeping | Step::Done => {}
+                Step::Enter { .. } => {
+                    found.extend(self.enter(me, false));
+                    found.extend(self.enter(me, true).filter(|_| !thread.gives_up));
+                }
                 step => found.extend(self.run(me, step, mutation)),
             }
         }
@@ -170,34 +208,48 @@ impl State {
         next
     }
 
+    /// Enters the queue; `None` while all nodes are in use.
+    fn enter(&self, me: usize, stays: bool) -> Option<Self> {
+        let mut next = *self;
+        let node = next.nodes.take(stays, if self.tail.is_none() { Told::Head } else { Told::Nothing })?;
+        let thread = &mut next.threads[me];
+        (thread.node, thread.stays) = (Some(node), stays);
+        thread.step = self.tail.map_or(Step::Look, Step::Link);
+        next.tail = Some(node);
+        Some(next)
+    }
+
     /// The one state that the thread's step leads to; itself where it only waits.
     fn run(&self, me: usize, step: Step, mutation: Mutation) -> Option<Self> {
         let mut next = *self;
         let thread = &mut next.threads[me];
         match step {
-            Step::Look => return self.look(me),
-            Step::Take(seen) => return Some(self.take(me, seen, mutation)),
-            Step::Enter => {
-                (thread.is_queued, thread.next, thread.is_head) = (true, None, self.tail.is_none());
-                thread.step = self.tail.map_or(Step::Look, Step::Link);
-                next.tail = Some(me);
-            }
+            Step::Look => return self.look(me, mutation),
+            Step::Take(seen, stays) => return Some(self.take(me, seen, stays, mutation)),
             Step::Link(before) => {
                 thread.step = Step::Look;
-                next.threads[before].next = Some(me);
+                next.nodes.of_mut(before).next = thread.node;
             }
-            Step::Leave(after) => thread.step = thread.next.map_or(Step::Empty(after), |s| Step::Signal(after, s)),
-            Step::Empty(after) if self.tail == Some(me) => {
+            Step::Leave(after) => return Some(self.quit(me, after, mutation)),
+            Step::PassOn(after, left) => {
+                let behind = self.nodes.of(left).next;
+                thread.step = behind.map_or(Step::Empty(after, left), |behind| Step::Signal(after, left, behind));
+            }
+            Step::Empty(after, left) if self.tail == Some(left) => {
                 next.tail = None;
-                next.leave(me, after);
+                next.nodes.give(left);
+                next.go_on(me, after);
             }
-            Step::Empty(after) => thread.step = Step::AwaitLink(after),
-            Step::AwaitLink(after) => thread.step = Step::Signal(after, thread.next?),
-            Step::Signal(after, behind) => {
-                let is_silent = mutation == Mutation::LeavesSilently && after == After::GiveUp;
-                // A thread that enters a queue begins there anew.
-                next.threads[behind].is_head |= !is_silent && self.threads[behind].is_queued;
-                next.leave(me, after);
+            Step::Empty(after, left) => thread.step = Step::AwaitLink(after, left),
+            Step::AwaitLink(after, left) => thread.step = Step::Signal(after, left, self.nodes.of(left).next?),
+            Step::Signal(after, left, behind) => {
+                next.nodes.give(left);
+                if self.nodes.of(behind).told == Told::Gone {
+                    thread.step = Step::PassOn(after, behind);
+                } else {
+                    next.nodes.of_mut(behind).told = Told::Head;
+                    next.go_on(me, after);
+                }
             }
             Step::Nap(seen) | Step::Sleep(seen) if self.word != seen => thread.step = Step::Look,
             Step::Nap(_) => (thread.step, thread.has_slept) = (Step::Napping, true),
@@ -209,39 +261,45 @@ impl State {
                 next.word = marked;
                 next.sleep_or_give_up(me, marked);
             }
+            Step::End(mode) => return Some(self.end_as_first(me, mode, mutation)),
             Step::Free(seen, mode) => return Some(self.free(me, seen, mode, mutation)),
             Step::WakeAll => {
                 let asleep = |thread: &&mut Thread| matches!(thread.step, Step::Sleeping | Step::Napping);
                 next.threads.iter_mut().filter(asleep).for_each(|thread| thread.step = Step::Look);
                 next.end(me);
             }
-            Step::Hold | Step::WakeOne | Step::Sleeping | Step::Done => return None,
+            Step::Enter { .. } | Step::Hold | Step::WakeOne | Step::Sleeping | Step::Done => return None,
         }
         Some(next)
     }
 
     /// `None` if it only looks again.
-    fn look(&self, me: usize) -> Option<Self> {
+    fn look(&self, me: usize, mutation: Mutation) -> Option<Self> {
         let (word, thread) = (self.word, &self.threads[me]);
-        let is_head = thread.is_queued && thread.is_head;
+        let told = self.told(thread);
+        if thread.stays && told == Some(Told::Holds) {
+            return Some(self.at(me, Step::Hold));
+        }
+        let (is_queued, is_head) = (thread.node.is_some(), told == Some(Told::Head));
+        let may_leave = !thread.stays || is_head;
         let may_take = match word.mode {
-            Mode::Queue if thread.is_queued => is_head,
+            Mode::Queue if is_queued => is_head || mutation == Mutation::TriesBehind,
             Mode::Queue => self.tail.is_none(),
             Mode::Spin | Mode::Park => true,
         };
         if !word.is_locked && may_take {
-            return Some(self.at(me, Step::Take(word)));
+            return Some(self.at(me, Step::Take(word, thread.stays && is_head && word.mode == Mode::Queue)));
         }
         let mut next = *self;
-        match word.mode {
-            Mode::Park if thread.is_queued => next.threads[me].step = Step::Leave(After::Park(word)),
+        match if may_leave { word.mode } else { Mode::Queue } {
+            Mode::Park if is_queued => next.threads[me].step = Step::Leave(After::Park(word)),
             Mode::Park => next.park(me, word),
-            Mode::Spin | Mode::Queue if thread.gives_up && thread.is_queued => {
+            Mode::Spin | Mode::Queue if thread.gives_up && is_queued => {
                 next.threads[me].step = Step::Leave(After::GiveUp);
             }
             Mode::Spin | Mode::Queue if thread.gives_up => next.end(me),
-            Mode::Spin if thread.is_queued => next.threads[me].step = Step::Leave(After::Look),
-            Mode::Queue if !thread.is_queued => next.threads[me].step = Step::Enter,
+            Mode::Spin if is_queued => next.threads[me].step = Step::Leave(After::Look),
+            Mode::Queue if !is_queued => next.threads[me].step = Step::Enter { stays: false },
             Mode::Queue if !is_head => return None,
             Mode::Spin | Mode::Queue if word.is_locked => next.threads[me].step = Step::Nap(word),
             Mode::Spin | Mode::Queue => return None,
@@ -249,14 +307,14 @@ impl State {
         Some(next)
     }
 
-    fn take(&self, me: usize, seen: Word, mutation: Mutation) -> Self {
+    fn take(&self, me: usize, seen: Word, stays: bool, mutation: Mutation) -> Self {
         if self.word != seen {
             return self.at(me, Step::Look);
         }
         let mut next = *self;
         let thread = &mut next.threads[me];
         let marks = thread.has_slept && seen.mode == Mode::Park && mutation != Mutation::DropsTheMark;
-        thread.step = if thread.is_queued { Step::Leave(After::Hold) } else { Step::Hold };
+        thread.step = if thread.node.is_some() && !stays { Step::Leave(After::Hold) } else { Step::Hold };
         next.word = Word { is_locked: true, is_parked: seen.is_parked || marks, mode: seen.mode };
         next
     }
@@ -279,16 +337,54 @@ impl State {
         if self.threads[me].gives_up { self.end(me) } else { self.threads[me].step = Step::Sleep(marked) }
     }
 
-    fn leave(&mut self, me: usize, after: After) {
-        self.threads[me].is_queued = false;
-        // Nobody reads these of a node that is in no queue.
-        (self.threads[me].next, self.threads[me].is_head) = (None, false);
+    /// Leaves the queue: as one that is told nothing yet, or to those behind.
+    fn quit(&self, me: usize, after: After, mutation: Mutation) -> Self {
+        let mut next = *self;
+        let thread = &mut next.threads[me];
+        let node = thread.node.take().expect("it is in the queue");
+        thread.stays = false;
+        let is_silent = mutation == Mutation::LeavesSilently && after == After::GiveUp;
+        if is_silent || self.nodes.of(node).told == Told::Nothing {
+            let left = next.nodes.of_mut(node);
+            // One that has the lock may leave though it was bound to stay.
+            (left.told, left.stays) = (Told::Gone, false);
+            if mutation == Mutation::TakesItsNode {
+                next.nodes.of_mut(node).is_used = false;
+            }
+            next.go_on(me, after);
+        } else {
+            thread.step = Step::PassOn(after, node);
+        }
+        next
+    }
+
+    /// It has left the queue.
+    fn go_on(&mut self, me: usize, after: After) {
         match after {
             After::Hold => self.threads[me].step = Step::Hold,
+            After::Free(word, mode) => self.threads[me].step = Step::Free(word, mode),
             After::Look => self.threads[me].step = Step::Look,
             After::Park(seen) => self.park(me, seen),
             After::GiveUp => self.end(me),
         }
+    }
+
+    /// The first ends its acquisition: it hands the lock to the one behind if that stays, or leaves the queue and frees it.
+    fn end_as_first(&self, me: usize, mode: Mode, mutation: Mutation) -> Self {
+        let mut next = *self;
+        let thread = &mut next.threads[me];
+        let node = thread.node.take().expect("it is in the queue");
+        thread.stays = false;
+        let stays = |behind: &u8| self.nodes.of(*behind).stays || mutation == Mutation::HandsToAnybody;
+        match self.nodes.of(node).next.filter(stays) {
+            Some(behind) if mode == Mode::Queue => {
+                next.nodes.of_mut(behind).told = Told::Holds;
+                next.nodes.give(node);
+                next.end(me);
+            }
+            _ => thread.step = Step::PassOn(After::Free(self.word, mode), node),
+        }
+        next
     }
 
     fn free(&self, me: usize, seen: Word, mode: Mode, mutation: Mutation) -> Self {

@@ -1,0 +1,192 @@
+//! The lock that this thread holds as the first of its queue, and its place there.
+//!
+//! An unlock has only the lock to go by, whose line newcomers write to all the time; so the place is kept with the thread, and
+//! the unlock of such a lock reads no word of it. A thread holds at most one lock so: while it does, it waits for others as
+//! threads do that leave the queue when they take the lock. Afterwards it remembers the lock, and goes to the queue at once when
+//! it comes again: each newcomer that tries the word first, in vain, takes the line once more.
+//!
+//! The thread may be wrong where the owner of a lock has moved it: such a lock is told by [`QUEUED`](super::QUEUED) in its word,
+//! and another one at its old address by being acquired while the thread seems to hold it.
+
+use std::cell::Cell;
+
+use super::Auto;
+use super::queue::Place;
+use crate::three_states::IS_MODEL;
+
+/// The mark of a lock that is held; alone, that of one that its owner has moved since.
+const HOLDS: usize = 1;
+/// No lock.
+const NONE: usize = 0;
+
+corecast_base::per_thread! {
+    /// The address of the lock, with [`HOLDS`] while it is held so; or [`NONE`].
+    static LOCK: Cell<usize> = const { Cell::new(NONE) };
+}
+
+corecast_base::per_thread! {
+    /// How it is held, while it is.
+    static HELD: Cell<Held> = const { Cell::new(Held { number: 0, waits: 0, waited: 0, is_due: false }) };
+}
+
+/// How the lock is held.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Held {
+    number: u32,
+    /// The acquisitions in a row, up to this one, that have waited and are not yet in the ledger.
+    pub(super) waits: u32,
+    /// For how long this one has, in ticks.
+    pub(super) waited: u64,
+    /// Whether the ledger has to be looked at when this one ends.
+    pub(super) is_due: bool,
+}
+
+impl Held {
+    pub(super) fn place(self) -> Place {
+        Place::of_number(self.number)
+    }
+}
+
+/// Whether this thread holds the lock so.
+#[inline]
+pub(super) fn is_of(lock: &Auto) -> bool {
+    LOCK.get() == address(lock) | HOLDS
+}
+
+/// Whether it does, or has handed it on of late.
+#[inline]
+pub(super) fn knows(lock: &Auto) -> bool {
+    LOCK.get() & !HOLDS == address(lock)
+}
+
+/// For a thread that comes for the lock: whether it goes to the queue first.
+pub(super) fn is_queued_at(lock: &Auto) -> bool {
+    settle(lock);
+    knows(lock)
+}
+
+/// For a thread that comes for the lock: one that it holds under this address is another lock, which has been moved.
+#[inline]
+pub(super) fn settle(lock: &Auto) {
+    if is_of(lock) {
+        LOCK.set(HOLDS);
+    }
+}
+
+/// For a thread that has found the queue empty, or the lock in another mode.
+pub(super) fn forget() {
+    if is_free() {
+        LOCK.set(NONE);
+    }
+}
+
+/// Whether it may hold another lock so. The threads of a model have these variables in common, and one lock.
+pub(super) fn is_free() -> bool {
+    IS_MODEL || LOCK.get() & HOLDS == 0
+}
+
+/// For a thread that holds the lock from now on.
+pub(super) fn begin(lock: &Auto, place: &Place, waits: u32, waited: u64, is_due: bool) {
+    HELD.set(Held { number: place.number(), waits, waited, is_due });
+    LOCK.set(address(lock) | HOLDS);
+}
+
+/// For a thread that is about to hand it on or to free it. In a model nothing is remembered from one run to the next.
+pub(super) fn end() -> Held {
+    LOCK.set(if IS_MODEL { NONE } else { LOCK.get() & !HOLDS });
+    HELD.get()
+}
+
+/// Has the ledger of the lock looked at when it is freed.
+pub(super) fn want_look() {
+    HELD.set(Held { is_due: true, ..HELD.get() });
+}
+
+fn address(lock: &Auto) -> usize {
+    std::ptr::from_ref(lock).addr()
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use std::thread;
+
+    use corecast_base::sync::Ordering;
+
+    use super::super::{Mode, QUEUED};
+    use super::*;
+    use crate::raw::{RawLock, Setup};
+
+    /// A lock that this thread holds as the first of its queue.
+    fn held_as_first() -> Auto {
+        let lock = Auto::new(&Setup::default());
+        lock.pin_mode(Some(Mode::Queue));
+        let (place, before) = lock.queue.enter_to_stay();
+        assert!(place.is_head() && before == 0);
+        // SAFETY: there is no node.
+        assert!(unsafe { lock.try_lock(&()) }, "nobody has it");
+        // ORDERING: Relaxed, only this thread has the lock
+        lock.word.fetch_or(QUEUED, Ordering::Relaxed);
+        begin(&lock, &place, 1, 0, false);
+        lock
+    }
+
+    #[test]
+    fn a_lock_is_handed_to_one_that_stays() {
+        let lock = held_as_first();
+        begin(&lock, &held(), 1, 0, false);
+        let (next, _) = lock.queue.enter_to_stay();
+        assert_eq!(next.handed(), None);
+        // SAFETY: held above.
+        unsafe { lock.unlock(&()) };
+        assert_eq!(next.handed(), Some(1));
+        assert!(!is_of(&lock) && knows(&lock), "it goes to the queue first from now on");
+        begin(&lock, &next, 2, 0, false);
+        // SAFETY: it was handed to this thread.
+        unsafe { lock.unlock(&()) };
+        assert!(lock.queue.is_empty());
+        // SAFETY: there is no node.
+        assert!(unsafe { lock.try_lock(&()) }, "nobody was behind");
+        // SAFETY: held.
+        unsafe { lock.unlock(&()) };
+    }
+
+    #[test]
+    fn one_that_does_not_stay_becomes_the_head_of_a_lock_that_is_free() {
+        let lock = held_as_first();
+        begin(&lock, &held(), 1, 0, false);
+        let next = lock.queue.enter();
+        // SAFETY: held above.
+        unsafe { lock.unlock(&()) };
+        assert!(next.is_head() && next.handed().is_none());
+        // SAFETY: there is no node.
+        assert!(unsafe { lock.try_lock(&()) });
+        lock.queue.quit(next);
+        assert!(lock.queue.is_empty());
+    }
+
+    #[test]
+    fn another_lock_at_the_address_of_one_that_was_moved_is_not_taken_for_it() {
+        let mut lock = held_as_first();
+        begin(&lock, &held(), 1, 0, false);
+        let moved = std::mem::replace(&mut lock, Auto::new(&Setup::default()));
+        assert!(is_of(&lock), "by its address");
+        // SAFETY: there is no node.
+        unsafe { lock.lock(&()) };
+        assert!(!is_of(&lock) && !is_free());
+        // SAFETY: locked above.
+        unsafe { lock.unlock(&()) };
+        assert!(!moved.queue.is_empty());
+        // SAFETY: this thread holds it, wherever it is.
+        unsafe { moved.unlock(&()) };
+        assert!(moved.queue.is_empty() && is_free());
+        thread::scope(|scope| {
+            // SAFETY: there is no node.
+            scope.spawn(|| assert!(unsafe { moved.try_lock(&()) }, "it is free"));
+        });
+    }
+
+    /// The place of the lock that is held.
+    fn held() -> Place {
+        HELD.get().place()
+    }
+}
