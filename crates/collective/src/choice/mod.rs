@@ -373,7 +373,8 @@ mod tests {
             choice.raced(&candidates, Races { barrier: race(Barrier::Flat), broadcast: None, reduce, allreduce });
         assert_eq!((raced.barrier, raced.reduce.planner.as_str()), (Barrier::Flat, "cluster"));
         assert_eq!(raced.broadcast, choice.broadcast, "it has not raced");
-        assert_eq!([8, 9].map(|bytes| raced.allreduce(bytes)), [AllreduceForm::Trees, AllreduceForm::Direct]);
+        assert_eq!([8, 9].map(|bytes| raced.allreduce(bytes)), [AllreduceForm::Trees, choice.allreduce(9)]);
+        assert_eq!(choice.allreduce(9), AllreduceForm::Clusters, "two nodes of four are predicted to be faster");
         assert!(raced.allreduce_race(5).is_some() && raced.allreduce_race(9).is_none(), "by size class");
         let text = raced.to_string();
         let expected = "; with a barrier behind it, in a race nothing was clearly faster than the control cluster, 7 ns\n  \
