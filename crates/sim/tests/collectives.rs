@@ -1,10 +1,12 @@
 //! Broadcasts and reductions on simulated machines: each checks its values.
 
 use corecast_sim::machine::published;
+use corecast_sim::plan::Effort;
 use corecast_sim::{Collective, CollectiveOutcome, Episodes, Operation, SimError, TreeChoice, collectives, shapes};
 
 fn episodes(members: usize, tree: TreeChoice) -> Episodes {
-    Episodes { members, warm_up: 2, episodes: 4, window_us: 1000, rounds: 4, tree, ..Episodes::default() }
+    let counted = Episodes { warm_up: 2, episodes: 4, window_us: 1000, rounds: 4, ..Episodes::default() };
+    Episodes { members, tree, effort: Effort::Quick, ..counted }
 }
 
 fn outcome(collective: Collective, episodes: &Episodes) -> CollectiveOutcome {

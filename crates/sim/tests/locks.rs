@@ -101,7 +101,7 @@ fn auto_does_not_let_threads_sleep_that_have_a_cpu_each() {
             contest(&machine, algorithm, contended).expect("it ends").mops()
         };
         let (auto, queue) = (rate(Algorithm::Auto, 4000), rate(Algorithm::Mcs, 100));
-        assert!(auto > 0.25 * queue, "{}: {auto} and {queue} Mops/s", machine.name());
+        assert!(auto > 0.8 * queue, "{}: {auto} and {queue} Mops/s", machine.name());
     }
 }
 
