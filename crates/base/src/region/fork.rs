@@ -13,10 +13,12 @@ use std::ops::Deref;
 use std::os::fd::{AsRawFd, FromRawFd, RawFd};
 use std::sync::OnceLock;
 
+use crate::CacheLine;
 use crate::sync::{AtomicU32, Ordering, UnsafeCell};
 
-/// The number of forks between this process and its ancestor that first attached. Written in a child before it runs.
-static FORKS: AtomicU32 = AtomicU32::new(0);
+/// The number of forks between this process and its ancestor that first attached. Written in a child before it runs,
+/// read with each access to a region, so it is on a line that nothing else writes.
+static FORKS: CacheLine<AtomicU32> = CacheLine::new(AtomicU32::new(0));
 
 static REGISTRY: Registry =
     Registry { mutex: UnsafeCell::new(libc::PTHREAD_MUTEX_INITIALIZER), descriptors: UnsafeCell::new(Vec::new()) };

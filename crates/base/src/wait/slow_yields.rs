@@ -8,9 +8,9 @@
 //! barriers, and 35 now. `docs/design/waiting.md` has more.
 use std::time::Duration;
 
-use crate::CpuId;
 use crate::clock::Clock;
 use crate::sync::{AtomicU64, Ordering};
+use crate::{CacheLine, CpuId};
 
 /// The time without yields after a first slow yield, and the longest after many.
 const DISTRUST: [Duration; 2] = [Duration::from_millis(32), Duration::from_secs(1)];
@@ -55,7 +55,8 @@ impl SlowYields {
 
 /// The number of records. A CPU with a larger number shares the record of a smaller one.
 const CPUS: usize = 1024;
-static OF_CPUS: [SlowYields; CPUS] = [const { SlowYields::new() }; CPUS];
+/// Nothing else is on their lines, as what lies beside a static is by chance.
+static OF_CPUS: CacheLine<[SlowYields; CPUS]> = CacheLine::new([const { SlowYields::new() }; CPUS]);
 
 fn here() -> &'static SlowYields {
     &OF_CPUS[CpuId::of_this_thread().get() as usize % CPUS]
