@@ -7,7 +7,7 @@ cd "$(dirname "$0")/.."
 
 # Crates of the simulated machine have the sources of others, and none of their tests.
 simulated=()
-for crate in base machine plan channel lock collective tm; do
+for crate in base machine plan channel lock collective tm replica; do
     simulated+=("corecast-$crate-simulated")
 done
 cargo clippy --workspace --all-targets "${simulated[@]/#/--exclude=}" -- -D warnings

@@ -25,7 +25,9 @@ mod directory;
 #[cfg(not(loom))]
 mod error;
 mod key_hasher;
+#[cfg(not(simulated))]
 pub mod kv;
+#[cfg(not(simulated))]
 pub mod linearizability;
 #[cfg(not(loom))]
 pub mod net;

@@ -80,6 +80,16 @@ const ALLOWED: &[(&str, &[&str])] = &[
         ],
     ),
     (
+        "corecast-replica-simulated",
+        &[
+            "corecast-base-simulated",
+            "corecast-machine-simulated",
+            "corecast-plan-simulated",
+            "corecast-channel-simulated",
+            "corecast-lock-simulated",
+        ],
+    ),
+    (
         "corecast-tm-simulated",
         &[
             "corecast-base-simulated",
@@ -100,6 +110,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "corecast-channel-simulated",
             "corecast-lock-simulated",
             "corecast-collective-simulated",
+            "corecast-replica-simulated",
             "corecast-tm-simulated",
             "corecast-base",
             "corecast-machine",
@@ -107,6 +118,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "corecast-channel",
             "corecast-lock",
             "corecast-collective",
+            "corecast-replica",
             "corecast-tm",
         ],
     ),

@@ -19,7 +19,7 @@ use super::watch::{Block, LOST_AFTER};
 use super::wire::{Body, StateMessage};
 use crate::one_paxos::{Effect, Effects, Input, Message, Node as OneNode};
 use crate::runtime::durable::Disk;
-use crate::runtime::{Admission, Errand, GroupState, Joiners, Mailbox, Patience, Submitted, admission};
+use crate::runtime::{self, Admission, Errand, GroupState, Joiners, Mailbox, Patience, Submitted, admission};
 use crate::{Command, Index, NodeId, Op, SessionId, StateMachine};
 
 /// The shortest time between two looks at who lives, and at what has no answer.
@@ -391,8 +391,7 @@ impl<S: StateMachine> Driver<S> {
 
 /// How long a node of this many waits for others at first.
 fn patience_of(config: &Config, nodes: usize) -> Patience {
-    let cpus = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-    Patience::new(config.patience, nodes, cpus)
+    Patience::new(config.patience, nodes, runtime::cpus())
 }
 
 /// The request for a barrier.

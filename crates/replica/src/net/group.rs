@@ -18,7 +18,7 @@ use super::states::Taker;
 use super::table::NodeTable;
 use super::thread as node_thread;
 use super::transport::Transport;
-use super::{Node, beginning, links, ring};
+use super::{Node, beginning, links, memory, ring};
 use crate::crash_point;
 use crate::error::{ExecuteError, OpenError};
 use crate::one_paxos::{Message, Node as OneNode};
@@ -58,7 +58,7 @@ impl<S: StateMachine> Group<S> {
         if let Some(durability) = &config.durability {
             config.files = durable::set_origin_aside(durability)?;
         }
-        let region = SharedRegion::memfd(&plan::<S>(&config)?)?;
+        let region = memory::create(&plan::<S>(&config)?)?;
         let group = Self { region, hosted: None, config, machine: PhantomData };
         if let Spread::Tree(parents) = &group.config.spread {
             group.table(&group.region)?.set_parents(parents);
@@ -128,7 +128,7 @@ impl<S: StateMachine> Group<S> {
             let slots = self.config.slots;
             return Err(OpenError::Config(format!("no node {slot} in a group of {slots} nodes, which begin with 0")));
         }
-        let region = self.attachment()?;
+        let region = memory::attach(&self.region)?;
         let table = self.table(&region)?;
         let before = table.claim_of(slot);
         let taken = || OpenError::Config(format!("node {slot} of the group is taken"));
@@ -161,19 +161,13 @@ impl<S: StateMachine> Group<S> {
                     None => continue,
                 }
             }
-            let region = self.attachment()?;
+            let region = memory::attach(&self.region)?;
             let table = self.table(&region)?;
             let state = self.first_state(initial)?;
             let Some(me) = table.claim(slot, Claim::NONE) else { return self.join_next(state) };
             return self.start_founder(me, &region, table, state);
         }
         Err(OpenError::NoSlot(self.config.slots))
-    }
-
-    /// A participant of its own: others see when it is gone, also among the threads of one process.
-    fn attachment(&self) -> Result<SharedRegion, OpenError> {
-        let fd = self.region.share().map_err(OpenError::State)?;
-        Ok(SharedRegion::from_fd(fd)?)
     }
 
     /// Starts the founder that this attachment has claimed.
@@ -243,7 +237,7 @@ impl<S: StateMachine> Group<S> {
 
     /// Takes the slot and the state of a member, and starts with it; `None` if another node has the slot.
     fn start_later(&self, slot: usize, initial: &S, until: Instant) -> Result<Option<Node<S>>, OpenError> {
-        let region = self.attachment()?;
+        let region = memory::attach(&self.region)?;
         let table = Arc::new(self.table(&region)?);
         let before = table.claim_of(slot);
         let is_free = before == Claim::NONE || table.is_free(slot, before);

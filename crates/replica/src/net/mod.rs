@@ -55,6 +55,8 @@ mod handle;
 mod inner;
 mod links;
 mod membership;
+#[cfg_attr(simulated, path = "memory_simulated.rs")]
+mod memory;
 mod peers;
 mod pieces;
 mod returning;

@@ -8,6 +8,7 @@ use corecast_base::region::SharedRegion;
 
 use super::config::Config;
 use super::links::{self, Link};
+use super::memory;
 use super::table::NodeTable;
 use crate::NodeId;
 use crate::error::OpenError;
@@ -74,7 +75,7 @@ impl Peers {
     pub(super) fn of_later(table: &NodeTable, config: &Config, me: NodeId) -> Result<Self, OpenError> {
         let slot = usize::from(me.slot);
         let plan = links::plan_around(slot, config.slots, config.link_bytes);
-        let region = SharedRegion::memfd(&plan.map_err(|error| OpenError::Config(error.to_string()))?)?;
+        let region = memory::create(&plan.map_err(|error| OpenError::Config(error.to_string()))?)?;
         let serial = table.slots.next_serial();
         let reach = |other: usize| {
             if other == slot {

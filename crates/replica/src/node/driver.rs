@@ -18,7 +18,7 @@ use super::status::Counters;
 use crate::key_hasher::Keys;
 use crate::one_paxos::{Effect, Effects, Input, Node as OneNode};
 use crate::runtime::durable::Disk;
-use crate::runtime::{Admission, End, Errand, GroupState, Joiners, Mailbox, Patience, Submitted, admission};
+use crate::runtime::{self, Admission, End, Errand, GroupState, Joiners, Mailbox, Patience, Submitted, admission};
 use crate::segment::{Body, BulkError, NodeState};
 use crate::shm::{Shm, View};
 use crate::{Command, Configuration, Index, LeaveReason, NodeId, Op, SessionId, StateMachine};
@@ -401,8 +401,7 @@ impl<S: StateMachine> Driver<S> {
 
 /// How long a node of this many waits for others at first.
 fn patience_of(config: &Config, nodes: usize) -> Patience {
-    let cpus = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-    Patience::new(config.patience, nodes, cpus)
+    Patience::new(config.patience, nodes, runtime::cpus())
 }
 
 impl<S: StateMachine> fmt::Debug for Driver<S> {

@@ -2,13 +2,13 @@
 
 use std::fmt;
 use std::io;
-use std::sync::{Arc, Mutex, PoisonError};
-use std::thread::{self, JoinHandle};
+use std::sync::Arc;
 use std::time::Duration;
 
 use super::checkpoint::{Checkpoint, CheckpointError};
 use super::level::Level;
 use super::member::{Medium, Member, SharedMemory};
+use super::own_thread::OwnThread;
 use super::session::Session;
 use crate::error::{ExecuteError, OpenError, ReadError};
 use crate::{Index, NodeId, StateMachine};
@@ -22,12 +22,12 @@ pub(super) const OPEN_LIMIT: Duration = Duration::from_secs(10);
 ///
 /// When the last clone and the last [`Session`] are dropped, the node leaves; over messages it is gone
 /// as if its process had died.
-pub struct Node<S: StateMachine, M: Medium = SharedMemory>(Arc<Handle<S, M>>);
+pub struct Node<S: StateMachine, M: Medium = SharedMemory>(pub(super) Arc<Handle<S, M>>);
 
 /// A node together with its thread: both end with their last user.
 pub(crate) struct Handle<S: StateMachine, M: Medium> {
     pub(crate) inner: Arc<M::Member<S>>,
-    thread: Mutex<Option<JoinHandle<()>>>,
+    pub(super) thread: OwnThread,
 }
 
 impl<S: StateMachine, M: Medium> Node<S, M> {
@@ -38,8 +38,8 @@ impl<S: StateMachine, M: Medium> Node<S, M> {
     {
         let inner = Arc::new(inner);
         let theirs = Arc::clone(&inner);
-        let thread = thread::Builder::new().name(name).spawn(move || work(&theirs)).map_err(OpenError::Thread)?;
-        Ok(Self(Arc::new(Handle { inner, thread: Mutex::new(Some(thread)) })))
+        let thread = OwnThread::start(name, move || work(&theirs)).map_err(OpenError::Thread)?;
+        Ok(Self(Arc::new(Handle { inner, thread })))
     }
 
     /// The part that its threads share.
@@ -188,10 +188,7 @@ impl<S: StateMachine, M: Medium> Drop for Handle<S, M> {
             return;
         }
         inner.stop();
-        let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
-        if let Some(thread) = thread {
-            let _ = thread.join();
-        }
+        self.thread.join();
         inner.has_stopped();
     }
 }

@@ -1,9 +1,9 @@
 //! Where a session finds the results of its requests.
 
 use std::collections::VecDeque;
-use std::sync::Mutex;
+use std::sync::PoisonError;
 
-use corecast_base::sync::{AtomicU64, Ordering};
+use corecast_base::sync::{AtomicU64, Mutex, MutexGuard, Ordering};
 
 use super::reply::Reply;
 
@@ -53,7 +53,7 @@ impl Mailbox {
         to.extend(self.lock().drain(..));
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, VecDeque<Letter>> {
-        self.letters.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, VecDeque<Letter>> {
+        self.letters.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -38,6 +38,9 @@ mod member;
 #[cfg(not(loom))]
 mod outstanding;
 #[cfg(not(loom))]
+#[cfg_attr(simulated, path = "own_thread_simulated.rs")]
+mod own_thread;
+#[cfg(not(loom))]
 mod patience;
 mod reads;
 #[cfg(not(loom))]
@@ -86,6 +89,10 @@ pub use member::{Medium, SharedMemory};
 pub(crate) use outstanding::LAST_BEFORE_RENEWAL;
 #[cfg(not(loom))]
 pub use outstanding::Rid;
+#[cfg(simulated)]
+pub use own_thread::OwnWork;
+#[cfg(not(loom))]
+pub(crate) use own_thread::cpus;
 #[cfg(not(loom))]
 pub(crate) use patience::Patience;
 #[cfg(not(loom))]
