@@ -24,7 +24,11 @@ pub(crate) enum Content {
 }
 
 /// The results of one session, put there by whichever thread applies the log.
+///
+/// Aligned as a [`CacheLine`](corecast_base::CacheLine), so that a result moves one line: elsewhere its words were on two, or on
+/// a line with a neighbour's, as the allocator happened to put them.
 #[derive(Debug, Default)]
+#[repr(align(128))]
 pub struct Mailbox {
     /// The count of results put so far: written by the thread that applies, read by the session.
     arrived: AtomicU64,
