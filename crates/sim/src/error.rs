@@ -61,6 +61,12 @@ pub enum SimError {
         /// The reason, in the group's words.
         reason: String,
     },
+    /// Replicas differ, or a command was lost or done twice.
+    #[error("replicas do not agree: {reason}")]
+    Replicas {
+        /// The place where they do not.
+        reason: String,
+    },
     /// No channel has this name.
     #[error("no channel is called '{name}'")]
     Channel {

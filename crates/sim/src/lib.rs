@@ -6,6 +6,7 @@
 //!   [`atomics`] on bare words;
 //! - [`bank`] has them move money between accounts by transactions;
 //! - [`barriers`] has the members of a group meet, [`collectives`] has them broadcast and reduce;
+//! - [`replicas`] agree on the order of commands;
 //! - [`messages`] go between two CPUs, [`server`] receives those of many, [`relay`] passes one on;
 //! - [`conformance`] tries locks where threads lose their CPUs and are killed.
 //!
@@ -31,6 +32,7 @@ mod median;
 mod members;
 mod messages;
 mod model;
+mod replica;
 mod rounds;
 mod servers;
 mod situation;
@@ -52,10 +54,12 @@ pub use self::locks::{Contest, ContestOutcome, contest};
 pub use self::members::{Episodes, OperationTimes, TreeChoice, shapes};
 pub use self::messages::{MessageTimes, Pair, Relay, messages, pairs_by_distance, relay};
 pub use self::model::model;
+pub use self::replica::{Learning, MAX_REPLICAS, MOST_OUTSTANDING, ReplicaOutcome, Replicas, replicas};
 pub use self::rounds::alone;
 pub use self::servers::{Server, ServerOutcome, server};
 pub use self::table::{TableLoad, TableOutcome, TableServer, own_work_ns, table, table_by_messages};
 pub use self::tm::{BankLoad, BankOutcome, MemoryKind, UnknownMemory, bank};
+pub use corecast_base::wait::Wait;
 pub use corecast_collective::Barrier;
 pub use corecast_lock::Algorithm;
 pub use corecast_machine::{Machine as Model, model_file};
