@@ -24,6 +24,6 @@ pub(crate) use self::outcome::Outcome;
 pub(crate) use self::page::render;
 pub(crate) use self::play::{AUTO, MESSAGE_SERVER, MESSAGES, PLANNED};
 pub(crate) use self::point::{Played, Point};
-pub(crate) use self::program::{Figure, MessageFigure, Program};
+pub(crate) use self::program::{Figure, MessageFigure, Program, ReplicaFigure};
 pub(crate) use self::row::{Row, rows};
 pub(crate) use self::sweep::sweep;

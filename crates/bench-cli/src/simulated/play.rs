@@ -4,12 +4,13 @@ use corecast_sim::machine::Machine;
 use corecast_sim::plan::Effort;
 use corecast_sim::{
     Algorithm, AtomicLoad, AtomicOperation, BankLoad, Barrier, Channel, Collective, Contest, Disturbed, Episodes,
-    MemoryKind, Operation, OperationTimes, Pair, Server, SimError, TableLoad, TableServer, TreeChoice, atomics, bank,
-    barriers, collectives, contest, messages, pairs_by_distance, server, table, table_by_messages,
+    Learning, MemoryKind, Operation, OperationTimes, Pair, Replicas, Server, SimError, TableLoad, TableServer,
+    TreeChoice, atomics, bank, barriers, collectives, contest, messages, pairs_by_distance, replicas, server, table,
+    table_by_messages,
 };
 
 use super::point::Figures;
-use super::{Loaded, MessageFigure, Played, Point, Program};
+use super::{Loaded, MessageFigure, Played, Point, Program, ReplicaFigure};
 use corecast_cli::failure::Failure;
 
 /// The contender of barriers that the group chooses.
@@ -64,6 +65,7 @@ impl Point {
                 let episodes = Episodes { warm_up, episodes, ..self.episodes(&loaded, plans_quickly) };
                 Ok(self.collectives(&loaded, (operation, bytes), episodes))
             }
+            Program::Replica { .. } => self.replica(&loaded),
             Program::Messages { figure, messages } => self.messages(&loaded, figure, messages),
         }
     }
@@ -127,6 +129,35 @@ impl Point {
         Played::of(outcome, |outcome| of_times(&outcome.times))
     }
 
+    fn replica(&self, loaded: &Loaded) -> Result<Played, Failure> {
+        let Program::Replica { figure, clients, outstanding, ref wait, own_ns, warm_up_us, duration_us } = self.program
+        else {
+            unreachable!("the point is one of replicas");
+        };
+        let asked = Replicas {
+            replicas: self.step,
+            clients: clients.min(self.step),
+            outstanding,
+            learning: learning(&self.contender),
+            wait: wait.parse().map_err(Failure::input)?,
+            warm_up_us,
+            duration_us,
+            own_ns,
+            model: loaded.model.clone(),
+            seed: self.seed,
+            disturbance: self.disturbance,
+            ..Replicas::default()
+        };
+        Ok(Played::of(replicas(loaded.machine(), &asked), |outcome| {
+            let figure = match figure {
+                ReplicaFigure::Commands => outcome.kops(),
+                ReplicaFigure::Median => outcome.latency_ns(0.5),
+                ReplicaFigure::P99 => outcome.latency_ns(0.99),
+            };
+            of_rates(figure, None, outcome.transfers.clone(), outcome.disturbed)
+        }))
+    }
+
     fn messages(&self, loaded: &Loaded, figure: MessageFigure, number: u64) -> Result<Played, Failure> {
         let channel: Channel = self.contender.parse().map_err(Failure::input)?;
         let (machine, seed, disturbance) = (loaded.machine(), self.seed, self.disturbance);
@@ -171,6 +202,16 @@ fn of_rates(figure: f64, jain: Option<f64>, transfers: Vec<f64>, disturbed: Dist
 
 fn of_times(times: &OperationTimes) -> Figures {
     Figures { figure: times.median_ns(), jain: None, transfers: times.transfers(), disturbed: times.disturbed }
+}
+
+/// The way of learning that a contender's name stands for.
+fn learning(name: &str) -> Learning {
+    match name {
+        PLANNED => Learning::Planned,
+        "sequential" => Learning::Sequential,
+        "ring" => Learning::Ring,
+        shape => Learning::Shape(shape.to_owned()),
+    }
 }
 
 /// Plays episodes in windows that are long enough for them.

@@ -81,6 +81,23 @@ pub(crate) enum Program {
         /// The time in which they do, microseconds.
         duration_us: u64,
     },
+    /// Replicas that agree on the order of their clients' commands.
+    Replica {
+        /// The rate or time that is wanted.
+        figure: ReplicaFigure,
+        /// The most clients, one at a replica each.
+        clients: usize,
+        /// The commands of a client that have no answer.
+        outstanding: usize,
+        /// How nodes and clients wait.
+        wait: String,
+        /// The time for which each replica computes to apply a command, ns.
+        own_ns: u64,
+        /// The time before commands count, microseconds.
+        warm_up_us: u64,
+        /// The time in which they do, microseconds.
+        duration_us: u64,
+    },
     /// Threads that call an atomic operation.
     Atomics {
         /// The words, each on a line of its own.
@@ -117,6 +134,18 @@ impl MessageFigure {
     }
 }
 
+/// A rate or time of replicas.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum ReplicaFigure {
+    /// The commands of all clients.
+    Commands,
+    /// The time within which half of the commands have their answers.
+    Median,
+    /// That of 99 in a hundred.
+    P99,
+}
+
 /// The figure by which the contenders of a program are judged.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub(crate) struct Figure {
@@ -135,6 +164,7 @@ pub(crate) struct Figure {
 }
 
 const MOPS: &str = "M/s";
+const KOPS: &str = "k/s";
 const NS: &str = "ns";
 
 impl Program {
@@ -144,7 +174,7 @@ impl Program {
             program,
             figure,
             unit,
-            higher_is_better: unit == MOPS,
+            higher_is_better: unit == MOPS || unit == KOPS,
             transfers_per: Some(transfers_per),
             steps,
         };
@@ -164,6 +194,10 @@ impl Program {
             Self::Tm { .. } => {
                 of("tm", "transfers and checks of all applications", MOPS, "transaction", "participants")
             }
+            Self::Replica { figure, .. } => {
+                let (words, unit) = figure.words();
+                of("replica", words, unit, "command", "replicas")
+            }
             Self::Atomics { .. } => of("atomics", "calls of all threads", MOPS, "call", "threads"),
         }
     }
@@ -176,6 +210,7 @@ impl Program {
             Self::Messages { figure, .. } if !figure.is_of_server() => {
                 Some("a message goes between two CPUs, with a thread on each; clients of a server share CPUs")
             }
+            Self::Replica { .. } => Some("each replica has a CPU, which its node and its client share"),
             _ => None,
         }
     }
@@ -190,6 +225,9 @@ impl Program {
                 "the other end would wait for ever; sim check --channels kills ends of channels that wait with a limit",
             ),
             Self::Tm { .. } => Some("the others would wait for its locks: among threads nobody is told of a death"),
+            Self::Replica { .. } => Some(
+                "a client would wait for its node for ever, and nobody sees that a simulated node is dead; the tests of sim kill nodes",
+            ),
             Self::Locks { .. } | Self::Table { .. } | Self::Atomics { .. } => None,
         }
     }
@@ -200,6 +238,16 @@ fn figure_of(operation: Operation) -> &'static str {
         Operation::Broadcast => "broadcast: time from the root's entry to the last exit",
         Operation::Reduce => "reduce: time from the last entry to the root's exit",
         Operation::Allreduce => "allreduce: time from the last entry to the last exit",
+    }
+}
+
+impl ReplicaFigure {
+    fn words(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Commands => ("commands of all clients", KOPS),
+            Self::Median => ("time within which half of the commands have their answers", NS),
+            Self::P99 => ("time within which 99 in 100 commands have their answers", NS),
+        }
     }
 }
 

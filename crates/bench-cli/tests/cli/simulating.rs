@@ -91,6 +91,8 @@ fn every_program_has_rows_and_repeats() {
         ("table --buckets 12 --mean 48 --cpus 1,6 --locks ticket,messages", 2, 2),
         ("tm --cpus 2,6 --contenders messages-fair-cm,shared-none --checks 50", 2, 2),
         ("atomics --cpus 6 --operations fai,cas", 2, 1),
+        ("replica --cpus 2,4 --learning planned,ring --clients 2", 2, 2),
+        ("replica --cpus 4 --learning sequential --figure p99 --outstanding 3 --own-ns 100", 1, 1),
     ] {
         let arguments: Vec<&str> = ["sim"].into_iter().chain(arguments.split(' ')).collect();
         let arguments = [&arguments[..], &["--quick", "--json", "--runs", "1"]].concat();
@@ -209,6 +211,18 @@ fn bad_input_is_named() {
     other(&["tm", "--kill-at", "3"], "--kill-at means nothing for sim tm");
     other(&["tm", "--cpus", "1,2"], "--cpus 1: messages-none has 0 applications; expected one that transfers");
     other(&["tm", "--checks", "60", "--scans", "50"], "--checks 60 and --scans 50: expected at most 100 together");
+    other(
+        &["replica", "--learning", "nothing"],
+        "unknown way of learning 'nothing': expected one of planned, sequential",
+    );
+    other(&["replica", "--machine", "xeon-8x10", "--cpus", "65"], "--cpus 65: a group has at most 64 replicas");
+    other(&["replica", "--kill-at", "3"], "--kill-at means nothing for sim replica: a client would wait for its node");
+    other(
+        &["replica", "--threads-per-cpu", "2"],
+        "--threads-per-cpu means nothing for sim replica: each replica has a CPU",
+    );
+    other(&["replica", "--wait", "spin"], "--wait spin: nodes and their clients share CPUs");
+    other(&["replica", "--outstanding", "17"], "expected a whole number from 1 to 16");
     fails(&["--runs", "0"], "expected a whole number from 1 to 1000");
     fails(&["--what-if", "interconnect=0"], "expected interconnect= and a factor from 0.01 to 100");
     let model = program.file("model.json", "{}");

@@ -8,6 +8,7 @@ mod compare;
 mod disturbances;
 mod locks;
 mod messages;
+mod replica;
 mod shared;
 mod table;
 mod tm;
@@ -60,6 +61,15 @@ enum Simulated {
         after_help = "Examples:\n  corecast sim messages --figure round-trip --machine xeon-8x10\n  corecast sim messages --figure server --cpus 1,9,20 --channels ump"
     )]
     Messages(messages::Messages),
+    /// Let replicas agree on the order of their clients' commands, and learn along a planned tree, static ones or none.
+    ///
+    /// Nodes send each other messages, as with the library's nodes that share no state. They are spread over the machine, one on
+    /// a CPU; --cpus are their numbers. Computing takes no time but --own-ns, so figures are those of messages. Each run checks
+    /// that all replicas have applied the same commands in the same order, each once.
+    #[command(
+        after_help = "Examples:\n  corecast sim replica --cpus 8,28,48 --learning planned,sequential,binary --quick\n  corecast sim replica --machine xeon-8x10 --figure median --clients 4"
+    )]
+    Replica(replica::Replica),
     /// Let threads work on a hash table as in SSYNC's experiment, with a lock on each bucket or with servers that own the
     /// buckets.
     #[command(
@@ -100,6 +110,7 @@ pub(super) fn run(arguments: &Arguments, output: &Output) -> Result<(), Failure>
         Simulated::Compare(compare) => compare.run(output),
         Simulated::Collectives(collectives) => collectives.run(output),
         Simulated::Messages(messages) => messages.run(output),
+        Simulated::Replica(replica) => replica.run(output),
         Simulated::Table(table) => table.run(output),
         Simulated::Tm(tm) => tm.run(output),
         Simulated::Check(check) => check.run(output),
