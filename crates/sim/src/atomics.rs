@@ -15,13 +15,12 @@ use std::sync::Arc;
 
 use corecast_base::CacheLine;
 use corecast_base::sync::{AtomicU64, Ordering};
-use corecast_sim_core::{Counts, Machine, Thread};
+use corecast_sim_core::{Counts, Machine, Random, Thread};
 
 use crate::disturbance::{Disturbance, Disturbed};
 use crate::error::SimError;
 use crate::fairness::jain;
 use crate::rounds::{Played, Rounds, SetUp, alone};
-use corecast_sim_core::Random;
 
 /// An operation on a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

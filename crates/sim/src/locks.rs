@@ -5,14 +5,13 @@ use std::sync::Arc;
 use corecast_base::CacheLine;
 use corecast_base::sync::{AtomicU64, Ordering};
 use corecast_lock::{Algorithm, RawLock, for_each_lock};
-use corecast_sim_core::{Counts, Machine, Thread};
+use corecast_sim_core::{Counts, Machine, Random, Thread};
 
 use crate::disturbance::{Disturbance, Disturbed};
 use crate::error::SimError;
 use crate::fairness::jain;
 use crate::rounds::{Played, Rounds, SetUp, alone};
 use crate::situation;
-use corecast_sim_core::Random;
 
 /// Threads that compete for a lock.
 #[derive(Clone, Copy, Debug, PartialEq)]

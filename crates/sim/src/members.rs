@@ -11,13 +11,12 @@ use corecast_base::CpuSet;
 use corecast_collective::{Barrier, Group, Member};
 use corecast_machine::{Cpu, Machine as Model};
 use corecast_plan::{Effort, Tree};
-use corecast_sim_core::{Counts, Machine, Report, Run, Thread, Ticks};
+use corecast_sim_core::{Counts, Machine, Random, Report, Run, Thread, Ticks};
 
 use crate::disturbance::{Disturbance, Disturbed};
 use crate::error::SimError;
 use crate::median::median;
 use crate::model;
-use corecast_sim_core::Random;
 
 /// A run is given up after this multiple of its time.
 const PATIENCE: u64 = 100;

@@ -3,14 +3,13 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use corecast_sim_core::{Machine, Report, Run, Thread, Ticks};
+use corecast_sim_core::{Machine, Random, Report, Run, Thread, Ticks};
 
 use crate::channels::{Channel, MessageChannel, USUAL_SLOTS, for_each_channel};
 use crate::disturbance::{Disturbance, Disturbed};
 use crate::error::SimError;
 use crate::median::median;
 use crate::rounds::alone;
-use corecast_sim_core::Random;
 
 /// Two threads that exchange messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

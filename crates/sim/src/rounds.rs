@@ -6,11 +6,10 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use corecast_base::CacheLine;
 use corecast_base::sync::{AtomicU64, Ordering, spin_hint, yield_now};
-use corecast_sim_core::{Counts, Machine, Run, Thread, Ticks};
+use corecast_sim_core::{Counts, Machine, Random, Run, Thread, Ticks};
 
 use crate::disturbance::{Disturbance, Disturbed};
 use crate::error::SimError;
-use corecast_sim_core::Random;
 
 /// Threads begin within this time.
 const MOST_BEGIN_NS: u64 = 1000;

@@ -30,7 +30,7 @@ pub struct Server {
     pub messages: u64,
     /// The seed of stops.
     pub seed: u64,
-    /// The disturbances of all, of whom none can be killed. Clients share CPUs as far as their list says.
+    /// The disturbances of the server and of its clients; a kill is refused. Clients share CPUs as far as their list says.
     pub disturbance: Disturbance,
 }
 

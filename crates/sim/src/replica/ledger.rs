@@ -102,7 +102,7 @@ pub(super) fn check(lists: &[(usize, Vec<Entry>)], counts: &[u64]) -> Result<(),
     let mut next = vec![0; counts.len()];
     for (place, entry) in expected.iter().enumerate() {
         let Some(number) = next.get_mut(entry.client as usize) else {
-            return differ(format!("command {place} is of client {}, which there is none of", entry.client));
+            return differ(format!("command {place} names client {}, and no client has this number", entry.client));
         };
         if entry.number != *number {
             return differ(format!("command {place} is {entry:?} where number {number} of the client was to come"));
@@ -143,7 +143,7 @@ mod tests {
         for (both, words) in [
             (&[(0, 0), (0, 0)][..], "where number 1 of the client"),
             (&[(0, 1), (0, 0)], "where number 0 of the client"),
-            (&[(2, 0)], "of client 2, which"),
+            (&[(2, 0)], "names client 2, and no client"),
         ] {
             let error = check(&[(0, list(both)), (1, list(both))], &[2, 0]).expect_err(words).to_string();
             assert!(error.contains(words), "{error}");

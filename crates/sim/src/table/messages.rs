@@ -13,7 +13,7 @@ use corecast_base::wait::{CpuSharing, Spinner, Wait, Waiter};
 use corecast_channel::TryRecvError;
 use corecast_channel::select::{Select, SelectError};
 use corecast_channel::ump::{Config, Receiver, Sender, channel_with};
-use corecast_sim_core::{Machine, Thread};
+use corecast_sim_core::{Machine, Random, Thread};
 
 use super::bucket::{Draw, Keys, Kind, Line, Nodes, Try, half_of};
 use super::{TableLoad, TableOutcome, outcome};
@@ -21,7 +21,6 @@ use crate::disturbance::Disturbance;
 use crate::error::SimError;
 use crate::rounds::{Rounds, alone};
 use crate::situation;
-use corecast_sim_core::Random;
 
 /// Of this number of participants one is a server.
 const EVERY: usize = 3;

@@ -18,7 +18,7 @@ use std::sync::Arc;
 
 use corecast_base::CacheLine;
 use corecast_lock::{Algorithm, RawLock, Setup, for_each_lock};
-use corecast_sim_core::{Counts, Machine, Thread};
+use corecast_sim_core::{Counts, Machine, Random, Thread};
 
 use crate::disturbance::{Disturbance, Disturbed};
 use crate::error::SimError;
@@ -26,7 +26,6 @@ use crate::fairness::jain;
 use crate::locks::check_kill;
 use crate::rounds::{Played, Rounds, SetUp, alone};
 use crate::situation;
-use corecast_sim_core::Random;
 
 use self::bucket::{Draw, Keys, Nodes, Try, half_of};
 
