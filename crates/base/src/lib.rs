@@ -71,7 +71,7 @@ pub use cpu::{CpuId, CpuSet, CpuSetError, MAX_CPU_ID};
 pub use huge_pages::prefer_huge_pages;
 pub use once_words::OnceWords;
 pub use place::{Place, PlaceSlice, Shareable};
-pub use plain::{Plain, bytes_of, bytes_of_mut, zeroed};
+pub use plain::{Plain, bytes_of, bytes_of_mut, values_in_mut, zeroed};
 pub use prefetch::prefetch_for_write;
 #[cfg(not(loom))]
 pub use thread_end::ThreadEnd;

@@ -44,6 +44,15 @@ pub fn bytes_of_mut<T: Plain>(values: &mut [T]) -> &mut [u8] {
     unsafe { std::slice::from_raw_parts_mut(values.as_mut_ptr().cast::<u8>(), size_of_val(values)) }
 }
 
+/// The values that these bytes are, to be read and written; `None` if the bytes do not begin where such a value may, or end in
+/// the midst of one.
+#[must_use]
+pub fn values_in_mut<T: Plain>(bytes: &mut [u8]) -> Option<&mut [T]> {
+    // SAFETY: any bytes make plain values, and all bytes of plain values are initialised.
+    let (before, values, behind) = unsafe { bytes.align_to_mut() };
+    (before.is_empty() && behind.is_empty()).then_some(values)
+}
+
 // SAFETY: no bytes.
 unsafe impl Plain for () {}
 
@@ -71,6 +80,9 @@ mod tests {
         assert_eq!(bytes_of(&values), [0x0102_u16.to_ne_bytes(), 0x0304_u16.to_ne_bytes()].concat());
         bytes_of_mut(&mut values).copy_from_slice(&[5; 4]);
         assert_eq!(values, [0x0505; 2]);
+        assert_eq!(values_in_mut::<u16>(bytes_of_mut(&mut values)), Some(&mut [0x0505; 2][..]));
+        assert!(values_in_mut::<u16>(&mut bytes_of_mut(&mut values)[1..3]).is_none(), "not aligned");
+        assert!(values_in_mut::<u16>(&mut bytes_of_mut(&mut values)[..3]).is_none(), "half a value");
         assert!(bytes_of::<u64>(&[]).is_empty() && bytes_of(&[(); 3]).is_empty());
     }
 }

@@ -2,6 +2,7 @@
 //! where a step was abandoned.
 
 use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
+use std::array;
 use std::fmt;
 use std::ptr::NonNull;
 
@@ -56,24 +57,26 @@ struct Entry {
     uses: u32,
 }
 
-/// The buffers of all slots of some lanes.
+/// The buffers of all slots.
 pub(crate) struct Slots {
-    entries: Vec<Entry>,
+    entries: [Entry; OF_A_LANE * Slot::LANES],
     /// Buffers that were left to abandoned steps.
     abandoned: usize,
 }
 
-impl Slots {
-    /// Of this number of lanes, each slot with the usual length.
-    pub(crate) fn of_lanes(lanes: usize) -> Self {
-        let entries = (0..OF_A_LANE * lanes).map(|_| Entry { buffer: Buffer::of(Slot::BYTES), uses: 0 }).collect();
+impl Default for Slots {
+    /// Each slot with the usual length.
+    fn default() -> Self {
+        let entries = array::from_fn(|_| Entry { buffer: Buffer::of(Slot::BYTES), uses: 0 });
         Self { entries, abandoned: 0 }
     }
+}
 
+impl Slots {
     fn index(&self, slot: Slot) -> usize {
         assert!(slot.place < 2, "a slot's place is 0 or 1, not {}", slot.place);
         let index = OF_A_LANE * slot.lane + 2 * usize::from(slot.is_incoming) + slot.place;
-        assert!(index < self.entries.len(), "lane {} of {}", slot.lane, self.entries.len() / OF_A_LANE);
+        assert!(slot.lane < Slot::LANES, "lane {} of {}", slot.lane, Slot::LANES);
         index
     }
 
@@ -150,7 +153,7 @@ mod tests {
 
     #[test]
     fn a_slot_grows_and_keeps_what_it_holds() {
-        let mut slots = Slots::of_lanes(1);
+        let mut slots = Slots::default();
         let slot = Slot::incoming(1);
         slots.room(slot, 3).copy_from_slice(&[1, 2, 3]);
         let grown = slots.room(slot, Slot::BYTES + 100_000);
@@ -160,7 +163,7 @@ mod tests {
 
     #[test]
     fn an_abandoned_slot_has_other_memory() {
-        let mut slots = Slots::of_lanes(1);
+        let mut slots = Slots::default();
         let lent = slots.lend(Slot::outgoing(0), 8);
         assert!(!slots.is_free(Slot::outgoing(0)));
         slots.abandon();
@@ -172,14 +175,14 @@ mod tests {
     #[test]
     #[should_panic(expected = "is used by a step under way")]
     fn memory_of_a_step_under_way_is_not_handed_out() {
-        let mut slots = Slots::of_lanes(1);
+        let mut slots = Slots::default();
         slots.lend(Slot::outgoing(0), 8);
         slots.room(Slot::outgoing(0), 8);
     }
 
     #[test]
-    #[should_panic(expected = "lane 1 of 1")]
+    #[should_panic(expected = "lane 2 of 2")]
     fn a_lane_that_does_not_exist_is_refused() {
-        Slots::of_lanes(1).room(Slot { lane: 1, is_incoming: false, place: 0 }, 8);
+        Slots::default().room(Slot { lane: 2, is_incoming: false, place: 0 }, 8);
     }
 }

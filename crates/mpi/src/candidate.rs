@@ -161,7 +161,7 @@ impl RankCandidate {
         if library.rank_and_size(comm)? != (node, nodes.len()) {
             return Err(MpiError::elsewhere("MPI_Comm_split"));
         }
-        let comms = Communicators::of(library, comm, 1, is_over)?;
+        let comms = Communicators::of(library, comm, is_over)?;
         let control = Control::open(library, comms.control, node, nodes.len(), 0)?;
         Ok((comms, control))
     }
@@ -184,7 +184,7 @@ impl RankCandidate {
         let hosts = self.living_nodes.iter().map(|&node| self.hosts[node].clone()).collect();
         let mut facts = Facts::new(place_among(&self.living_nodes, self.node), hosts, self.engine.clone());
         facts.survival = Survival::Nodes;
-        self.operations.clone_from(&comms.operations);
+        self.operations = comms.operations.to_vec();
         Box::new(MpiEngine::with(Arc::clone(&self.session), facts, comms, control).behind_a_loss())
     }
 }

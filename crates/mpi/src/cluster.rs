@@ -56,7 +56,7 @@ impl Cluster {
         let set_up = SetUp::of(launcher, limit, 0)?;
         let library = LibraryInfo::of(&set_up.session.library);
         let every_rank: Vec<usize> = (0..set_up.facts.len()).collect();
-        let comms = set_up.communicators(&every_rank, 1)?.expect("every rank is a leader");
+        let comms = set_up.communicators(&every_rank)?.expect("every rank is a leader");
         let hosts = set_up.facts.iter().map(|facts| facts.host.clone()).collect();
         let engine = MpiEngine::open(set_up.session, facts_of(&library, set_up.rank, hosts), comms)?;
         Ok(Self { engine: Some(engine), launcher, library: Some(library), limit: limit.duration() })

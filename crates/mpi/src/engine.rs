@@ -1,7 +1,6 @@
 //! The engine over MPI: one leader's end, with requests of nonblocking messages and collectives behind its steps.
 //!
-//! Three communicators of the leaders carry it: one for operations (one more for each further lane), one for control, and a
-//! spare. A request of a nonblocking collective cannot be taken back, so after a fault the engine abandons the communicator of
+//! Four communicators of the leaders carry it: one for the operations of each lane, one for control, and a spare. A request of a nonblocking collective cannot be taken back, so after a fault the engine abandons the communicator of
 //! the operations together with the buffers of its steps, and goes on with the spare one. All of its calls are made by one thread
 //! at a time, which is what MPI calls serialized.
 
@@ -30,11 +29,13 @@ const LAST_WORDS: Duration = Duration::from_millis(500);
 /// The longest time for which a word is awaited that explains a revoked communicator.
 const REASON: Duration = Duration::from_secs(1);
 
+/// The communicator of each lane.
+type ByLane = [Handle; Slot::LANES];
+
 /// The communicators of the leaders.
 #[derive(Debug)]
 pub(crate) struct Communicators {
-    /// One for each lane.
-    pub(crate) operations: Vec<Handle>,
+    pub(crate) operations: ByLane,
     pub(crate) control: Handle,
     pub(crate) spare: Handle,
 }
@@ -43,7 +44,7 @@ pub(crate) struct Communicators {
 pub(crate) struct MpiEngine {
     session: Arc<Session>,
     facts: Facts,
-    operations: Vec<Handle>,
+    operations: ByLane,
     spare: Handle,
     control: Control,
     slots: Slots,
@@ -72,7 +73,7 @@ impl MpiEngine {
     pub(crate) fn with(session: Arc<Session>, facts: Facts, comms: Communicators, control: Control) -> Self {
         let only_thread = session.is_for_one_thread().then(|| thread::current().id());
         Self {
-            slots: Slots::of_lanes(comms.operations.len()),
+            slots: Slots::default(),
             steps: Steps::default(),
             operations: comms.operations,
             spare: comms.spare,
@@ -172,14 +173,12 @@ impl MpiEngine {
     /// Goes on with the spare communicator, and makes a further one of it.
     fn take_spare(&mut self, deadline: Option<Instant>) -> Result<(), MpiError> {
         let (library, control) = (&self.session.library, &mut self.control);
-        let lanes = self.operations.len();
         // A node that has given up, at its own limit or for another reason, has told a word of the epoch to come.
         let mut is_over = || is_past(deadline) || control.is_told_of_next(library);
-        let made = (0..lanes).map(|_| duplicate(library, self.spare, &mut is_over)).collect::<Result<Vec<_>, _>>();
-        let mut made = made?;
-        let next = made.pop().expect("there is a lane");
-        // The one that is abandoned may have requests that never end, so it is not freed.
-        self.operations = [std::mem::replace(&mut self.spare, next)].into_iter().chain(made).collect();
+        let made = duplicates::<{ Slot::LANES }>(library, self.spare, &mut is_over)?;
+        // Those that are abandoned may have requests that never end, so they are not freed.
+        self.operations = made;
+        std::mem::swap(&mut self.operations[0], &mut self.spare);
         self.control.next_epoch();
         Ok(())
     }
@@ -207,7 +206,7 @@ impl MpiEngine {
         deadline: Option<Instant>,
     ) -> Result<(Communicators, Control), MpiError> {
         let library = &self.session.library;
-        let comms = Communicators::of(library, comm, self.operations.len(), &mut || is_past(deadline))?;
+        let comms = Communicators::of(library, comm, &mut || is_past(deadline))?;
         let control = Control::open(library, comms.control, self.place_among(kept), kept.len(), self.epoch + 1)?;
         Ok((comms, control))
     }
@@ -240,18 +239,22 @@ impl MpiEngine {
 
 impl Communicators {
     /// Duplicates of a communicator. All of its processes have to call it before `is_over` says that the time is.
-    pub(crate) fn of(
-        library: &Library,
-        comm: Handle,
-        lanes: usize,
-        is_over: &mut dyn FnMut() -> bool,
-    ) -> Result<Self, MpiError> {
-        let made = (0..lanes + 2).map(|_| duplicate(library, comm, is_over)).collect::<Result<Vec<_>, _>>();
-        let mut made = made?.into_iter();
-        let mut next = || made.next().expect("two more than lanes were made");
-        let (control, spare) = (next(), next());
-        Ok(Self { operations: made.collect(), control, spare })
+    pub(crate) fn of(library: &Library, comm: Handle, is_over: &mut dyn FnMut() -> bool) -> Result<Self, MpiError> {
+        let [control, spare] = duplicates(library, comm, is_over)?;
+        Ok(Self { operations: duplicates(library, comm, is_over)?, control, spare })
     }
+}
+
+fn duplicates<const N: usize>(
+    library: &Library,
+    comm: Handle,
+    is_over: &mut dyn FnMut() -> bool,
+) -> Result<[Handle; N], MpiError> {
+    let mut made = [comm; N];
+    for made in &mut made {
+        *made = duplicate(library, comm, is_over)?;
+    }
+    Ok(made)
 }
 
 fn duplicate(library: &Library, comm: Handle, is_over: &mut dyn FnMut() -> bool) -> Result<Handle, MpiError> {
@@ -270,8 +273,7 @@ impl Engine for MpiEngine {
     fn start(&mut self, step: Step) -> Result<Ticket, Fault> {
         self.check_thread()?;
         assert!(!self.has_failed, "no step can be started before the engine is remade");
-        let lane = lane_of(&step);
-        let comm = *self.operations.get(lane).unwrap_or_else(|| panic!("lane {lane} of {}", self.operations.len()));
+        let comm = self.operations[lane_of(&step)];
         let nodes = self.facts.nodes();
         let started = self.steps.start(&self.session.library, comm, &mut self.slots, step, nodes);
         started.map_err(|error| self.fail(error))

@@ -108,7 +108,7 @@ impl Rank {
         node: usize,
     ) -> Result<Self, OpenError> {
         let leaders: Vec<usize> = nodes.iter().map(|ranks| ranks[0]).collect();
-        let comms = set_up.communicators(&leaders, 1)?;
+        let comms = set_up.communicators(&leaders)?;
         let info = LibraryInfo::of(&set_up.session.library);
         let hosts = leaders.iter().map(|&rank| set_up.facts[rank].host.clone()).collect();
         let facts = facts_of(&info, node, hosts);

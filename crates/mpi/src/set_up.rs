@@ -124,7 +124,7 @@ impl SetUp {
 
     /// The communicators of the leaders, with these ranks in order; `None` if this process is no leader. All processes have to
     /// call it with the same ranks.
-    pub(crate) fn communicators(&self, leaders: &[usize], lanes: usize) -> Result<Option<Communicators>, OpenError> {
+    pub(crate) fn communicators(&self, leaders: &[usize]) -> Result<Option<Communicators>, OpenError> {
         let library = &self.session.library;
         let place = leaders.iter().position(|&rank| rank == self.rank);
         let mut comm = self.comm;
@@ -140,7 +140,7 @@ impl SetUp {
         if place.is_none() {
             return Ok(None);
         }
-        let made = Communicators::of(library, comm, lanes, &mut || Instant::now() > self.limit.deadline);
+        let made = Communicators::of(library, comm, &mut || Instant::now() > self.limit.deadline);
         made.map(Some).map_err(|error| self.late(error, Stage::Communicators))
     }
 

@@ -45,7 +45,7 @@ pub(super) struct Ends {
 
 impl Ends {
     pub(super) fn new(near: NearMember, numbering: Arc<Numbering>, news: News, leader: Option<Leader>) -> Self {
-        let forms = Forms::of_nodes(numbering.most_members(), numbering.nodes());
+        let forms = Forms::of_nodes(numbering.nodes());
         let (first, first_ranks) = (Arc::clone(&numbering), Arc::new((0..numbering.members()).collect()));
         let (operation, completed, is_pending, deadline) = (0, 0, false, NEVER);
         let far_plan = None;

@@ -122,7 +122,7 @@ pub enum Survival {
 /// its way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Slot {
-    /// The lane, from 0. Steps of different lanes are independent.
+    /// The lane, below [`LANES`](Self::LANES). Steps of different lanes are independent.
     pub lane: usize,
     /// True for messages that arrive and results; false for those to be sent and combined.
     pub is_incoming: bool,
@@ -131,8 +131,11 @@ pub struct Slot {
 }
 
 impl Slot {
+    /// The lanes of an engine.
+    pub const LANES: usize = 2;
+
     /// The bytes that a slot is made for; longer ones are allocated when they are asked for.
-    pub const BYTES: usize = (64 << 10) + 64;
+    pub const BYTES: usize = (120 << 10) + 64;
 
     /// The outgoing slot of this place on lane 0.
     #[must_use]

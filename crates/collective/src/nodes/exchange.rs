@@ -5,9 +5,9 @@
 //! at all nodes with an error that names the node it came from. The engine's own operations have no such header: before a long
 //! one the nodes exchange headers alone.
 
-use corecast_base::{Plain, bytes_of, bytes_of_mut};
+use corecast_base::{Plain, bytes_of, bytes_of_mut, values_in_mut};
 use corecast_channel::zeroed;
-use corecast_plan::cluster::GROUP_PIECE_BYTES;
+use corecast_plan::cluster::{GROUP_HALVED_BYTES, GROUP_PIECE_BYTES};
 
 use super::engine::{Engine, Slot, Step, Ticket, ValueKind};
 use super::schedule::{Action, Share};
@@ -16,9 +16,11 @@ use super::{FaultKind, PredefinedOp};
 use crate::call::Call;
 use crate::error::Loss;
 
-/// The most bytes of a chunk, unless one value is larger. From 16 to 256 KiB no size is best everywhere; this one is the size for
-/// which engines make their buffers.
+/// The most bytes of a chunk, unless one value is larger.
 pub(super) const CHUNK_BYTES: usize = GROUP_PIECE_BYTES as usize;
+
+/// The same for a chunk that goes by halving, which has the longest messages of all where nodes fold in pairs.
+pub(super) const HALVED_BYTES: usize = GROUP_HALVED_BYTES as usize;
 
 /// The way of the values between nodes.
 #[derive(Clone, Debug)]
@@ -54,7 +56,8 @@ pub(super) struct Header {
 }
 
 impl Header {
-    pub(super) const BYTES: usize = 40;
+    /// As many as a cache line has, so that the values lie as well as the buffer does.
+    pub(super) const BYTES: usize = 64;
 
     fn words(self) -> [u64; 5] {
         [self.sequence, self.call.word(), self.len, self.signature, self.chunk]
@@ -93,6 +96,8 @@ impl Header {
 /// The progress of a chunk.
 #[derive(Debug, Default)]
 pub(super) struct Exchange {
+    /// The lane of its steps.
+    lane: usize,
     /// Actions done.
     done: usize,
     /// The outgoing slot in use, and whether it holds the values as they are now.
@@ -109,6 +114,24 @@ pub(super) struct Exchange {
 }
 
 impl Exchange {
+    /// One whose steps are independent of those of other lanes.
+    pub(super) fn on_lane(lane: usize) -> Self {
+        Self { lane, ..Self::default() }
+    }
+
+    /// Begins with another chunk; the one before is over.
+    pub(super) fn restart(&mut self) {
+        (self.done, self.is_filled, self.has_sent, self.is_over) = (0, false, false, false);
+    }
+
+    fn outgoing(&self, place: usize) -> Slot {
+        Slot { lane: self.lane, ..Slot::outgoing(place) }
+    }
+
+    fn incoming(&self) -> Slot {
+        Slot { lane: self.lane, ..Slot::incoming(0) }
+    }
+
     /// Goes on as far as it can without waiting; true if the values are the result. `each` combines some of the left operands
     /// with the right ones and leaves the results in the first.
     pub(super) fn go_on<T: Plain>(
@@ -149,6 +172,9 @@ impl Exchange {
     ) -> Result<bool, Stop> {
         while let Some(&action) = actions.get(self.done) {
             if !self.act(engine, action, header, values, theirs, each)? {
+                // Rather now, while there is nothing else to do, than behind the last message.
+                self.is_sent(engine, 0)?;
+                self.is_sent(engine, 1)?;
                 return Ok(false);
             }
             (self.done, self.has_sent) = (self.done + 1, false);
@@ -210,7 +236,7 @@ impl Exchange {
         if !self.has_come(engine, from, header, size_of_val(values))? {
             return Ok(false);
         }
-        take(engine, values);
+        self.take(engine, values);
         self.is_filled = false;
         Ok(true)
     }
@@ -224,12 +250,12 @@ impl Exchange {
         header: Header,
         values: &[T],
     ) -> Result<bool, Stop> {
-        // Before the send, so that the message finds its place.
-        self.expect(engine, with, size_of_val(values))?;
         if self.has_sent {
             return Ok(true);
         }
         self.has_sent = self.send(engine, with, header, &values[share.range(values.len())])?;
+        // The other node waits for the message, and its own one comes no sooner than the next poll.
+        self.expect(engine, with, size_of_val(values))?;
         Ok(self.has_sent)
     }
 
@@ -246,8 +272,16 @@ impl Exchange {
         if !self.has_come(engine, from, header, size_of_val(values))? {
             return Ok(false);
         }
-        theirs.resize(values.len(), zeroed());
-        take(engine, theirs);
+        let message = &mut engine.room(self.incoming(), Header::BYTES + size_of_val(values))[Header::BYTES..];
+        let theirs = match values_in_mut(message) {
+            Some(theirs) if theirs.len() == values.len() => theirs,
+            // Buffers of some engines lie anywhere, and values without bytes have no places.
+            _ => {
+                theirs.resize(values.len(), zeroed());
+                bytes_of_mut(theirs).copy_from_slice(message);
+                theirs
+            }
+        };
         if is_left {
             each(theirs, values);
             values.copy_from_slice(theirs);
@@ -272,12 +306,12 @@ impl Exchange {
                 return Ok(false);
             }
             self.place = 1 - self.place;
-            let (head, body) = engine.room(Slot::outgoing(self.place), bytes).split_at_mut(Header::BYTES);
+            let (head, body) = engine.room(self.outgoing(self.place), bytes).split_at_mut(Header::BYTES);
             header.write(head);
             body.copy_from_slice(bytes_of(values));
             self.is_filled = true;
         }
-        let ticket = engine.start(Step::Send { to, from: Slot::outgoing(self.place), bytes })?;
+        let ticket = engine.start(Step::Send { to, from: self.outgoing(self.place), bytes })?;
         self.sending[self.place].push(ticket);
         Ok(true)
     }
@@ -298,8 +332,8 @@ impl Exchange {
             return Ok(ticket);
         }
         // As much as any chunk of another operation has, so that its header can be read.
-        let bytes = Header::BYTES + bytes.max(CHUNK_BYTES);
-        let ticket = engine.start(Step::Receive { from, into: Slot::incoming(0), bytes })?;
+        let bytes = Header::BYTES + bytes.max(HALVED_BYTES);
+        let ticket = engine.start(Step::Receive { from, into: self.incoming(), bytes })?;
         Ok(*self.receiving.insert(ticket))
     }
 
@@ -310,16 +344,16 @@ impl Exchange {
             return Ok(false);
         }
         self.receiving = None;
-        header.compare(from, engine.room(Slot::incoming(0), Header::BYTES))?;
+        header.compare(from, engine.room(self.incoming(), Header::BYTES))?;
         Ok(true)
     }
 
     /// Runs an operation of the engine on the values, which come back in a slot.
     fn run_whole<T: Plain>(&mut self, engine: &mut dyn Engine, whole: Whole, values: &mut [T]) -> Result<bool, Stop> {
-        let (from, bytes) = (Slot::outgoing(0), size_of_val(values));
+        let (from, bytes) = (self.outgoing(0), size_of_val(values));
         let (step, into) = match whole {
             Whole::Allreduce(kind, op) => {
-                let into = Slot::incoming(0);
+                let into = self.incoming();
                 (Step::Allreduce { kind, op, values: bytes / kind.bytes(), from, into }, into)
             }
             Whole::Broadcast(root) => (Step::Broadcast { root, slot: from, bytes }, from),
@@ -335,14 +369,15 @@ impl Exchange {
         if !engine.poll(ticket)? {
             return Ok(false);
         }
+        self.whole = None;
         bytes_of_mut(values).copy_from_slice(engine.room(into, bytes));
         Ok(true)
     }
-}
 
-/// Copies the values of the message that has come.
-fn take<T: Plain>(engine: &mut dyn Engine, into: &mut [T]) {
-    let bytes = size_of_val(into);
-    let message = engine.room(Slot::incoming(0), Header::BYTES + bytes);
-    bytes_of_mut(into).copy_from_slice(&message[Header::BYTES..]);
+    /// Copies the values of the message that has come.
+    fn take<T: Plain>(&self, engine: &mut dyn Engine, into: &mut [T]) {
+        let bytes = size_of_val(into);
+        let message = engine.room(self.incoming(), Header::BYTES + bytes);
+        bytes_of_mut(into).copy_from_slice(&message[Header::BYTES..]);
+    }
 }

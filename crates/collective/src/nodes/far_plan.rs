@@ -18,7 +18,7 @@ use corecast_plan::cluster::{self, ClusterModel, ClusterPlan, ClusterRequest, Fa
 use corecast_plan::{Direction, Operation};
 
 use super::error::Error;
-use super::exchange::CHUNK_BYTES;
+use super::exchange::HALVED_BYTES;
 use super::forms::{BYTES, FarForm, Forms};
 use super::member::Member;
 use super::schedule::Action;
@@ -90,11 +90,10 @@ impl FarPlan {
     }
 
     /// The forms that the model prefers; those of operations that engines know are not its business.
-    fn forms(&self, usual: Forms) -> Forms {
-        let mut forms = usual;
+    fn forms(&self, mut forms: Forms) -> Forms {
         for (class, form) in forms.allreduce.iter_mut().enumerate() {
-            // Longer values travel in pieces, of which each goes its whole way before the next one.
-            let bytes = BYTES[class].min(CHUNK_BYTES);
+            // Longer values travel in pieces.
+            let bytes = BYTES[class].min(HALVED_BYTES);
             let Ok(plan) = self.plan_of(Operation::Allreduce, bytes, 0) else { continue };
             let cost = |scheme| plan.best_of(scheme).map_or(f64::INFINITY, |candidate| candidate.expected_ns());
             let schemes = [FarScheme::Doubling, FarScheme::Tree, FarScheme::Halving];
@@ -103,9 +102,7 @@ impl FarPlan {
                 Some(FarScheme::Halving) => FarForm::Halving,
                 _ => FarForm::Doubling,
             };
-            if usual.known[class] == FarForm::Doubling {
-                forms.known[class] = *form;
-            }
+            forms.known[class] = *form;
         }
         forms
     }
@@ -210,17 +207,17 @@ mod tests {
             .replace(r#""count": 12"#, &format!(r#""count": {nodes}"#))
             .replace(r#""byte_ns": {"value": 0.1"#, r#""byte_ns": {"value": 1"#);
         let plan = FarPlan::of(model.as_bytes(), 0, nodes).expect("a plan");
-        let forms = plan.forms(Forms::of_nodes(2, nodes));
+        let forms = plan.forms(Forms::of_nodes(nodes));
         assert_eq!(forms.known, forms.allreduce);
         forms.allreduce
     }
 
     #[test]
     fn ways_are_compared_by_the_pieces_that_travel() {
-        // A MiB at once would go by halving, and a piece of 64 KiB takes too little time for the further rounds.
+        // A MiB at once would go by halving, and a piece of 120 KiB takes too little time for the further rounds.
         let model = MODEL.replace(r#""value": 5000"#, r#""value": 50000"#);
         let plan = FarPlan::of(model.as_bytes(), 0, 12).expect("a plan");
-        let forms = plan.forms(Forms::of_nodes(2, 12));
+        let forms = plan.forms(Forms::of_nodes(12));
         assert!(!forms.allreduce.contains(&FarForm::Halving), "{forms:?}");
     }
 

@@ -78,13 +78,15 @@ pub(super) struct Forms {
 }
 
 impl Forms {
-    /// Those of a group that has not raced. Recursive doubling takes the fewest rounds. Long slices of one member a node go by
-    /// the engine's own operation, which divides them among the nodes.
-    pub(super) fn of_nodes(most_members: usize, nodes: usize) -> Self {
-        let mut known = [FarForm::Doubling; CLASSES.len()];
-        if most_members == 1 && nodes > 1 {
-            known[class(usize::MAX)] = FarForm::Engine;
+    /// Those of a group that has not raced. Recursive doubling takes the fewest rounds, and halving sends the fewest bytes. 1 MiB,
+    /// two CPUs, one member on each host, plain Open MPI's time divided by that of doubling and of halving: 1.6 and 1.3 on three
+    /// hosts, 0.9 and 1.1 on four.
+    pub(super) fn of_nodes(nodes: usize) -> Self {
+        let longest = class(usize::MAX);
+        let mut allreduce = [FarForm::Doubling; CLASSES.len()];
+        if FarForm::can_halve(nodes, longest) {
+            allreduce[longest] = FarForm::Halving;
         }
-        Self { known, allreduce: [FarForm::Doubling; CLASSES.len()], broadcast: [FarForm::Tree; CLASSES.len()] }
+        Self { known: allreduce, allreduce, broadcast: [FarForm::Tree; CLASSES.len()] }
     }
 }

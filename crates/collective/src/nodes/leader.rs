@@ -9,7 +9,7 @@ use std::process;
 use std::time::Duration;
 
 use corecast_base::Clock;
-use corecast_base::sync::{spin_hint, yield_now};
+use corecast_base::sync::yield_now;
 
 use super::engine::Engine;
 use super::news::News;
@@ -21,6 +21,10 @@ use crate::missing::Missing;
 
 /// The time between two yields.
 const BURST: Duration = Duration::from_micros(30);
+
+/// The least time between two looks for words from other nodes at the beginning of operations. A look has the engine turn to
+/// all its connections, a tenth of the time of a short operation between two hosts. A leader that waits looks as well.
+const LOOK: Duration = Duration::from_micros(50);
 
 /// The outcome of a poll of an operation between nodes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,13 +41,15 @@ pub(super) struct Leader {
     pub(super) epoch: u32,
     /// True once the others know, or have told, why the group of this epoch has failed.
     pub(super) has_told: bool,
+    /// When it last looked for words, in ticks.
+    looked: u64,
     /// The process that leads. One that is forked from it has a copy, which speaks to nobody.
     process: u32,
 }
 
 impl Leader {
     pub(super) fn new(engine: Box<dyn Engine>) -> Self {
-        Self { engine, epoch: 0, has_told: false, process: process::id() }
+        Self { engine, epoch: 0, has_told: false, looked: 0, process: process::id() }
     }
 
     fn is_copy(&self) -> bool {
@@ -60,8 +66,13 @@ impl Leader {
         }
     }
 
-    /// Fails if another node has told that the group has failed.
+    /// Fails if another node has told that the group has failed, unless it has just looked for such words.
     pub(super) fn listen(&mut self) -> Result<(), Stop> {
+        let (clock, now) = (Clock::get(), Clock::get().ticks());
+        if now.saturating_sub(self.looked) < clock.ticks_in(LOOK) {
+            return Ok(());
+        }
+        self.looked = now;
         match self.engine.listen()? {
             Some(word) => Err(Fault::Told(word).into()),
             None => Ok(()),
@@ -101,7 +112,6 @@ impl Leader {
                 }
             };
             if clock.ticks() < end {
-                spin_hint();
                 continue;
             }
             if noted != awaited {

@@ -275,7 +275,7 @@ impl Member {
     }
 
     /// As [`allreduce_slice`](Self::allreduce_slice), with an operation that the engine may know. The operation must be
-    /// commutative. Where each node has one member, a slice of integers of more than 64 KiB goes by the engine's own allreduce.
+    /// commutative.
     ///
     /// # Errors
     /// As for [`broadcast_slice`](Self::broadcast_slice).

@@ -1,15 +1,19 @@
 //! One operation over all nodes at one member: steps within the node, and at the leader between nodes, chunk by chunk.
 //!
-//! The values of a chunk go up to the leader, between the nodes, and down to all members. Chunk i + 1 goes up while chunk i is
-//! between the nodes, and chunk i - 1 goes down: the leader starts a chunk's messages, turns to its node, and comes back to them.
-//! All members of a node take the same steps in the same order.
+//! The values of a chunk go up to the leader, between the nodes, and down to all members. The leader starts a chunk's messages,
+//! turns to its node, starts those of the next chunk and comes back to the first one: so two chunks are between the nodes at a
+//! time, on lanes of their own, while a third one goes up. All members of a node take the same steps in the same order.
+
+use std::array;
 
 use corecast_base::crash_point;
 
 use super::ends::Ends;
+use super::engine::{Engine, Slot};
 use super::error::Error;
 use super::exchange::{Exchange, Header, Way};
 use super::leader::Polled;
+use super::stop::Stop;
 use crate::call::{Call, CallKind};
 use crate::operation::{Message, Order, Progress, Reduction, broadcast, reduce};
 
@@ -38,40 +42,30 @@ pub(super) struct Course {
 }
 
 impl Course {
-    /// The steps for this number of chunks.
-    fn steps(self, chunks: usize, is_leader: bool) -> Vec<Step> {
-        let mut steps = Vec::new();
-        for chunk in 0..chunks {
-            if self.goes_up {
-                steps.push(Step::Up(chunk));
-            }
-            // A leader that is the root has the values already, and other nodes are further away than its own members.
-            let is_early = is_leader && self.begins_at == Some(0);
-            if is_early {
-                steps.extend(far(chunk));
-            }
-            steps.extend(self.begins_at.map(|root| Step::Down(chunk, root)));
-            if is_leader && !is_early {
-                steps.extend(far(chunk));
-            }
-            if self.goes_down && chunk > 0 {
-                steps.push(Step::Down(chunk - 1, 0));
-            }
-        }
-        if is_leader {
-            steps.push(Step::Finish(chunks - 1));
-        }
-        if self.goes_down {
-            steps.push(Step::Down(chunks - 1, 0));
-        }
-        steps
-    }
-}
+    /// Of a node with one member.
+    const ALONE: Self = Self { goes_up: false, begins_at: None, goes_down: false };
 
-/// The steps of a leader when it has a chunk's values.
-fn far(chunk: usize) -> impl Iterator<Item = Step> {
-    let before = chunk.checked_sub(1).map(Step::Finish);
-    before.into_iter().chain([Step::Start(chunk)])
+    /// The steps of each chunk: its own ones, and then those of the chunk before it, which has been between the nodes meanwhile.
+    const STEPS: usize = 5;
+
+    /// The step with this number for so many chunks, if it is one of this member; `None` behind the last one.
+    fn step(self, number: usize, chunks: usize, is_leader: bool) -> Option<Option<Step>> {
+        let (chunk, place) = (number / Self::STEPS, number % Self::STEPS);
+        // Behind the last chunk there are the other steps of it.
+        let (own, before) = ((chunk < chunks).then_some(chunk), chunk.checked_sub(1));
+        if chunk > chunks {
+            return None;
+        }
+        // A leader that is the root has the values already, and other nodes are further away than its own members.
+        let is_early = is_leader && self.begins_at == Some(0);
+        Some(match place {
+            0 => own.filter(|_| self.goes_up).map(Step::Up),
+            1 | 2 if is_early == (place == 1) => own.filter(|_| is_leader).map(Step::Start),
+            1 | 2 => own.zip(self.begins_at).map(|(chunk, root)| Step::Down(chunk, root)),
+            3 => before.filter(|_| is_leader).map(Step::Finish),
+            _ => before.filter(|_| self.goes_down).map(|chunk| Step::Down(chunk, 0)),
+        })
+    }
 }
 
 /// A part of the values that travels on its own.
@@ -88,13 +82,16 @@ pub(super) struct Operation<M: Message, F> {
     order: Order,
     way: Way,
     header: Header,
-    steps: Vec<Step>,
+    course: Course,
     /// Steps done.
     done: usize,
     /// True while a step within the node is under way.
     has_begun: bool,
     chunks: Vec<Chunk<M>>,
-    exchange: Exchange,
+    /// Chunks that have done their work between the nodes.
+    chunks_over: usize,
+    /// Those of the chunks between the nodes, by lane.
+    exchanges: [Exchange; Slot::LANES],
     theirs: Vec<M::Item>,
     each: F,
 }
@@ -125,11 +122,12 @@ impl<M: Message, F: FnMut(&mut [M::Item], &[M::Item])> Operation<M, F> {
             order,
             way,
             header: Header { sequence: ends.operation, call, len: len as u64, signature, chunk: 0 },
-            steps: course.steps(chunks.len(), ends.leader.is_some()),
+            course: if ends.near.size() == 1 { Course::ALONE } else { course },
             done: 0,
             has_begun: false,
             chunks,
-            exchange: Exchange::default(),
+            chunks_over: 0,
+            exchanges: array::from_fn(Exchange::on_lane),
             theirs: Vec::new(),
             each,
         }
@@ -137,23 +135,25 @@ impl<M: Message, F: FnMut(&mut [M::Item], &[M::Item])> Operation<M, F> {
 
     /// Goes on until the operation is done at this member, or its time is over.
     pub(super) fn go_on(&mut self, ends: &mut Ends) -> Result<(), Error> {
-        while let Some(&step) = self.steps.get(self.done) {
+        let is_leader = ends.leader.is_some();
+        while let Some(step) = self.course.step(self.done, self.chunks.len(), is_leader) {
             match step {
-                Step::Up(chunk) => {
+                None => {}
+                Some(Step::Up(chunk)) => {
                     self.go_up(ends, chunk)?;
-                    if ends.leader.is_some() {
+                    if is_leader {
                         crash_point::here("far-combined");
                     }
                 }
-                Step::Start(chunk) => {
+                Some(Step::Start(chunk)) => {
                     self.start(ends, chunk)?;
                     crash_point::here("far-started");
                 }
-                Step::Finish(chunk) => {
+                Some(Step::Finish(chunk)) => {
                     self.finish(ends, chunk)?;
                     crash_point::here("far-finished");
                 }
-                Step::Down(chunk, root) => self.go_down(ends, chunk, root)?,
+                Some(Step::Down(chunk, root)) => self.go_down(ends, chunk, root)?,
             }
             self.done += 1;
         }
@@ -181,21 +181,37 @@ impl<M: Message, F: FnMut(&mut [M::Item], &[M::Item])> Operation<M, F> {
 
     /// Sends what can be sent, and waits for nothing.
     fn start(&mut self, ends: &mut Ends, chunk: usize) -> Result<(), Error> {
-        (self.exchange, self.header) = (Exchange::default(), Header { chunk: chunk as u64, ..self.header });
+        self.exchanges[chunk % Slot::LANES].restart();
         let leader = ends.leader.as_mut().expect("only a leader has this step");
-        let Self { exchange, way, header, chunks, theirs, each, .. } = self;
-        let values = chunks[chunk].message.values();
-        let begun = exchange.go_on(&mut *leader.engine, way, *header, values, theirs, each);
+        let begun = self.exchange(&mut *leader.engine, chunk);
         begun.map(drop).map_err(|stop| ends.stopped(stop))
     }
 
+    /// Waits for a chunk. The next one, which has been started, goes on meanwhile.
     fn finish(&mut self, ends: &mut Ends, chunk: usize) -> Result<(), Error> {
-        let Self { exchange, way, header, chunks, theirs, each, .. } = self;
-        let values = chunks[chunk].message.values();
-        ends.far(|engine| match exchange.go_on(engine, way, *header, values, theirs, each)? {
-            true => Ok(Polled::Done),
-            false => Ok(Polled::Awaits(exchange.awaited(way))),
+        let has_next = chunk + 1 < self.chunks.len();
+        ends.far(|engine| {
+            let is_over = self.exchange(engine, chunk)?;
+            if is_over {
+                self.chunks_over = chunk + 1;
+            }
+            if has_next {
+                self.exchange(engine, chunk + 1)?;
+            }
+            let awaited = self.exchanges[chunk % Slot::LANES].awaited(&self.way);
+            Ok(if is_over { Polled::Done } else { Polled::Awaits(awaited) })
         })
+    }
+
+    /// Goes on with a chunk between the nodes; true if it has done its work there. The engine's own operations go one after
+    /// the other, as only the first one has a header.
+    fn exchange(&mut self, engine: &mut dyn Engine, chunk: usize) -> Result<bool, Stop> {
+        let Self { exchanges, way, header, chunks, theirs, each, .. } = self;
+        if matches!(way, Way::Whole(..)) && chunk > self.chunks_over {
+            return Ok(false);
+        }
+        let (exchange, header) = (&mut exchanges[chunk % Slot::LANES], Header { chunk: chunk as u64, ..*header });
+        exchange.go_on(engine, way, header, chunks[chunk].message.values(), theirs, each)
     }
 }
 
@@ -203,31 +219,35 @@ impl<M: Message, F: FnMut(&mut [M::Item], &[M::Item])> Operation<M, F> {
 mod tests {
     use super::*;
 
+    fn all_steps(course: Course, chunks: usize, is_leader: bool) -> Vec<Step> {
+        (0..).map_while(|number| course.step(number, chunks, is_leader)).flatten().collect()
+    }
+
     #[test]
     fn a_leader_that_is_the_root_serves_other_nodes_first() {
         let course = |root| Course { goes_up: false, begins_at: Some(root), goes_down: false };
-        let steps = |root, is_leader| course(root).steps(2, is_leader);
+        let steps = |root, is_leader| all_steps(course(root), 2, is_leader);
         let first =
-            [Step::Start(0), Step::Down(0, 0), Step::Finish(0), Step::Start(1), Step::Down(1, 0), Step::Finish(1)];
+            [Step::Start(0), Step::Down(0, 0), Step::Start(1), Step::Down(1, 0), Step::Finish(0), Step::Finish(1)];
         assert_eq!(steps(0, true), first);
         assert_eq!(steps(0, false), [Step::Down(0, 0), Step::Down(1, 0)]);
         assert_eq!(steps(1, true)[..2], [Step::Down(0, 1), Step::Start(0)]);
     }
 
     #[test]
-    fn three_chunks_are_under_way_at_once() {
+    fn two_chunks_are_between_the_nodes_and_a_third_one_goes_up() {
         let course = Course { goes_up: true, begins_at: None, goes_down: true };
-        let leader = course.steps(3, true);
+        let leader = all_steps(course, 3, true);
         let steps = [
             Step::Up(0),
             Step::Start(0),
             Step::Up(1),
-            Step::Finish(0),
             Step::Start(1),
+            Step::Finish(0),
             Step::Down(0, 0),
             Step::Up(2),
-            Step::Finish(1),
             Step::Start(2),
+            Step::Finish(1),
             Step::Down(1, 0),
             Step::Finish(2),
             Step::Down(2, 0),
@@ -236,6 +256,6 @@ mod tests {
         let near = |steps: Vec<Step>| -> Vec<Step> {
             steps.into_iter().filter(|step| matches!(step, Step::Up(_) | Step::Down(..))).collect()
         };
-        assert_eq!(near(leader), course.steps(3, false));
+        assert_eq!(near(leader), all_steps(course, 3, false));
     }
 }

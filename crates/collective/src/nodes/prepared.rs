@@ -163,8 +163,7 @@ pub(super) fn allreduce_slice<'a, T: Plain, F: FnMut(T, T) -> T>(
         len: values.len(),
         signature: signature::<T>(),
     };
-    let most_bytes = if ends.takes_whole(&terms.way) { WHOLE_BYTES } else { CHUNK_BYTES };
-    let chunks = chunks_of(values, most_bytes);
+    let chunks = chunks_of(values, ends.allreduce_chunk_bytes(size_of_val(values), known));
     let mut operation = Operation::new(ends, terms, chunks, pairwise(combine));
     Ok(move |ends: &mut Ends| operation.go_on(ends))
 }
@@ -186,9 +185,6 @@ pub(super) fn gather_slice<T: Plain>(
     let mut gather = Gather::new(ends, CallKind::GatherSlice, root, values.to_vec())?;
     Ok(move |ends: &mut Ends| gather.go_on(ends))
 }
-
-/// The most bytes that the engine takes at once where it takes a slice as it is: its buffers have room for as many, and keep it.
-const WHOLE_BYTES: usize = 64 << 20;
 
 /// The parts of values that go by messages.
 fn chunks<T: Plain>(values: &mut [T]) -> Vec<Slice<'_, T>> {
@@ -219,6 +215,6 @@ mod tests {
         assert_eq!(lens(0, 8), [0]);
         assert_eq!(lens(5, 8), [2, 2, 1]);
         assert_eq!(lens(5, 1), [1; 5], "a value that is longer travels alone");
-        assert_eq!(lens(5, WHOLE_BYTES), [5]);
+        assert_eq!(lens(5, 1 << 20), [5]);
     }
 }

@@ -2,14 +2,14 @@
 //! recursive halving.
 //!
 //! **When to take it:** for a program that runs for minutes: a race takes up to some tenths of a second. **When not:** without
-//! one a group takes recursive doubling and trees, and the engine's allreduce for long slices where each node has one member.
+//! one a group takes recursive doubling and trees, and halving for long slices among four nodes or more.
 //!
 //! All members run the very operations that users call, each form in turn in every round, and member 0 takes the time. The form
 //! that is taken without a race is the control: another one replaces it if its median is at most 0.95 of the control's, and it
 //! was faster in nine of ten rounds. The result is kept, and taken by later groups of the same nodes with as many members on
 //! the same engine.
 //!
-//! Messages compare calls and lengths; the engine's own operations do not. Before one of more than 64 KiB the nodes compare them
+//! Messages compare calls and lengths; the engine's own operations do not. Before one of more than 60 KiB the nodes compare them
 //! by messages. For shorter ones, which a group takes only where the engine has won its race, they do not: members that call
 //! something else, or with another length, then get wrong values or an error of the engine, or wait for each other without an
 //! end.
@@ -26,8 +26,8 @@ use super::forms::{BYTES, CLASSES, FarForm, Forms};
 use super::member::Member;
 use crate::op::Sum;
 
-/// Version 2 has halving among the ways.
-const SCHEMA: &str = "corecast-far-race/2";
+/// Version 2 has halving among the ways, version 3 chunks of another length.
+const SCHEMA: &str = "corecast-far-race/3";
 const MAX_LEN_BYTES: u64 = 64 << 10;
 /// The rounds of each class, which all members count alike.
 const ROUNDS: [usize; CLASSES.len()] = [31, 31, 15, 9];
@@ -105,7 +105,7 @@ impl Member {
     /// # Errors
     /// Those of any operation. A result that cannot be kept is no error.
     ///
-    /// Where the engine's own operation wins for up to 64 KiB, members no longer find that another one calls something else or
+    /// Where the engine's own operation wins for up to 60 KiB, members no longer find that another one calls something else or
     /// with another length.
     pub fn race(&mut self, folder: Option<&Path>) -> Result<FarRaces, Error> {
         let path = folder.map(|folder| self.path(folder));
@@ -332,14 +332,14 @@ mod tests {
     fn a_kept_result_comes_back_and_damage_is_ignored() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("not/yet/there.json");
-        let mut races = FarRaces::of(&Forms::of_nodes(1, 2), false);
+        let mut races = FarRaces::of(&Forms::of_nodes(2), false);
         races.known[0].medians_ns = vec![(FarForm::Doubling, 12.5), (FarForm::Engine, 20.0)];
         assert_eq!(load(&path), None);
         store(&path, &races);
         assert_eq!(load(&path), Some(FarRaces { is_kept: true, ..races.clone() }));
         let whole = std::fs::read_to_string(&path).expect("kept");
         for (from, to) in
-            [("far-race/2", "far-race/1"), ("doubling", "thirds"), ("12.5", "-1"), ("\"tree\"", "\"doubling\"")]
+            [("far-race/3", "far-race/2"), ("doubling", "thirds"), ("12.5", "-1"), ("\"tree\"", "\"doubling\"")]
         {
             assert!(whole.contains(from), "{from}");
             std::fs::write(&path, whole.replace(from, to)).expect("written");

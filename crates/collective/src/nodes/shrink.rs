@@ -267,7 +267,7 @@ impl Survivors {
     /// This member's place in the new group.
     fn shrunk(&self, mut new: Ends, home: Home, old_rank: usize, agreed: Agreed) -> Shrunk {
         let Agreed { numbering, ranks, highest } = agreed;
-        new.forms = Forms::of_nodes(numbering.most_members(), numbering.nodes());
+        new.forms = Forms::of_nodes(numbering.nodes());
         (new.numbering, new.deadline) = (Arc::new(numbering), NEVER);
         let ranks: Vec<usize> = ranks.into_iter().map(|rank| rank as usize).collect();
         let is_gone = |&old: &usize| ranks.binary_search(&self.old[old]).is_err();

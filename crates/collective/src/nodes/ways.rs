@@ -6,10 +6,13 @@
 use corecast_plan::Operation;
 
 use super::ends::Ends;
-use super::exchange::{Way, Whole};
+use super::exchange::{CHUNK_BYTES, HALVED_BYTES, Way, Whole};
 use super::forms::{CLASSES, FarForm, Forms, Known, class};
 use super::schedule::{Action, Place};
 use crate::operation::Order;
+
+/// The most bytes that the engine takes at once where it takes a slice as it is: its buffers have room for as many, and keep it.
+const WHOLE_BYTES: usize = 64 << 20;
 
 impl Ends {
     pub(super) fn place(&self) -> Place {
@@ -18,18 +21,30 @@ impl Ends {
 
     /// The way of an allreduction of this many bytes. By rank it takes no planned tree, whose parts do not lie side by side.
     pub(super) fn allreduce_way(&mut self, bytes: usize, order: Order, known: Option<Known>) -> Way {
-        let Forms { known: of_known, allreduce, .. } = &self.forms;
         let class = class(bytes);
-        match (known, of_known[class], allreduce[class]) {
-            (Some((kind, op)), FarForm::Engine, _) => Way::Whole(Whole::Allreduce(kind, op), self.agreement(class)),
-            (Some(_), FarForm::Tree, _) | (None, _, FarForm::Tree) => {
+        match (self.allreduce_form(bytes, known), known) {
+            (FarForm::Engine, Some((kind, op))) => Way::Whole(Whole::Allreduce(kind, op), self.agreement(class)),
+            (FarForm::Tree, _) => {
                 let planned = (order != Order::Rank).then(|| self.planned(Operation::Allreduce, class, 0));
                 Way::Messages(planned.flatten().unwrap_or_else(|| self.place().allreduce_by_tree()))
             }
-            (Some(_), FarForm::Halving, _) | (None, _, FarForm::Halving) => {
-                Way::Messages(self.place().allreduce_by_halving())
-            }
-            _ => Way::Messages(self.place().allreduce_by_doubling()),
+            (FarForm::Halving, _) => Way::Messages(self.place().allreduce_by_halving()),
+            (FarForm::Doubling | FarForm::Engine, _) => Way::Messages(self.place().allreduce_by_doubling()),
+        }
+    }
+
+    fn allreduce_form(&self, bytes: usize, known: Option<Known>) -> FarForm {
+        let Forms { known: of_known, allreduce, .. } = &self.forms;
+        (if known.is_some() { of_known } else { allreduce })[class(bytes)]
+    }
+
+    /// The most bytes of the chunks of an allreduction.
+    pub(super) fn allreduce_chunk_bytes(&self, bytes: usize, known: Option<Known>) -> usize {
+        match self.allreduce_form(bytes, known) {
+            // No node has to combine values first.
+            FarForm::Engine if self.numbering.most_members() == 1 => WHOLE_BYTES,
+            FarForm::Halving => HALVED_BYTES,
+            _ => CHUNK_BYTES,
         }
     }
 
@@ -66,11 +81,6 @@ impl Ends {
     fn planned(&mut self, operation: Operation, class: usize, root: usize) -> Option<Vec<Action>> {
         let plan = self.far_plan.as_mut().filter(|_| self.leader.is_some())?;
         Some(plan.actions(operation, class, root))
-    }
-
-    /// True if the engine takes a slice as a whole, as no node has to combine it first.
-    pub(super) fn takes_whole(&self, way: &Way) -> bool {
-        matches!(way, Way::Whole(Whole::Allreduce(..), _)) && self.numbering.most_members() == 1
     }
 }
 

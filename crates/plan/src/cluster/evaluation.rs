@@ -8,12 +8,12 @@ use super::inside::{Inside, Part};
 use super::layout::Layout;
 use super::model::ClusterModel;
 use super::near::NearCosts;
-use super::request::{ClusterPlanError, ClusterRequest, GROUP_PIECE_BYTES, groups_can_halve};
+use super::request::{ClusterPlanError, ClusterRequest, GROUP_HALVED_BYTES, GROUP_PIECE_BYTES, groups_can_halve};
 use super::waits::{chains_of_both, chains_of_rounds, chains_of_tree, expected_interruptions};
 use crate::operation::Operation;
 
-/// Lengths of pieces that are tried: those that a race would try, too.
-const CHUNKS_BYTES: [u64; 5] = [16 << 10, 32 << 10, 64 << 10, 128 << 10, 256 << 10];
+/// Lengths of pieces that are tried.
+const CHUNKS_BYTES: [u64; 6] = [16 << 10, 32 << 10, GROUP_PIECE_BYTES, GROUP_HALVED_BYTES, 128 << 10, 256 << 10];
 
 /// The shortest part of a value that is worth a lane, in bytes.
 const LEAST_LANE_BYTES: u64 = 64;
@@ -77,7 +77,7 @@ impl<'a> Evaluation<'a> {
         let mut variants = Vec::new();
         for (&scheme, lanes) in schemes.iter().flat_map(|scheme| self.lanes().into_iter().map(move |k| (scheme, k))) {
             // Halving takes values as a whole, except in groups, which halve each piece.
-            let is_useful = |chunk: u64| scheme != FarScheme::Halving || (lanes == 1 && chunk == GROUP_PIECE_BYTES);
+            let is_useful = |chunk: u64| scheme != FarScheme::Halving || (lanes == 1 && chunk == GROUP_HALVED_BYTES);
             let chunks = CHUNKS_BYTES.into_iter().filter(|&chunk| chunk < bytes && is_useful(chunk));
             let chunks = [None].into_iter().chain(chunks.map(Some));
             variants.extend(chunks.map(|chunk_bytes| Variant { scheme, lanes, chunk_bytes }));
@@ -91,8 +91,9 @@ impl<'a> Evaluation<'a> {
     fn is_of_groups(&self, variant: Variant) -> bool {
         let Variant { scheme, lanes, chunk_bytes } = variant;
         let bytes = self.request.bytes;
-        let piece = Some(GROUP_PIECE_BYTES).filter(|&piece| bytes > piece);
         let is_halving = scheme == FarScheme::Halving;
+        let most = if is_halving { GROUP_HALVED_BYTES } else { GROUP_PIECE_BYTES };
+        let piece = Some(most).filter(|&most| bytes > most);
         let goes_by_messages = chunk_bytes == piece && (!is_halving || groups_can_halve(self.layout.len(), bytes));
         let is_alone = self.near.values().all(|near| near.members == 1);
         let is_of_engine = is_halving && is_alone && piece.is_some() && chunk_bytes.is_none();

@@ -53,5 +53,7 @@ pub use near::{Near, NearCosts, NearError};
 pub use parameter::{Parameter, Provenance};
 pub use plan::{ClusterPlan, MOST_SIMULATED_NODES};
 pub use read::{parse, read};
-pub use request::{ClusterPlanError, ClusterRequest, GROUP_PIECE_BYTES, OPERATIONS, groups_can_halve};
+pub use request::{
+    ClusterPlanError, ClusterRequest, GROUP_HALVED_BYTES, GROUP_PIECE_BYTES, OPERATIONS, groups_can_halve,
+};
 pub use write::{render, write};

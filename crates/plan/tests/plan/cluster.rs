@@ -154,9 +154,15 @@ fn groups_take_one_lane_and_pieces_of_one_length() {
         let request = ClusterRequest::new(Operation::Allreduce).bytes(bytes).of_groups();
         request.plan(&model.scaled(nodes), &near).expect("a plan").candidates
     };
-    for (bytes, piece) in [(8, None), (64 << 10, None), (1 << 20, Some(cluster::GROUP_PIECE_BYTES))] {
+    let piece = |way: &cluster::Candidate, bytes: u64| {
+        let halves = way.scheme == FarScheme::Halving;
+        let most = if halves { cluster::GROUP_HALVED_BYTES } else { cluster::GROUP_PIECE_BYTES };
+        (bytes > most).then_some(most)
+    };
+    for bytes in [8, 60 << 10, 1 << 20] {
         let found = of(64, bytes);
-        assert!(found.iter().all(|way| way.is_of_groups && way.lanes == 1 && way.chunk_bytes == piece), "{found:?}");
+        let are_of_groups = |way: &cluster::Candidate| way.is_of_groups && way.chunk_bytes == piece(way, bytes);
+        assert!(found.iter().all(|way| are_of_groups(way) && way.lanes == 1), "{found:?}");
         let halves = |found: &[cluster::Candidate]| found.iter().any(|way| way.scheme == FarScheme::Halving);
         assert_eq!((halves(&found), halves(&of(3, bytes))), (bytes > 4 << 10, false), "{bytes}");
         let all = ClusterRequest::new(Operation::Allreduce).bytes(bytes).plan(&model, &near).expect("a plan");
