@@ -24,7 +24,7 @@ const BURST: Duration = Duration::from_micros(30);
 
 /// The least time between two looks for words from other nodes at the beginning of operations. A look has the engine turn to
 /// all its connections, a tenth of the time of a short operation between two hosts. A leader that waits looks as well.
-const LOOK: Duration = Duration::from_micros(50);
+const LOOK: Duration = Duration::from_micros(200);
 
 /// The outcome of a poll of an operation between nodes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,13 +43,17 @@ pub(super) struct Leader {
     pub(super) has_told: bool,
     /// When it last looked for words, in ticks.
     looked: u64,
+    /// [`LOOK`] and [`BURST`], in ticks.
+    look: u64,
+    burst: u64,
     /// The process that leads. One that is forked from it has a copy, which speaks to nobody.
     process: u32,
 }
 
 impl Leader {
     pub(super) fn new(engine: Box<dyn Engine>) -> Self {
-        Self { engine, epoch: 0, has_told: false, looked: 0, process: process::id() }
+        let [look, burst] = [LOOK, BURST].map(|time| Clock::get().ticks_in(time));
+        Self { engine, epoch: 0, has_told: false, looked: 0, look, burst, process: process::id() }
     }
 
     fn is_copy(&self) -> bool {
@@ -68,8 +72,8 @@ impl Leader {
 
     /// Fails if another node has told that the group has failed, unless it has just looked for such words.
     pub(super) fn listen(&mut self) -> Result<(), Stop> {
-        let (clock, now) = (Clock::get(), Clock::get().ticks());
-        if now.saturating_sub(self.looked) < clock.ticks_in(LOOK) {
+        let now = Clock::get().ticks();
+        if now.saturating_sub(self.looked) < self.look {
             return Ok(());
         }
         self.looked = now;
@@ -96,11 +100,10 @@ impl Leader {
         mut poll: impl FnMut(&mut dyn Engine) -> Result<Polled, Stop>,
     ) -> Result<(), Stop> {
         let clock = Clock::get();
-        let burst = clock.ticks_in(BURST);
         // Left there by a wait whose time was over.
         let mut noted = news.awaited();
         // A call that may not wait polls once.
-        let mut end = if deadline == NOW { 0 } else { clock.ticks() + burst };
+        let mut end = if deadline == NOW { 0 } else { clock.ticks() + self.burst };
         loop {
             let awaited = match poll(&mut *self.engine) {
                 Ok(Polled::Awaits(node)) => node,
@@ -121,7 +124,7 @@ impl Leader {
             nap_until(deadline, Missing::default)?;
             near.ends_mut().core.look_around()?;
             yield_now();
-            end = clock.ticks() + burst;
+            end = clock.ticks() + self.burst;
         }
     }
 }
