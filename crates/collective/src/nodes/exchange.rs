@@ -10,6 +10,7 @@ use corecast_channel::zeroed;
 use corecast_plan::cluster::{GROUP_HALVED_BYTES, GROUP_PIECE_BYTES};
 
 use super::engine::{Engine, Slot, Step, Ticket, ValueKind};
+use super::few::Few;
 use super::schedule::{Action, Share};
 use super::stop::Stop;
 use super::{FaultKind, PredefinedOp};
@@ -104,7 +105,7 @@ pub(super) struct Exchange {
     place: usize,
     is_filled: bool,
     /// Sends under way, by outgoing slot.
-    sending: [Vec<Ticket>; 2],
+    sending: [Few<Ticket>; 2],
     receiving: Option<Ticket>,
     /// True once the current action has sent its message.
     has_sent: bool,
@@ -172,9 +173,6 @@ impl Exchange {
     ) -> Result<bool, Stop> {
         while let Some(&action) = actions.get(self.done) {
             if !self.act(engine, action, header, values, theirs, each)? {
-                // Rather now, while there is nothing else to do, than behind the last message.
-                self.is_sent(engine, 0)?;
-                self.is_sent(engine, 1)?;
                 return Ok(false);
             }
             (self.done, self.has_sent) = (self.done + 1, false);
@@ -340,6 +338,9 @@ impl Exchange {
     /// True once a message has come from that node, of this operation.
     fn has_come(&mut self, engine: &mut dyn Engine, from: usize, header: Header, bytes: usize) -> Result<bool, Stop> {
         let ticket = self.expect(engine, from, bytes)?;
+        // Rather now, while the message is on its way, than behind it.
+        self.is_sent(engine, 0)?;
+        self.is_sent(engine, 1)?;
         if !engine.poll(ticket)? {
             return Ok(false);
         }

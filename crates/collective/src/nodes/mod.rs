@@ -54,6 +54,7 @@ mod error;
 mod exchange;
 mod far_plan;
 mod fault;
+mod few;
 mod forms;
 mod gather;
 mod group;

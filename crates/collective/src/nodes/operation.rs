@@ -12,6 +12,7 @@ use super::ends::Ends;
 use super::engine::{Engine, Slot};
 use super::error::Error;
 use super::exchange::{Exchange, Header, Way};
+use super::few::Few;
 use super::leader::Polled;
 use super::stop::Stop;
 use crate::call::{Call, CallKind};
@@ -87,7 +88,7 @@ pub(super) struct Operation<M: Message, F> {
     done: usize,
     /// True while a step within the node is under way.
     has_begun: bool,
-    chunks: Vec<Chunk<M>>,
+    chunks: Few<Chunk<M>>,
     /// Chunks that have done their work between the nodes.
     chunks_over: usize,
     /// Those of the chunks between the nodes, by lane.
@@ -114,7 +115,7 @@ impl<M: Message, F: FnMut(&mut [M::Item], &[M::Item])> Operation<M, F> {
     pub(super) fn new(ends: &Ends, terms: Terms, messages: impl IntoIterator<Item = M>, each: F) -> Self {
         let Terms { kind, root, order, way, course, len, signature } = terms;
         let chunk = |message| Chunk { message, reduction: Reduction::default(), progress: Progress::default() };
-        let chunks: Vec<Chunk<M>> = messages.into_iter().map(chunk).collect();
+        let chunks: Few<Chunk<M>> = messages.into_iter().map(chunk).collect();
         let own = root.map(|root| ends.numbering.place(root)).filter(|&(node, _)| node == ends.numbering.node);
         let call = Call { operation: kind, root };
         Self {
@@ -162,12 +163,12 @@ impl<M: Message, F: FnMut(&mut [M::Item], &[M::Item])> Operation<M, F> {
 
     /// The values of the first chunk: all of them, where there is one.
     pub(super) fn first_chunk(&mut self) -> &mut [M::Item] {
-        self.chunks[0].message.values()
+        self.chunks.at(0).message.values()
     }
 
     fn go_up(&mut self, ends: &mut Ends, chunk: usize) -> Result<(), Error> {
         let Self { near_call, order, has_begun, chunks, each, .. } = self;
-        let Chunk { message, reduction, .. } = &mut chunks[chunk];
+        let Chunk { message, reduction, .. } = chunks.at(chunk);
         ends.near(*near_call, has_begun, |near| {
             reduce(&mut near.core, &mut near.reduce, 0, *order, message, reduction, &mut *each)
         })
@@ -175,7 +176,7 @@ impl<M: Message, F: FnMut(&mut [M::Item], &[M::Item])> Operation<M, F> {
 
     fn go_down(&mut self, ends: &mut Ends, chunk: usize, root: usize) -> Result<(), Error> {
         let Self { near_call, has_begun, chunks, .. } = self;
-        let Chunk { message, progress, .. } = &mut chunks[chunk];
+        let Chunk { message, progress, .. } = chunks.at(chunk);
         ends.near(*near_call, has_begun, |near| broadcast(&mut near.core, &mut near.broadcast, root, message, progress))
     }
 
@@ -211,7 +212,7 @@ impl<M: Message, F: FnMut(&mut [M::Item], &[M::Item])> Operation<M, F> {
             return Ok(false);
         }
         let (exchange, header) = (&mut exchanges[chunk % Slot::LANES], Header { chunk: chunk as u64, ..*header });
-        exchange.go_on(engine, way, header, chunks[chunk].message.values(), theirs, each)
+        exchange.go_on(engine, way, header, chunks.at(chunk).message.values(), theirs, each)
     }
 }
 
