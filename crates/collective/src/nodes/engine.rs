@@ -131,7 +131,7 @@ pub struct Slot {
 }
 
 impl Slot {
-    /// The lanes of an engine.
+    /// The lanes of an engine, so that two chunks can be between the nodes at a time. Lanes of a plan are more leaders of a node.
     pub const LANES: usize = 2;
 
     /// The bytes that a slot is made for; longer ones are allocated when they are asked for.

@@ -30,9 +30,10 @@ use crate::operation::Order;
 ///
 /// **Failure:** a member that panics or dies, or calls something else, makes the group fail at all nodes: each of them learns
 /// of it in its current operation or its next one. What failed is named by node and rank. A leader that is busy elsewhere
-/// learns of it, and passes it on, only in its next operation. If two faults occur at once at different nodes, members of
-/// different nodes may name different ones. A node whose members leave in peace while others wait for it is not noticed by the
-/// others: a limit on the operation is ([`start`](Self::start)).
+/// learns of it, and passes it on, only in its next operation; one whose operations wait for nobody, as those of a root that
+/// broadcasts, looks every 200 us. If two faults occur at once at different nodes, members of different nodes may name
+/// different ones. A node whose members leave in peace while others wait for it is not noticed by the others: a limit on the
+/// operation is ([`start`](Self::start)).
 ///
 /// Dropping a member leaves the group.
 pub struct Member {

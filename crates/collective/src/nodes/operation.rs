@@ -140,13 +140,9 @@ impl<M: Message, F: FnMut(&mut [M::Item], &[M::Item])> Operation<M, F> {
         while let Some(step) = self.course.step(self.done, self.chunks.len(), is_leader) {
             match step {
                 None => {}
-                Some(Step::Up(chunk)) => {
-                    self.go_up(ends, chunk)?;
-                    if is_leader {
-                        crash_point::here("far-combined");
-                    }
-                }
+                Some(Step::Up(chunk)) => self.go_up(ends, chunk)?,
                 Some(Step::Start(chunk)) => {
+                    crash_point::here("far-combined");
                     self.start(ends, chunk)?;
                     crash_point::here("far-started");
                 }
