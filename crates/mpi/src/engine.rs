@@ -1,8 +1,9 @@
 //! The engine over MPI: one leader's end, with requests of nonblocking messages and collectives behind its steps.
 //!
-//! Four communicators of the leaders carry it: one for the operations of each lane, one for control, and a spare. A request of a nonblocking collective cannot be taken back, so after a fault the engine abandons the communicator of
-//! the operations together with the buffers of its steps, and goes on with the spare one. All of its calls are made by one thread
-//! at a time, which is what MPI calls serialized.
+//! Four communicators of the leaders carry it: one for the operations of each of two lanes, one for control, and a spare. A
+//! request of a nonblocking collective cannot be taken back, so after a fault the engine abandons the communicators of the
+//! operations together with the buffers of its steps, and goes on with the spare one and duplicates of it. All of its calls are
+//! made by one thread at a time, which is what MPI calls serialized.
 
 use std::fmt;
 use std::process;

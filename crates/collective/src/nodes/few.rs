@@ -33,7 +33,7 @@ impl<T> Few<T> {
     /// The element at a place.
     ///
     /// # Panics
-    /// If there are not so many.
+    /// If the list is shorter.
     #[track_caller]
     pub(super) fn at(&mut self, place: usize) -> &mut T {
         match place.checked_sub(1) {

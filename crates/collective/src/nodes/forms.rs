@@ -78,9 +78,9 @@ pub(super) struct Forms {
 }
 
 impl Forms {
-    /// Those of a group that has not raced. Recursive doubling takes the fewest rounds, and halving sends the fewest bytes. 1 MiB,
-    /// two CPUs, one member on each host, plain Open MPI's time divided by that of doubling and of halving: 1.6 and 1.3 on three
-    /// hosts, 0.9 and 1.1 on four.
+    /// Those of a group that has not raced. Recursive doubling takes the fewest rounds, and halving sends the fewest bytes. 1 MiB
+    /// on two CPUs, one member on each host, plain Open MPI's time divided by that of doubling and of halving: 1.6 and 1.3 on
+    /// three hosts, 0.9 and 1.1 on four.
     pub(super) fn of_nodes(nodes: usize) -> Self {
         let longest = class(usize::MAX);
         let mut allreduce = [FarForm::Doubling; CLASSES.len()];

@@ -49,7 +49,7 @@ impl Course {
     /// The steps of each chunk: its own ones, and then those of the chunk before it, which has been between the nodes meanwhile.
     const STEPS: usize = 5;
 
-    /// The step with this number for so many chunks, if it is one of this member; `None` behind the last one.
+    /// The step with this number for this many chunks, if it is one of this member; `None` behind the last one.
     fn step(self, number: usize, chunks: usize, is_leader: bool) -> Option<Option<Step>> {
         let (chunk, place) = (number / Self::STEPS, number % Self::STEPS);
         // Behind the last chunk there are the other steps of it.
