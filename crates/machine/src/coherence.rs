@@ -109,6 +109,23 @@ pub struct SystemCosts {
     pub least_slice: Option<Parameter<f64>>,
 }
 
+/// Costs of CPUs that share a core.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct SmtCosts {
+    /// The factor by which computing takes longer while another CPU of the core computes, from 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub slowdown: Option<Parameter<f64>>,
+    /// An access to a line that another CPU of the core has.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub line: Option<Parameter<f64>>,
+}
+
+impl SmtCosts {
+    fn is_unknown(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
 /// The costs of single accesses to cache lines.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Coherence {
@@ -163,6 +180,9 @@ pub struct Coherence {
     pub kappa: Option<Parameter<f64>>,
     /// Calls of the operating system.
     pub system: SystemCosts,
+    /// CPUs that share a core.
+    #[serde(skip_serializing_if = "SmtCosts::is_unknown")]
+    pub smt: SmtCosts,
     /// Fields that this version does not know, kept as they are when it is written again.
     #[serde(flatten)]
     pub other: BTreeMap<String, Value>,
@@ -192,6 +212,7 @@ impl Coherence {
             service: None,
             kappa: None,
             system: SystemCosts::default(),
+            smt: SmtCosts::default(),
             other: BTreeMap::new(),
         }
     }
@@ -222,7 +243,7 @@ impl Coherence {
 
     /// The parameters that are one number, by name.
     fn single(&self) -> impl Iterator<Item = (&'static str, Parameter<f64>)> {
-        let Self { hit, read_modify_write_hit, pause, hold, beta, service, kappa, system, .. } = self;
+        let Self { hit, read_modify_write_hit, pause, hold, beta, service, kappa, system, smt, .. } = self;
         let SystemCosts { sleep, wake, woken, short_idle, give_way, switch, slice, least_slice } = system;
         let all = [
             ("hit", hit),
@@ -240,6 +261,8 @@ impl Coherence {
             ("system.switch", switch),
             ("system.slice", slice),
             ("system.least_slice", least_slice),
+            ("smt.slowdown", &smt.slowdown),
+            ("smt.line", &smt.line),
         ];
         all.into_iter().filter_map(|(name, &parameter)| Some((name, parameter?)))
     }
@@ -364,6 +387,7 @@ impl Fields {
             service: self.take("service")?,
             kappa: self.take("kappa")?,
             system: self.object("system")?.system()?,
+            smt: self.object("smt")?.smt()?,
             other: self.values,
         })
     }
@@ -375,6 +399,10 @@ impl Fields {
             exclusive: self.take("exclusive")?,
             shared: self.take("shared")?,
         })
+    }
+
+    fn smt(mut self) -> Result<SmtCosts, String> {
+        Ok(SmtCosts { slowdown: self.take("slowdown")?, line: self.take("line")? })
     }
 
     fn system(mut self) -> Result<SystemCosts, String> {
