@@ -85,6 +85,9 @@ impl RunState {
     /// The time of a request that is served now.
     fn time_of(&mut self, number: usize, request: Request, now: Ticks) -> Ticks {
         let Request { cpu, access, .. } = request;
+        if let Some(time) = self.time_within_core(number, cpu, access) {
+            return time;
+        }
         let (distance, from) = self.source(number, cpu, access);
         let line = self.lines.line(number);
         let costs = self.machine.costs();

@@ -9,6 +9,8 @@ pub(crate) struct Cpu {
     pub(crate) buffer: StoreBuffer,
     /// The threads that were put on it.
     pub(crate) threads: usize,
+    /// The set of CPUs among which its threads may move.
+    pub(crate) set: Option<usize>,
     /// The thread that it runs.
     pub(crate) running: Option<usize>,
     /// The thread that it ran last.
@@ -30,6 +32,11 @@ pub(crate) struct Cpu {
 }
 
 impl Cpu {
+    /// True if it can run a thread at once.
+    pub(crate) fn is_idle(&self) -> bool {
+        self.running.is_none() && !self.is_draining
+    }
+
     pub(crate) fn is_slice(&self, number: u32) -> bool {
         self.slice == number
     }

@@ -38,6 +38,9 @@ pub enum MachineError {
     /// A machine whose CPUs would change threads all the time.
     #[error("a slice takes time: threads that share a CPU would never go on")]
     NoSlice,
+    /// CPUs that share a core and make each other faster.
+    #[error("CPUs that share a core slow each other down by a factor of 1 or more")]
+    Slowdown,
     /// A machine on which no store can be made.
     #[error("a store buffer has room for one store at least")]
     NoStoreBuffer,

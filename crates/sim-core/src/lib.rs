@@ -6,13 +6,14 @@
 //! unless it calls [`Thread::work`]. An access finds its line in a state of MESI or MOESI at a distance, from which its time
 //! follows ([`Costs`]); a line serves one request at a time, in the order in which they come. Stores go through a buffer, as on
 //! x86: later loads pass them, and stores keep their order. Polling loops sleep until a line changes. Threads that share a CPU
-//! run in turns, as under the scheduler of Linux ([`System`]).
+//! run in turns, as under the scheduler of Linux ([`System`]), or move to idle ones ([`Run::let_move`]); CPUs that share a core
+//! slow each other down ([`Smt`]).
 //!
 //! **Take it** to see how a protocol behaves on a machine with many CPUs that is not at hand, to compare protocols by the lines
 //! that they move, and to replay a schedule. **Do not take it** for absolute times of a machine that nobody has measured, for
 //! caches that fill, for frequencies, or for reorderings of loads, which the model checker finds.
 //!
-//! Not simulated: threads that move between CPUs, interrupts, CPUs that share a core, and the capacity of caches.
+//! Not simulated: interrupts, and the capacity of caches.
 //!
 //! # Example
 //! ```
@@ -48,6 +49,7 @@ mod error;
 mod events;
 mod lines;
 mod machine;
+mod moves;
 mod per_thread;
 mod poll;
 pub mod published;
@@ -56,13 +58,16 @@ mod report;
 mod run;
 mod run_state;
 mod scheduler;
+mod siblings;
 mod sleepers;
+mod smt;
 mod stops;
 mod store_buffer;
 mod stores;
 mod thread;
 mod values;
 mod word;
+mod work;
 
 pub use self::costs::{ByState, Costs, Protocol, System, TICKS, Ticks, units};
 pub use self::error::{MachineError, Reason, Stopped, Waiting};
@@ -71,6 +76,7 @@ pub use self::per_thread::PerThread;
 pub use self::random::Random;
 pub use self::report::{Counts, Report};
 pub use self::run::{MAX_THREADS, Run};
+pub use self::smt::Smt;
 pub use self::stops::{LastStores, Preemption};
 pub use self::thread::{Thread, with_current};
 pub use self::values::Ended;

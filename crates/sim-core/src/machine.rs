@@ -2,6 +2,7 @@
 
 use crate::costs::{Costs, Ticks};
 use crate::error::MachineError;
+use crate::smt::Smt;
 
 /// The most CPUs.
 pub const MAX_CPUS: usize = 4096;
@@ -20,6 +21,10 @@ pub struct Machine {
     /// The first CPU of each node.
     firsts: Vec<usize>,
     costs: Costs,
+    /// The costs of CPUs that share a core; `None` where none do.
+    smt: Option<Smt>,
+    /// Of each CPU, the others of its core; empty where no CPUs share one.
+    siblings: Vec<Vec<usize>>,
 }
 
 /// The place of a CPU.
@@ -54,7 +59,8 @@ impl Machine {
         let firsts: Result<_, _> = (0..nodes).map(|node| first(node).ok_or(MachineError::EmptyNode { node })).collect();
         let farthest = distances.iter().max().copied().unwrap_or(0);
         check_costs(&costs, usize::from(farthest) + 1)?;
-        Ok(Self { name: name.to_owned(), per_us: units_per_us, locations, distances, farthest, firsts: firsts?, costs })
+        let (name, per_us, firsts) = (name.to_owned(), units_per_us, firsts?);
+        Ok(Self { name, per_us, locations, distances, farthest, firsts, costs, smt: None, siblings: Vec::new() })
     }
 
     /// Its name.
@@ -95,6 +101,35 @@ impl Machine {
         check_costs(&costs, self.farthest() + 1)?;
         self.costs = costs;
         Ok(self)
+    }
+
+    /// The same machine with CPUs that share cores, of which `core_of` gives the number for each CPU. Before that each CPU has a
+    /// core for itself.
+    ///
+    /// # Errors
+    /// [`MachineError::Slowdown`] if the factor is no number, or below 1.
+    pub fn with_smt(mut self, smt: Smt, core_of: impl Fn(usize) -> usize) -> Result<Self, MachineError> {
+        if !(smt.slowdown >= 1.0 && smt.slowdown.is_finite()) {
+            return Err(MachineError::Slowdown);
+        }
+        let cores: Vec<usize> = (0..self.cpus()).map(core_of).collect();
+        let others =
+            |cpu: usize| (0..cores.len()).filter(|&other| other != cpu && cores[other] == cores[cpu]).collect();
+        self.siblings = (0..cores.len()).map(others).collect();
+        self.smt = Some(smt);
+        Ok(self)
+    }
+
+    /// The costs of CPUs that share a core, if the machine has such.
+    #[must_use]
+    pub fn smt(&self) -> Option<Smt> {
+        self.smt
+    }
+
+    /// The other CPUs of a CPU's core.
+    #[must_use]
+    pub fn siblings(&self, cpu: usize) -> &[usize] {
+        self.siblings.get(cpu).map_or(&[], Vec::as_slice)
     }
 
     /// Units in a microsecond.

@@ -7,12 +7,14 @@ use crate::costs::Ticks;
 pub struct Report {
     /// The time at which the last thread ended.
     pub end: Ticks,
-    /// Of each CPU, the time at which its last thread ended; 0 without one.
+    /// Of each CPU, the time at which the last thread that was on it in the end has ended; 0 without one.
     pub ends: Vec<Ticks>,
     /// The accesses.
     pub counts: Counts,
     /// The number of times that a CPU went from one thread to another.
     pub switches: u64,
+    /// The number of times that a thread came to another CPU than the one that it had been on.
+    pub moves: u64,
     /// The number of times that a thread was taken off its CPU at an access, for no time or longer.
     pub stops: u64,
     /// The time of these stops together.

@@ -82,6 +82,27 @@ impl Run {
         self.state.borrow_mut().add_thread(cpu, begin, true);
     }
 
+    /// Lets the threads of these CPUs move among them, those that were put there and those that will be: a thread that is woken
+    /// goes to an idle one if its own is busy, and one that is idle takes a thread that waits for another. Foreign load stays.
+    ///
+    /// # Panics
+    /// If there is no such CPU, or if one is named twice or was named before.
+    #[track_caller]
+    pub fn let_move(&mut self, cpus: &[usize]) {
+        cpus.iter().for_each(|&cpu| self.check_cpu(cpu));
+        let mut state = self.state.borrow_mut();
+        let is_named = |(place, &cpu): (usize, &usize)| state.cpus[cpu].set.is_some() || cpus[..place].contains(&cpu);
+        assert!(!cpus.iter().enumerate().any(is_named), "threads move among a CPU and the others of one set");
+        state.let_move(cpus);
+    }
+
+    /// The CPUs on which threads were put, ascending.
+    #[must_use]
+    pub fn cpus_in_use(&self) -> Vec<usize> {
+        let state = self.state.borrow();
+        (0..state.cpus.len()).filter(|&cpu| state.cpus[cpu].threads > 0).collect()
+    }
+
     /// Takes threads off their CPUs, in addition to what was asked for before.
     ///
     /// # Panics
@@ -228,8 +249,8 @@ impl Run {
             ends[own.cpu] = own.clock.max(ends[own.cpu]);
         }
         let end = ends.iter().copied().max().unwrap_or(0);
-        let RunState { switches, stops, stopped, .. } = *state;
-        Ok(Report { end, ends, counts: state.counts.clone(), switches, stops, stopped, begun, killed })
+        let RunState { switches, moves, stops, stopped, .. } = *state;
+        Ok(Report { end, ends, counts: state.counts.clone(), switches, moves, stops, stopped, begun, killed })
     }
 }
 

@@ -1,5 +1,7 @@
 //! The state of a run: its threads, the CPUs that they are on, the lines, and the threads that sleep.
 
+use std::ops::Range;
+
 use crate::costs::Ticks;
 use crate::cpu::Cpu;
 use crate::error::{Reason, Waiting};
@@ -19,6 +21,8 @@ pub(crate) struct RunState {
     pub(crate) lines: Lines,
     pub(crate) cpus: Vec<Cpu>,
     pub(crate) threads: Vec<ThreadState>,
+    /// The CPUs of each set among which threads may move.
+    pub(crate) sets: Vec<Vec<usize>>,
     /// The time at which the home of each node is free.
     pub(crate) homes: Vec<Ticks>,
     sleepers: Sleepers,
@@ -27,6 +31,8 @@ pub(crate) struct RunState {
     pub(crate) lasting: Ticks,
     /// Threads that were put on a CPU that had run another one.
     pub(crate) switches: u64,
+    /// Threads that came to another CPU than the one that they had been on.
+    pub(crate) moves: u64,
     /// Stops of threads, and their time together.
     pub(crate) stops: u64,
     pub(crate) stopped: Ticks,
@@ -39,7 +45,7 @@ pub(crate) struct RunState {
 /// A thread.
 #[derive(Debug, Default)]
 pub(crate) struct ThreadState {
-    /// Its CPU, also while another thread runs there.
+    /// Its CPU, also while another thread runs there; the last one where it may move.
     pub(crate) cpu: usize,
     /// Its time: it has done all that comes before.
     pub(crate) clock: Ticks,
@@ -55,9 +61,9 @@ pub(crate) struct ThreadState {
     pub(crate) stops: Stops,
     /// The line that it accessed last.
     pub(crate) line: Option<usize>,
-    /// True if it has its CPU: always, on a CPU that it shares with no other thread.
+    /// True if it has its CPU: always, on a CPU that it shares with no other thread and does not leave for another one.
     pub(crate) is_on_cpu: bool,
-    /// True if other threads are put on its CPU, too.
+    /// True if it runs on its CPU by turns with others, or may move.
     pub(crate) is_sharing: bool,
     /// True if it only computes, and has no end.
     pub(crate) is_foreign: bool,
@@ -67,6 +73,10 @@ pub(crate) struct ThreadState {
     pub(crate) left: Ticks,
     /// The time for which it has run, by which those that wait for a CPU take turns.
     pub(crate) ran: Ticks,
+    /// The time since which it waits for a CPU.
+    pub(crate) waits_since: Ticks,
+    /// The last time for which it leaves its share of a core to other CPUs.
+    pub(crate) quiet: Range<Ticks>,
 }
 
 /// The reason for which a thread does not run.
@@ -120,11 +130,13 @@ impl RunState {
             lines: Lines::new(machine.cpus()),
             cpus: (0..machine.cpus()).map(|_| Cpu::default()).collect(),
             threads: Vec::new(),
+            sets: Vec::new(),
             homes: vec![0; machine.nodes()],
             sleepers: Sleepers::default(),
             counts: Counts::default(),
             lasting: Ticks::MAX,
             switches: 0,
+            moves: 0,
             stops: 0,
             stopped: 0,
             alive: 0,

@@ -6,7 +6,7 @@
 //! see that a thread polls. Before another thread comes, the stores of the one that leaves take effect.
 //!
 //! Source: the completely fair scheduler of Linux, of which this has the rules that its documentation names
-//! (`sched-design-CFS`), without weights, groups and balancing between CPUs.
+//! (`sched-design-CFS`), without weights and groups. Threads that may move between CPUs are in [`moves`](crate::moves).
 
 use crate::costs::Ticks;
 use crate::events::Event;
@@ -19,10 +19,10 @@ impl RunState {
         let thread = self.threads.len();
         let own = &mut self.cpus[cpu];
         own.threads += 1;
-        let is_sharing = own.threads > 1 || is_foreign;
+        let is_sharing = own.threads > 1 || is_foreign || own.set.is_some();
         own.running = (!is_sharing).then_some(thread);
-        let fresh = ThreadState { cpu, clock: begin, is_foreign, watched: u64::MAX, ..ThreadState::default() };
-        self.threads.push(ThreadState { is_sharing, is_on_cpu: !is_sharing, ..fresh });
+        let fresh = ThreadState { cpu, clock: begin, quiet: 0..begin, is_foreign, ..ThreadState::default() };
+        self.threads.push(ThreadState { is_sharing, is_on_cpu: !is_sharing, watched: u64::MAX, ..fresh });
         // A third thread finds that the others share already.
         if is_sharing && own.threads <= 2 {
             let others = self.threads.iter_mut().filter(|other| other.cpu == cpu);
@@ -39,6 +39,7 @@ impl RunState {
         let cpu = own.cpu;
         let on = &mut self.cpus[cpu];
         own.wait = Wait::Cpu;
+        own.waits_since = now;
         own.ran = own.ran.max(on.ran.saturating_sub(system.slice / 2));
         on.ready.push(thread);
         let Some(running) = on.running else {
@@ -47,6 +48,11 @@ impl RunState {
             }
             return;
         };
+        // One that is idle takes it.
+        if self.idle_near(cpu).is_some_and(|idle| self.dispatch(idle, now, 0)) {
+            return;
+        }
+        let on = &self.cpus[cpu];
         let mut end = (on.since + system.least_slice).max(now);
         let running = &self.threads[running];
         if running.wait == Wait::Poll && running.sleep.gives_way {
@@ -61,18 +67,20 @@ impl RunState {
         self.events.announce(end, Event::Slice { cpu, number: on.slice });
     }
 
-    /// Puts the next thread on a CPU that runs none, which takes `switch` if it is another one than before.
-    fn dispatch(&mut self, cpu: usize, now: Ticks, switch: Ticks) {
+    /// Puts the next thread on a CPU that runs none, which takes `switch` if it is another one than before. True if there was
+    /// one.
+    pub(crate) fn dispatch(&mut self, cpu: usize, now: Ticks, switch: Ticks) -> bool {
+        let earliest = if self.cpus[cpu].ready.is_empty() { self.pull(cpu).unwrap_or(0) } else { 0 };
         let Self { cpus, threads, .. } = self;
         let on = &mut cpus[cpu];
         let order = |&(place, &thread): &(usize, &usize)| (threads[thread].ran, place);
-        let Some((place, _)) = on.ready.iter().enumerate().min_by_key(order) else { return };
+        let Some((place, _)) = on.ready.iter().enumerate().min_by_key(order) else { return false };
         let thread = on.ready.remove(place);
         let is_switch = on.last.is_some_and(|last| last != thread);
         self.switches += u64::from(is_switch);
         on.running = Some(thread);
         on.last = Some(thread);
-        on.since = now.max(on.idle_since) + if is_switch { switch } else { 0 };
+        on.since = now.max(on.idle_since).max(earliest) + if is_switch { switch } else { 0 };
         let own = &mut threads[thread];
         on.ran = on.ran.max(own.ran);
         own.is_on_cpu = true;
@@ -86,6 +94,7 @@ impl RunState {
         if !self.threads[thread].is_foreign {
             self.announce_turn(thread);
         }
+        true
     }
 
     /// A thread has come to its end.
@@ -147,6 +156,7 @@ impl RunState {
         let own = &mut self.threads[thread];
         own.turn += 1;
         own.wait = Wait::Cpu;
+        own.waits_since = own.clock;
         self.cpus[own.cpu].ready.push(thread);
         self.leave_cpu(thread);
     }
@@ -170,6 +180,7 @@ impl RunState {
         if !on.is_draining {
             on.idle_since = now.max(on.buffer.done);
             self.dispatch(cpu, now, self.machine.costs().system.switch);
+            self.fill_idle(cpu, now);
         }
     }
 
@@ -179,13 +190,14 @@ impl RunState {
         if std::mem::take(&mut on.is_draining) {
             on.idle_since = on.idle_since.max(on.buffer.done).max(now);
             self.dispatch(cpu, now, self.machine.costs().system.switch);
+            self.fill_idle(cpu, now);
         }
     }
 
     /// The time from the call that wakes a thread until it runs, or waits for its CPU.
     pub(crate) fn waking_time(&self, thread: usize, now: Ticks) -> Ticks {
-        let ThreadState { cpu, is_sharing, .. } = self.threads[thread];
-        let (on, system) = (&self.cpus[cpu], self.machine.costs().system);
+        let (on, is_sharing) = (&self.cpus[self.place_of_woken(thread)], self.threads[thread].is_sharing);
+        let system = self.machine.costs().system;
         if is_sharing && on.running.is_some() {
             0
         } else if now.saturating_sub(on.idle_since) < system.short_idle {
@@ -217,6 +229,7 @@ impl RunState {
         let own = &mut self.threads[thread];
         own.poll.broken();
         if !own.is_sharing {
+            own.quiet = own.clock..own.clock + time;
             own.clock += time;
             return false;
         }

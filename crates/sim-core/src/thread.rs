@@ -7,7 +7,7 @@ use std::rc::Rc;
 
 use corosensei::Yielder;
 
-use crate::costs::{Access, LineState, Ticks, units};
+use crate::costs::{Access, LineState, Ticks};
 use crate::lines::Request;
 use crate::poll::Sleep;
 use crate::report::Counts;
@@ -26,8 +26,8 @@ thread_local! {
 ///
 /// Once the run has ended, threads that have not ended unwind: then accesses take effect at once.
 pub struct Thread {
-    state: Rc<RefCell<RunState>>,
-    number: usize,
+    pub(crate) state: Rc<RefCell<RunState>>,
+    pub(crate) number: usize,
     /// Gives the processor back to the run; `None` before the thread runs.
     yielder: Cell<Option<*const Yielder<(), ()>>>,
     pub(crate) values: Values,
@@ -68,16 +68,16 @@ impl Thread {
         self.number
     }
 
-    /// Its CPU.
+    /// Its CPU; of a thread that may move the one that it was on last.
     #[must_use]
     pub fn cpu(&self) -> usize {
         self.state.borrow().threads[self.number].cpu
     }
 
-    /// True if other threads were put on its CPU, too.
+    /// True if other threads were put on its CPU, too; of a thread that may move, if there are more of them than CPUs.
     #[must_use]
     pub fn shares_cpu(&self) -> bool {
-        self.state.borrow().threads[self.number].is_sharing
+        self.state.borrow().shares_cpu(self.number)
     }
 
     /// The times that it left its CPU: to sleep, or to another thread.
@@ -130,30 +130,6 @@ impl Thread {
         state.threads[self.number].poll.until(until);
     }
 
-    /// Computes for this number of nanoseconds.
-    pub fn work_ns(&self, ns: u64) {
-        let ticks = self.state.borrow().machine.ticks(ns);
-        self.work_ticks(ticks);
-    }
-
-    /// Computes for this number of units.
-    pub fn work(&self, number: u64) {
-        self.work_ticks(units(number));
-    }
-
-    /// Computes until this time, if it has not come yet.
-    pub fn work_until(&self, time: Ticks) {
-        let now = self.state.borrow().threads[self.number].clock;
-        self.work_ticks(time.saturating_sub(now));
-    }
-
-    fn work_ticks(&self, ticks: Ticks) {
-        let mut state = self.state.borrow_mut();
-        let own = &mut state.threads[self.number];
-        own.poll.broken();
-        own.clock += ticks;
-    }
-
     /// Reads a word.
     #[must_use]
     pub fn load(&self, word: Word) -> u64 {
@@ -164,7 +140,7 @@ impl Thread {
         match state.cpus[cpu].buffer.forwarded(word) {
             Ok(None) => drop(state),
             Ok(Some(value)) => {
-                let hit = state.machine.costs().hit;
+                let hit = state.time_on_core(self.number, state.machine.costs().hit);
                 state.threads[self.number].clock += hit;
                 state.threads[self.number].poll.broken();
                 drop(state);
@@ -278,6 +254,9 @@ impl Thread {
             return;
         }
         let own = &mut state.threads[self.number];
+        if !gives_way {
+            own.quiet = own.clock..own.clock + pause;
+        }
         own.clock += pause;
         let now = own.clock;
         let Some(sleep) = own.poll.pause(now) else { return };
@@ -361,12 +340,14 @@ impl Thread {
         own.line = Some(line);
         if is_hit && access == Access::Load {
             own.poll.hit(line);
-            state.threads[thread].clock += state.machine.costs().hit;
+            let hit = state.time_on_core(thread, state.machine.costs().hit);
+            state.threads[thread].clock += hit;
             return;
         }
         own.poll.broken();
         if is_hit {
-            state.threads[thread].clock += state.machine.costs().read_modify_write_hit;
+            let hit = state.time_on_core(thread, state.machine.costs().read_modify_write_hit);
+            state.threads[thread].clock += hit;
         } else {
             let now = own.clock;
             match state.request(line, Request { cpu, thread, access, store: 0 }, now) {
@@ -378,6 +359,7 @@ impl Thread {
                     state = self.state.borrow_mut();
                 }
             }
+            state.waits_quietly(thread);
         }
         if access == Access::ReadModifyWrite && !state.is_over {
             state.lines.line_mut(line).state = LineState::Modified;
@@ -451,7 +433,7 @@ impl Thread {
     }
 
     /// Lets all happen that comes before this thread's time.
-    fn take_turn(&self) {
+    pub(crate) fn take_turn(&self) {
         let mut state = self.state.borrow_mut();
         if state.is_over || state.events.are_later_than(state.threads[self.number].clock) {
             return;

@@ -3,8 +3,10 @@
 mod contention;
 mod faults;
 mod memory;
+mod moves;
 mod orderings;
 mod polls;
+mod smt;
 mod stops;
 mod tables;
 mod threads;
