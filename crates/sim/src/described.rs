@@ -1,7 +1,9 @@
 //! A machine to simulate, with what is told of its parameters: which were measured, which published, which assumed.
 
 use corecast_sim_core::{ByState, Costs, Machine, MachineError, System, TICKS, Ticks};
-use measured_machine::{ByDistance, Coherence, CoherenceProtocol, Origin, Parameter, StateCosts, SystemCosts, Unit};
+use measured_machine::{
+    ByDistance, Coherence, CoherenceProtocol, Origin, Parameter, SmtCosts, StateCosts, SystemCosts, Unit,
+};
 
 /// A machine to simulate, and all its parameters with where they come from.
 #[derive(Clone, Debug, PartialEq)]
@@ -47,17 +49,22 @@ impl Described {
     pub fn with_costs(self, costs: Costs) -> Result<Self, MachineError> {
         let Self { machine, coherence } = self;
         let machine = machine.with_costs(costs)?;
+        Ok(Self::with_machine(machine, &coherence, &|_| Origin::Assumed))
+    }
+
+    /// Another machine of the same classes: a parameter that is the same keeps its origin, and `fresh` tells those of the others.
+    pub(crate) fn with_machine(machine: Machine, coherence: &Coherence, fresh: &dyn Fn(&str) -> Origin) -> Self {
         let (unit, classes) = (coherence.unit, coherence.classes.clone());
-        let before = explain(&coherence);
+        let before = explain(coherence);
         let after = explain(&Self::new(machine.clone(), unit, classes.clone(), &|_| Origin::Assumed).coherence);
         let of = |known: &[Explained], name: &str| known.iter().find(|known| known.parameter == name).cloned();
         let protocol = coherence.protocol.map_or(Origin::Assumed, |protocol| protocol.origin);
         let origin = |name: &str| match (of(&before, name), of(&after, name)) {
             (Some(before), Some(after)) if before.values == after.values => before.origin,
             (None, None) => protocol,
-            _ => Origin::Assumed,
+            _ => fresh(name),
         };
-        Ok(Self::new(machine, unit, classes, &origin))
+        Self::new(machine, unit, classes, &origin)
     }
 
     /// A machine whose parameters come from what `origin` says of their names.
@@ -76,7 +83,7 @@ pub fn explain(coherence: &Coherence) -> Vec<Explained> {
     };
     let explained = |(parameter, values, origin): (String, Vec<f64>, Origin)| {
         let unit = match parameter.as_str() {
-            "beta" | "kappa" => "",
+            "beta" | "kappa" | "smt.slowdown" => "",
             "store_buffer" => "stores",
             _ => time,
         };
@@ -109,6 +116,10 @@ fn coherence(machine: &Machine, unit: Unit, classes: Vec<String>, origin: &dyn F
         service: time("service", costs.service),
         kappa: number("kappa", costs.kappa),
         system: system(costs, origin),
+        smt: SmtCosts {
+            slowdown: machine.smt().and_then(|smt| number("smt.slowdown", smt.slowdown)),
+            line: machine.smt().and_then(|smt| time("smt.line", smt.line)),
+        },
         ..Coherence::unknown(unit, classes, distances(machine))
     }
 }

@@ -1,4 +1,5 @@
-//! Disturbances of a program's threads: CPUs that they share, stops at any access, and the death of one of them.
+//! Disturbances of a program's threads: CPUs that they share among themselves or with other programs, moves between CPUs, stops
+//! at any access, and the death of one of them.
 //!
 //! A program takes them as an option, and its outcome says how often threads were stopped and killed.
 
@@ -12,6 +13,10 @@ use crate::error::SimError;
 pub struct Disturbance {
     /// The threads on each CPU, on which they are put by turns; 0 is 1.
     pub threads_per_cpu: usize,
+    /// Threads may move among the CPUs that they were put on.
+    pub unpinned: bool,
+    /// On the first ones of these CPUs, up to this number, another program computes.
+    pub foreign_cpus: usize,
     /// Stops of all threads.
     pub stops: Option<Stops>,
     /// The number of the access before which the last thread is killed, from 0; the stores that wait then take effect. If the
@@ -37,13 +42,15 @@ pub struct Disturbed {
     pub stopped_us: f64,
     /// The number of times that a CPU went from one thread to another.
     pub switches: u64,
+    /// The number of times that a thread came to another CPU.
+    pub moves: u64,
     /// Threads that were killed.
     pub killed: u64,
 }
 
 impl Disturbance {
     /// None: each thread has a CPU, and keeps it until its end.
-    pub const NONE: Self = Self { threads_per_cpu: 1, stops: None, kill_at: None };
+    pub const NONE: Self = Self { threads_per_cpu: 1, unpinned: false, foreign_cpus: 0, stops: None, kill_at: None };
 
     /// The CPUs that this number of threads needs: thread `i` is on CPU `i % cpus`.
     #[must_use]
@@ -64,8 +71,13 @@ impl Disturbance {
         }
     }
 
-    /// Asks for the stops, by this seed.
-    pub fn stop(&self, run: &mut Run, machine: &Machine, seed: u64) {
+    /// Asks for all but the kill, once the threads have been put on their CPUs; for the stops by this seed.
+    pub fn apply(&self, run: &mut Run, machine: &Machine, seed: u64) {
+        let cpus = run.cpus_in_use();
+        if self.unpinned {
+            run.let_move(&cpus);
+        }
+        cpus.iter().take(self.foreign_cpus).for_each(|&cpu| run.foreign(cpu, 0));
         if let Some(Stops { one_in, longest_us }) = self.stops {
             run.preempt(Preemption::Randomly { seed, one_in, longest: machine.ticks(longest_us * 1000) });
         }
@@ -97,6 +109,7 @@ impl Disturbed {
             stops: report.stops,
             stopped_us: machine.ns(report.stopped) / 1000.0,
             switches: report.switches,
+            moves: report.moves,
             killed: report.killed.len() as u64,
         }
     }
@@ -107,6 +120,7 @@ impl std::ops::AddAssign for Disturbed {
         self.stops += other.stops;
         self.stopped_us += other.stopped_us;
         self.switches += other.switches;
+        self.moves += other.moves;
         self.killed += other.killed;
     }
 }

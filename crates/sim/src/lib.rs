@@ -10,9 +10,9 @@
 //! - [`messages`] go between two CPUs, [`server`] receives those of many, [`relay`] passes one on;
 //! - [`conformance`] tries locks where threads lose their CPUs and are killed.
 //!
-//! [`of_model`] makes a machine from the model of a real one, [`explain`] says where each of its parameters comes from,
-//! [`corners`] has the same machine at the ends of what is not known of it, and [`Agreement`] compares figures with measured
-//! ones.
+//! [`of_model`] makes a machine from the model of a real one, [`with_siblings`] lets CPUs of it share cores, [`explain`] says
+//! where each of its parameters comes from, [`corners`] has the same machine at the ends of what is not known of it, and
+//! [`Agreement`] compares figures with measured ones.
 
 mod agreement;
 mod assumed;
@@ -35,6 +35,7 @@ mod model;
 mod replica;
 mod rounds;
 mod servers;
+mod siblings;
 mod situation;
 mod table;
 mod tm;
@@ -57,6 +58,7 @@ pub use self::model::model;
 pub use self::replica::{Learning, MAX_REPLICAS, MOST_OUTSTANDING, ReplicaOutcome, Replicas, replicas};
 pub use self::rounds::alone;
 pub use self::servers::{Server, ServerOutcome, server};
+pub use self::siblings::with_siblings;
 pub use self::table::{TableLoad, TableOutcome, TableServer, own_work_ns, table, table_by_messages};
 pub use self::tm::{BankLoad, BankOutcome, MemoryKind, UnknownMemory, bank};
 pub use corecast_base::wait::Wait;

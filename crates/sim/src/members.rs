@@ -168,7 +168,7 @@ where
         };
         run.spawn(cpu_of(machine, group, episodes, rank), 0, body).map_err(SimError::stack)?;
     }
-    episodes.disturbance.stop(&mut run, machine, episodes.seed);
+    episodes.disturbance.apply(&mut run, machine, episodes.seed);
     let windows = (episodes.warm_up + episodes.episodes + episodes.rounds) as u64;
     let report = run.finish(machine.ticks(PATIENCE * windows * episodes.window_us * 1000))?;
     times(machine, episodes, called.end, &visits.take(), report)

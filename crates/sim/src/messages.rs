@@ -249,7 +249,7 @@ impl Exchange<'_> {
         let mut run = Run::new(self.machine);
         run.spawn(self.pair.sender, 0, boxed(sender)).map_err(SimError::stack)?;
         run.spawn(self.pair.receiver, 0, boxed(receiver)).map_err(SimError::stack)?;
-        self.pair.disturbance.stop(&mut run, self.machine, self.pair.seed);
+        self.pair.disturbance.apply(&mut run, self.machine, self.pair.seed);
         let messages = self.pair.warm_up + self.pair.messages;
         Ok(run.finish(self.machine.ticks(messages.saturating_mul(PATIENCE_NS + self.pair.pause_ns)))?)
     }

@@ -153,7 +153,7 @@ impl Rounds {
             };
             run.spawn(thread % cpus, begin, body).map_err(SimError::stack)?;
         }
-        disturbance.stop(&mut run, machine, seed);
+        disturbance.apply(&mut run, machine, seed);
         // SAFETY: the caller keeps it.
         unsafe { disturbance.kill(&mut run, threads) };
         let Window { warm_up, duration, .. } = *window;

@@ -112,7 +112,7 @@ where
     let received = Received::default();
     let body = serve::<C>(select, answers, server, Rc::clone(&received));
     run.spawn(server.server, 0, boxed(body)).map_err(SimError::stack)?;
-    server.disturbance.stop(&mut run, machine, server.seed);
+    server.disturbance.apply(&mut run, machine, server.seed);
     let messages = server.clients.len() as u64 * (server.warm_up + server.messages);
     let report = run.finish(machine.ticks(messages.saturating_mul(PATIENCE_NS)))?;
     let transfers = report.counts.transfers_each(messages);

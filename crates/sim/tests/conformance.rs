@@ -2,27 +2,31 @@
 //! where one is killed.
 
 use corecast_sim::conformance::{
-    CheckedCollective, End, KilledOutcome, LastStores, Phase, Trial, check_channel, check_channel_killed, check_killed,
-    check_lock,
+    CheckedCollective, End, KilledOutcome, LastStores, Phase, Placement, Trial, check_channel, check_channel_killed,
+    check_killed, check_lock,
 };
 use corecast_sim::{Algorithm, Channel};
 
 /// Of each lock.
 const SEEDS: u64 = 100;
+/// Of each lock and channel, with threads that move.
+const MOVING_SEEDS: u64 = 100;
 /// Of each barrier and operation of a group, which takes longer to make.
 const FEW_SEEDS: u64 = 10;
+const FEW_MOVING_SEEDS: u64 = 10;
 
 #[test]
 fn locks_exclude_and_lose_no_wake_up_under_preemption() {
     for &algorithm in Algorithm::ALL {
         for seed in 0..SEEDS {
-            check_lock(algorithm, seed).unwrap_or_else(|failure| panic!("{failure}"));
+            check_lock(algorithm, seed, Placement::Pinned).unwrap_or_else(|failure| panic!("{failure}"));
         }
     }
 }
 
 /// Three threads, each on its CPU, without stops.
-const KILLS: Trial = Trial { seed: 5, threads: 3, cpus: 4, rounds: 3, one_in: 1, longest_stop_ns: 0 };
+const KILLS: Trial =
+    Trial { seed: 5, threads: 3, cpus: 4, rounds: 3, one_in: 1, longest_stop_ns: 0, placement: Placement::Pinned };
 
 #[test]
 fn a_kill_at_any_access_leaves_the_others_with_a_lock_that_excludes() {
@@ -47,14 +51,14 @@ fn a_kill_at_any_access_leaves_the_others_with_a_lock_that_excludes() {
 /// A waiter that may overtake only once it has spun in vain was left asleep by the simulated machine.
 #[test]
 fn seeds_that_have_failed_pass() {
-    check_lock(Algorithm::Auto, 927).unwrap_or_else(|failure| panic!("{failure}"));
+    check_lock(Algorithm::Auto, 927, Placement::Pinned).unwrap_or_else(|failure| panic!("{failure}"));
 }
 
 #[test]
 fn channels_carry_whole_messages_in_order_under_preemption() {
     for &channel in Channel::ALL {
         for seed in 0..SEEDS {
-            check_channel(channel, seed).unwrap_or_else(|failure| panic!("{failure}"));
+            check_channel(channel, seed, Placement::Pinned).unwrap_or_else(|failure| panic!("{failure}"));
         }
     }
 }
@@ -63,7 +67,25 @@ fn channels_carry_whole_messages_in_order_under_preemption() {
 fn collectives_give_the_right_results_under_preemption() {
     for collective in CheckedCollective::all() {
         for seed in 0..FEW_SEEDS {
-            collective.check(seed).unwrap_or_else(|failure| panic!("{failure}"));
+            collective.check(seed, Placement::Pinned).unwrap_or_else(|failure| panic!("{failure}"));
+        }
+    }
+}
+
+#[test]
+fn locks_channels_and_collectives_hold_where_threads_move() {
+    let moves = Placement::Unpinned;
+    for seed in 0..MOVING_SEEDS {
+        for &algorithm in Algorithm::ALL {
+            check_lock(algorithm, seed, moves).unwrap_or_else(|failure| panic!("{failure}"));
+        }
+        for &channel in Channel::ALL {
+            check_channel(channel, seed, moves).unwrap_or_else(|failure| panic!("{failure}"));
+        }
+    }
+    for collective in CheckedCollective::all() {
+        for seed in 0..FEW_MOVING_SEEDS {
+            collective.check(seed, moves).unwrap_or_else(|failure| panic!("{failure}"));
         }
     }
 }

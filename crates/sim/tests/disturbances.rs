@@ -59,6 +59,27 @@ fn threads_share_cpus_and_a_lock_that_sleeps_goes_on_where_a_queue_waits_for_sli
     assert!(matches!(error, SimError::Threads { threads: 97, cpus: 48, most: 96 }), "{error}");
 }
 
+/// Four threads on four CPUs, of which another program loads two.
+#[test]
+fn threads_that_may_move_leave_a_cpu_that_another_program_loads() {
+    let machine = published::opteron_4x12();
+    let outcome = |unpinned, foreign_cpus, threads| {
+        let disturbance = Disturbance { unpinned, foreign_cpus, ..Disturbance::NONE };
+        let longer = Contest { threads, warm_up_us: 3000, duration_us: 30_000, outside_ns: 2000, ..with(disturbance) };
+        contest(&machine, Algorithm::Word, longer).expect("it ends")
+    };
+    let rates = |foreign_cpus| outcome(false, foreign_cpus, 4).acquisitions;
+    let (calm, loaded) = (rates(0), rates(2));
+    let share = |cpu: usize| loaded[cpu] as f64 / calm[cpu] as f64;
+    assert!((0..2).all(|cpu| (0.3..0.8).contains(&share(cpu))) && share(2).min(share(3)) > 0.9, "{loaded:?}, {calm:?}");
+    assert_eq!(outcome(false, 2, 4).disturbed.moves, 0);
+    let moving = outcome(true, 2, 4).disturbed;
+    assert!(moving.moves >= 2 && moving.switches > 10, "{moving:?}");
+    assert_eq!(outcome(true, 2, 4), outcome(true, 2, 4), "by the seed alone");
+    let alone = outcome(true, 0, 4);
+    assert_eq!((alone.disturbed.moves, alone.acquisitions.len()), (0, 4), "each has a CPU");
+}
+
 /// A thread that dies holds a lock for ever, or none: of atomic operations the others never depend on it.
 #[test]
 fn others_wait_for_a_dead_holder_and_for_no_atomic_operation() {
@@ -117,7 +138,7 @@ fn a_dead_thread_leaves_the_other_buckets_of_a_table_and_byte_is_refused() {
 #[test]
 fn members_and_ends_of_channels_share_cpus_and_are_stopped_but_not_killed() {
     let machine = published::opteron_4x12();
-    let disturbance = Disturbance { threads_per_cpu: 2, stops: Some(STOPS), kill_at: None };
+    let disturbance = Disturbance { threads_per_cpu: 2, stops: Some(STOPS), ..Disturbance::NONE };
     let few = Episodes { members: 6, warm_up: 1, episodes: 3, rounds: 3, window_us: 20_000, ..Episodes::default() };
     let outcome = barriers(&machine, None, &Episodes { disturbance, ..few.clone() }).expect("it ends");
     let Disturbed { stops, switches, .. } = outcome.times.disturbed;

@@ -112,6 +112,10 @@ fn groups_that_cannot_be_are_refused() {
     assert!(refused(Replicas { victim: 3, disturbance, ..FEW }).contains("node 3 is to be killed, which has a client"));
     let disturbance = Disturbance { threads_per_cpu: 2, ..Disturbance::NONE };
     assert!(refused(Replicas { disturbance, ..FEW }).contains("each replica has a CPU"));
+    let disturbance = Disturbance { unpinned: true, ..Disturbance::NONE };
+    assert!(refused(Replicas { disturbance, ..FEW }).contains("each replica has a CPU"));
+    let disturbance = Disturbance { foreign_cpus: 1, ..Disturbance::NONE };
+    assert!(refused(Replicas { disturbance, ..FEW }).contains("a node that waits for its CPU"));
     let larger = published::xeon_8x10();
     let error = replicas(&larger, &Replicas { replicas: MAX_REPLICAS + 1, ..FEW }).expect_err("too many");
     assert!(matches!(error, SimError::Group { .. }), "{error}");

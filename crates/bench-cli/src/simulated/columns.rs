@@ -41,13 +41,13 @@ pub(crate) fn describe(outcome: &Outcome) -> String {
 }
 
 /// The columns of disturbances, at the last step.
-const DISTURBED: [&str; 5] = [">stops", ">stopped ms", ">switches", ">killed", ">hung"];
+const DISTURBED: [&str; 6] = [">stops", ">stopped ms", ">switches", ">moves", ">killed", ">hung"];
 const DISTURBED_WORDS: &str = ". The last columns count them in all runs of the last step; hung: runs in which the others waited for the dead thread";
 
-fn disturbed_cells(row: &Row) -> [String; 5] {
-    let Disturbed { stops, stopped_us, switches, killed } = row.disturbed;
+fn disturbed_cells(row: &Row) -> [String; 6] {
+    let Disturbed { stops, stopped_us, switches, moves, killed } = row.disturbed;
     let stopped_ms = number(Some(stopped_us / 1000.0), 1);
-    [stops.to_string(), stopped_ms, switches.to_string(), killed.to_string(), row.hung.to_string()]
+    [stops.to_string(), stopped_ms, switches.to_string(), moves.to_string(), killed.to_string(), row.hung.to_string()]
 }
 
 fn moved_words(figure: &Figure) -> String {

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use corecast::machine::model_file;
 use corecast_sim::machine::{Machine, published};
-use corecast_sim::{Described as Parameters, Model, corners, of_model};
+use corecast_sim::{Described as Parameters, Model, corners, of_model, with_siblings};
 use serde::{Deserialize, Serialize};
 
 use corecast_cli::failure::Failure;
@@ -28,6 +28,8 @@ pub(crate) struct Described {
     pub(crate) machine: String,
     /// The factor of the interconnect's times.
     pub(crate) interconnect: f64,
+    /// CPUs that share a core slow each other down.
+    pub(crate) smt: bool,
     /// The corner of what is assumed of the machine; 0 is the machine as given.
     pub(crate) corner: usize,
 }
@@ -57,6 +59,7 @@ impl Described {
     pub(crate) fn load(&self) -> Result<Loaded, Failure> {
         let preset = PRESETS.iter().find(|preset| preset.name == self.machine);
         let Loaded { parameters, origin, model } = match preset {
+            Some(_) if self.smt => return Err(self.no_siblings()),
             Some(preset) => Loaded {
                 parameters: Parameters::published((preset.make)()),
                 origin: "costs by state and distance as published (David et al. 2013)".to_owned(),
@@ -77,6 +80,13 @@ impl Described {
         Ok(Loaded { parameters, origin, model })
     }
 
+    fn no_siblings(&self) -> Failure {
+        Failure::input(format!(
+            "--smt: no two CPUs of {} share a core; expected a file with `core` of its `cpus`",
+            self.machine
+        ))
+    }
+
     fn of_file(&self) -> Result<Loaded, Failure> {
         let path = Path::new(&self.machine);
         if !path.exists() {
@@ -87,6 +97,12 @@ impl Described {
         let known = model_file::read(path)?;
         let parameters = of_model(&known)
             .map_err(|error| Failure::input(format!("{} cannot be simulated: {error}", self.machine)))?;
+        let parameters = match self.smt {
+            true => with_siblings(parameters, &known)
+                .map_err(|error| Failure::input(format!("{} cannot be simulated: {error}", self.machine)))?
+                .ok_or_else(|| self.no_siblings())?,
+            false => parameters,
+        };
         let others = match known.extended.coherence {
             Some(_) => "costs of single accesses as it tells, others assumed",
             None => "all other costs assumed from them",

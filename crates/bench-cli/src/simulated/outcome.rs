@@ -22,6 +22,8 @@ pub(crate) struct Outcome {
     pub(crate) cpus: usize,
     /// The factor of the interconnect's times.
     pub(crate) interconnect: f64,
+    /// CPUs that share a core slow each other down.
+    pub(crate) smt: bool,
     /// The first seed.
     pub(crate) seed: u64,
     /// The number of seeds.
@@ -39,20 +41,23 @@ pub(crate) struct Outcome {
 impl Outcome {
     /// The machine, in a line that says that it is simulated.
     pub(crate) fn headline(&self) -> String {
-        let Self { machine, cpus, interconnect, seed, runs, version, .. } = self;
+        let Self { machine, cpus, interconnect, smt, seed, runs, version, .. } = self;
         let changed = if *interconnect == 1.0 { String::new() } else { format!(", interconnect x {interconnect}") };
+        let shared = if *smt { ", cores shared" } else { "" };
         let seeds = if *runs == 1 {
             format!("seed {seed}")
         } else {
             format!("seeds {seed} to {}", seed.wrapping_add(runs - 1))
         };
-        format!("SIMULATED: {machine} with {cpus} CPUs{changed}, {seeds}, corecast {version}")
+        format!("SIMULATED: {machine} with {cpus} CPUs{changed}{shared}, {seeds}, corecast {version}")
     }
 
     /// The disturbances in words; `None` without any.
     pub(crate) fn disturbance_words(&self) -> Option<String> {
-        let Disturbance { threads_per_cpu, stops, .. } = self.disturbance;
+        let Disturbance { threads_per_cpu, unpinned, foreign_cpus, stops, .. } = self.disturbance;
         let shared = (threads_per_cpu > 1).then(|| format!("{threads_per_cpu} threads on each CPU"));
+        let moving = unpinned.then(|| "threads move between CPUs".to_owned());
+        let loaded = (foreign_cpus > 0).then(|| format!("another program on the first {foreign_cpus} of the CPUs"));
         let stopped = stops.map(|Stops { one_in, longest_us }| {
             format!("threads stopped before one access in {one_in}, for up to {longest_us} us")
         });
@@ -60,7 +65,7 @@ impl Outcome {
             true => format!("the last thread killed before its access {first}"),
             false => format!("the last thread killed before its accesses {first} to {last} in turn"),
         });
-        let words: Vec<String> = [shared, stopped, killed].into_iter().flatten().collect();
+        let words: Vec<String> = [shared, moving, loaded, stopped, killed].into_iter().flatten().collect();
         (!words.is_empty()).then(|| format!("disturbed: {}", words.join("; ")))
     }
 

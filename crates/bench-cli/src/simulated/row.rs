@@ -91,7 +91,7 @@ mod tests {
 
     fn point(contender: &str, seed: u64, corner: usize) -> Point {
         Point {
-            described: Described { machine: "xeon-8x10".to_owned(), interconnect: 1.0, corner },
+            described: Described { machine: "xeon-8x10".to_owned(), interconnect: 1.0, smt: false, corner },
             program: Program::Barriers { warm_up: 1, episodes: 1, plans_quickly: true },
             contender: contender.to_owned(),
             step: 2,

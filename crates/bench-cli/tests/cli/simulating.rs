@@ -112,10 +112,10 @@ fn threads_that_share_cpus_and_are_stopped_are_told_in_rows_table_and_page() {
     let disturbed = ["--threads-per-cpu", "2", "--preempt", "500:100", "--cpus", "2", "--runs", "2"];
     let arguments = [&["sim", "locks", "--quick", "--locks", "word"], &disturbed[..]].concat();
     let report = program.json(&[&arguments[..], &["--json", "--html", page]].concat());
-    assert_fields(&report["disturbance"], &["threads_per_cpu", "stops", "kill_at"]);
+    assert_fields(&report["disturbance"], &["threads_per_cpu", "unpinned", "foreign_cpus", "stops", "kill_at"]);
     assert_eq!((&report["disturbance"]["stops"]["one_in"], &report["kills"]), (&500.into(), &Value::Null));
     let row = &rows(&report)[0];
-    assert_fields(&row["disturbed"], &["stops", "stopped_us", "switches", "killed"]);
+    assert_fields(&row["disturbed"], &["stops", "stopped_us", "switches", "moves", "killed"]);
     assert_eq!((&row["step"], &row["hung"]), (&4.into(), &0.into()), "two threads on each of two CPUs");
     let count = |name: &str| row["disturbed"][name].as_f64().expect("a number");
     assert!(["stops", "stopped_us", "switches"].iter().all(|name| count(name) > 1.0), "{row}");
@@ -124,6 +124,47 @@ fn threads_that_share_cpus_and_are_stopped_are_told_in_rows_table_and_page() {
     assert!(text.contains(words) && text.contains("switches"), "{text}");
     let page = std::fs::read_to_string(&page_path).expect("it was written");
     assert!(page.contains(words), "{page}");
+}
+
+#[test]
+fn threads_that_move_beside_another_program_are_told() {
+    let program = Program::new();
+    let arguments =
+        ["sim", "locks", "--quick", "--locks", "word", "--cpus", "4", "--runs", "1", "--outside-ns", "2000"];
+    let moving = [&arguments[..], &["--unpinned", "--foreign-load", "2"]].concat();
+    let report = program.json(&[&moving[..], &["--json"]].concat());
+    assert_eq!(report["disturbance"]["unpinned"], true);
+    assert_eq!(report["disturbance"]["foreign_cpus"], 2);
+    assert!(rows(&report)[0]["disturbed"]["moves"].as_u64() > Some(0), "{report}");
+    let text = program.run(&moving).succeeded().stdout;
+    let words = "disturbed: threads move between CPUs; another program on the first 2 of the CPUs";
+    assert!(text.contains(words) && text.contains("moves"), "{text}");
+    let pinned = program.json(&[&arguments[..], &["--foreign-load", "2", "--json"]].concat());
+    assert_eq!(rows(&pinned)[0]["disturbed"]["moves"], 0);
+    let report = program.json(&["sim", "check", "--json", "--unpinned", "--seeds", "5", "--locks", "mcs"]);
+    assert_eq!((&report["unpinned"], &rows(&report)[0]["failed"]), (&true.into(), &Value::Null));
+}
+
+/// Eight CPUs on four cores, the first two on one.
+#[test]
+fn cpus_that_share_a_core_are_slower_and_their_costs_are_told() {
+    let program = Program::new();
+    let machine = machines::models().into_iter().find(|file| file.path.ends_with("intel-i7-6700k-8.json"));
+    let path = machine.expect("it is in the repository").path;
+    let machine = ["--machine", path.to_str().expect("a path")];
+    let arguments = [&["sim", "atomics", "--json", "--quick", "--runs", "1"], &machine[..]].concat();
+    let work = ["--operations", "fai", "--words", "64", "--pause-ns", "1000", "--cpus", "1,2"];
+    let played = |smt: &[&str]| program.json(&[&arguments[..], &work, smt].concat());
+    let (apart, shared) = (played(&[]), played(&["--smt"]));
+    assert_eq!((&apart["smt"], &shared["smt"]), (&false.into(), &true.into()));
+    let rate = |report: &Value, row: usize| rows(report)[row]["median"].as_f64().expect("a number");
+    assert_eq!(rate(&shared, 0), rate(&apart, 0), "one is alone on its core");
+    let (alone, both) = (rate(&shared, 0), rate(&shared, 1));
+    assert!(both > 1.05 * alone && both < 0.8 * rate(&apart, 1), "{alone}, {both} and {}", rate(&apart, 1));
+    let listed = program.json(&[&arguments[..], &["--smt", "--explain"]].concat());
+    let parameters = listed["parameters"].as_array().expect("an array");
+    let slowdown = parameters.iter().find(|known| known["parameter"] == "smt.slowdown").expect("listed");
+    assert_eq!((&slowdown["values"][0], &slowdown["origin"]), (&1.6.into(), &"assumed".into()));
 }
 
 #[test]
@@ -203,6 +244,13 @@ fn bad_input_is_named() {
     other(&["barriers", "--kill-at", "3"], "--kill-at means nothing for sim barriers: the other members would wait");
     other(&["messages", "--kill-at", "3"], "--kill-at means nothing for sim messages");
     other(&["messages", "--threads-per-cpu", "2"], "--threads-per-cpu means nothing for sim messages");
+    other(&["messages", "--unpinned"], "--unpinned means nothing for sim messages: a message goes between two CPUs");
+    other(&["replica", "--unpinned"], "--unpinned means nothing for sim replica: each replica has a CPU");
+    other(&["replica", "--foreign-load", "1"], "--foreign-load means nothing for sim replica: the others take a node");
+    other(&["check", "--unpinned", "--kills"], "cannot be used with");
+    fails(&["--foreign-load", "0"], "expected a whole number from 1 to 4096");
+    fails(&["--foreign-load", "0,1"], "expected a whole number from 1 to 4096");
+    fails(&["--smt"], "--smt: no two CPUs of opteron-4x12 share a core; expected a file with `core` of its `cpus`");
     fails(&["--kill-at", "9..3"], "expected the number of an access, or a range");
     fails(&["--kill-at", "3", "--cpus", "1"], "--kill-at leaves no thread");
     fails(&["--preempt", "0"], "expected a number of accesses");

@@ -15,7 +15,7 @@ use std::rc::Rc;
 
 use corecast_sim_core::{LastStores, Preemption, Random, Run, Stopped, Thread, published};
 
-use super::{CPUS, LASTING_NS, LIMIT_NS, often_short};
+use super::{CPUS, LASTING_NS, LIMIT_NS, Placement, often_short};
 use crate::channels::{Channel, MessageChannel, Missed, for_each_channel};
 use crate::messages::boxed;
 use crate::rounds::alone;
@@ -46,6 +46,7 @@ enum Disturbed {
         one_in: u64,
         longest_ns: u64,
         cpus: usize,
+        placement: Placement,
     },
     Kill {
         end: End,
@@ -62,7 +63,7 @@ pub struct ChannelFailure {
     pub channel: &'static str,
     /// The seed, which repeats it.
     pub seed: u64,
-    /// The kill, in words; empty without one.
+    /// The kill or the moves, in words; empty without them.
     pub killed: String,
     /// The way in which it failed.
     pub fault: Box<ChannelFault>,
@@ -112,12 +113,12 @@ pub enum ChannelFault {
 ///
 /// # Errors
 /// [`ChannelFailure`], which names the seed.
-pub fn check_channel(channel: Channel, seed: u64) -> Result<(), ChannelFailure> {
+pub fn check_channel(channel: Channel, seed: u64, placement: Placement) -> Result<(), ChannelFailure> {
     let mut random = Random::new(seed, 0);
     let mut one_of = |numbers: [u64; 4]| numbers[random.below(4) as usize];
     let (cpus, one_in) = (one_of([1, 2, 2, 2]) as usize, one_of([4, 16, 64, 256]));
     let longest_ns = one_of([1_000, 20_000, 500_000, 8_000_000]);
-    check(channel, seed, Disturbed::Stops { one_in, longest_ns, cpus }).map(drop)
+    check(channel, seed, Disturbed::Stops { one_in, longest_ns, cpus, placement }).map(drop)
 }
 
 /// Tries a channel, with a kill of an end before its access with this number. True if it was killed, and had not ended before.
@@ -150,7 +151,7 @@ fn named(
     outcome: Result<bool, ChannelFault>,
 ) -> Result<bool, ChannelFailure> {
     let killed = match disturbed {
-        Disturbed::Stops { .. } => String::new(),
+        Disturbed::Stops { placement, .. } => placement.to_string(),
         Disturbed::Kill { end, access, stores } => {
             format!(", {end} killed before access {access}, last stores {stores:?}")
         }
@@ -205,7 +206,8 @@ fn play<C: MessageChannel>(seed: u64, disturbed: Disturbed) -> Result<bool, Chan
         run.spawn(CPUS[(thread % cpus) * 2], 0, body).map_err(|error| ChannelFault::Stack(error.to_string()))?;
     }
     match disturbed {
-        Disturbed::Stops { one_in, longest_ns, .. } => {
+        Disturbed::Stops { one_in, longest_ns, placement, .. } => {
+            placement.apply(&mut run);
             run.lasting_sleeps(machine.ticks(LASTING_NS));
             run.preempt(Preemption::Randomly { seed, one_in, longest: machine.ticks(longest_ns) });
         }
@@ -359,7 +361,7 @@ mod tests {
 
     #[test]
     fn a_message_that_is_announced_too_early_is_found_by_stops_and_the_failure_repeats() {
-        let stops = Disturbed::Stops { one_in: 4, longest_ns: 20_000, cpus: 2 };
+        let stops = Disturbed::Stops { one_in: 4, longest_ns: 20_000, cpus: 2, placement: Placement::Pinned };
         let check = |seed| named("planted", seed, stops, play::<TooEarly>(seed, stops));
         let failure = (0..50).find_map(|seed| check(seed).err()).expect("a seed finds it");
         assert!(matches!(*failure.fault, ChannelFault::Order { .. }), "{failure}");

@@ -22,7 +22,7 @@ use corecast_plan::Effort;
 use corecast_sim_core::{LastStores, Machine, Preemption, Random, Run, Stopped, Thread, published};
 
 use super::kills::was_killed;
-use super::{LASTING_NS, LIMIT_NS, often_short};
+use super::{LASTING_NS, LIMIT_NS, Placement, often_short};
 use crate::disturbance::Disturbance;
 use crate::error::SimError;
 use crate::members::{Episodes, cpu_of, group};
@@ -60,7 +60,7 @@ pub struct CollectiveFailure {
     pub collective: String,
     /// The seed, which repeats it.
     pub seed: u64,
-    /// The kill, in words; empty without one.
+    /// The kill or the moves, in words; empty without them.
     pub killed: String,
     /// The way in which it failed.
     pub fault: Box<CollectiveFault>,
@@ -119,7 +119,7 @@ impl CheckedCollective {
     ///
     /// # Errors
     /// [`CollectiveFailure`], which names the seed.
-    pub fn check(self, seed: u64) -> Result<(), CollectiveFailure> {
+    pub fn check(self, seed: u64, placement: Placement) -> Result<(), CollectiveFailure> {
         let mut random = Random::new(seed, 0);
         let mut one_of = |numbers: [u64; 4]| numbers[random.below(4) as usize];
         let (members, threads_per_cpu) = (one_of([2, 3, 5, 8]) as usize, one_of([1, 1, 2, 4]) as usize);
@@ -127,10 +127,11 @@ impl CheckedCollective {
         let machine = published::opteron_4x12();
         let trial = Trial { collective: self, seed, members, threads_per_cpu, limit_ns: None };
         let outcome = trial.play(&machine, |run| {
+            placement.apply(run);
             run.lasting_sleeps(machine.ticks(LASTING_NS));
             run.preempt(Preemption::Randomly { seed, one_in, longest: machine.ticks(longest_ns) });
         });
-        outcome.map(drop).map_err(|fault| self.failure(seed, String::new(), fault))
+        outcome.map(drop).map_err(|fault| self.failure(seed, placement.to_string(), fault))
     }
 
     /// Tries it among three members, with a kill of the second one before its access with this number. True if it was killed, and

@@ -17,6 +17,7 @@
 mod channels;
 mod collectives;
 mod kills;
+mod placement;
 #[cfg(test)]
 mod planted;
 
@@ -34,6 +35,7 @@ use crate::rounds::alone;
 pub use self::channels::{ChannelFailure, ChannelFault, End, check_channel, check_channel_killed};
 pub use self::collectives::{CheckedCollective, CollectiveFailure, CollectiveFault};
 pub use self::kills::{KilledOutcome, LastStores, Phase, check_killed};
+pub use self::placement::Placement;
 
 /// The CPUs of trials: on one die, one hop away, and two hops away.
 const CPUS: [usize; 4] = [0, 1, 13, 44];
@@ -58,6 +60,8 @@ pub struct Trial {
     pub one_in: u64,
     /// The longest stop, in nanoseconds.
     pub longest_stop_ns: u64,
+    /// Whether threads keep their CPUs.
+    pub placement: Placement,
 }
 
 impl Trial {
@@ -73,6 +77,7 @@ impl Trial {
             rounds: 8,
             one_in: one_of([4, 16, 64, 256]),
             longest_stop_ns: one_of([1_000, 20_000, 500_000, 8_000_000]),
+            placement: Placement::Pinned,
         }
     }
 
@@ -97,13 +102,13 @@ impl Trial {
 ///
 /// # Errors
 /// [`Failure`], which names the seed, if it did not exclude, or if a thread did not come to its end.
-pub fn check_lock(algorithm: Algorithm, seed: u64) -> Result<(), Failure> {
-    Trial::of_seed(seed).check(algorithm)
+pub fn check_lock(algorithm: Algorithm, seed: u64, placement: Placement) -> Result<(), Failure> {
+    Trial { placement, ..Trial::of_seed(seed) }.check(algorithm)
 }
 
 /// A lock that has failed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{lock} failed with seed {} ({} threads on {} CPUs): {fault}", .trial.seed, .trial.threads, .trial.cpus)]
+#[error("{lock} failed with seed {} ({} threads on {} CPUs{}): {fault}", .trial.seed, .trial.threads, .trial.cpus, .trial.placement)]
 pub struct Failure {
     /// The lock.
     pub lock: &'static str,
@@ -212,6 +217,7 @@ fn prepare<L: RawLock + 'static>(machine: &Machine, trial: Trial) -> Result<Prep
         let body = move |me: &Thread| compete(me, &own, &watch, trial.rounds, &mut random);
         run.spawn(CPUS[thread % cpus], begin, body).map_err(|error| Fault::Stack(error.to_string()))?;
     }
+    trial.placement.apply(&mut run);
     Ok(Prepared { run, tried, watch, alone })
 }
 

@@ -78,8 +78,11 @@ pub(super) fn play(
 
 fn check_input(machine: &Machine, asked: &Replicas) -> Result<(), SimError> {
     let Replicas { replicas, clients, outstanding, disturbance, victim, .. } = *asked;
-    if disturbance.threads_per_cpu > 1 {
+    if disturbance.threads_per_cpu > 1 || disturbance.unpinned {
         return Err(SimError::group("each replica has a CPU, which its node and its client share"));
+    }
+    if disturbance.foreign_cpus > 0 {
+        return Err(SimError::group("the others take a node that waits for its CPU for dead"));
     }
     disturbance.cpus_of(machine, replicas)?;
     if clients == 0 || clients > replicas {
@@ -123,7 +126,7 @@ fn run(
         };
         run.spawn(cpus[node], 0, move |me: &Thread| client.live(me)).map_err(SimError::stack)?;
     }
-    asked.disturbance.stop(&mut run, machine, asked.seed);
+    asked.disturbance.apply(&mut run, machine, asked.seed);
     // SAFETY: the thread has references to what it shares on its stack, and no other thread to that stack.
     unsafe { asked.disturbance.kill(&mut run, asked.victim + 1) };
     let limit = machine.ticks(asked.warm_up_us.saturating_add(asked.duration_us).saturating_mul(1000));

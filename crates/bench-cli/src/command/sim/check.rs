@@ -2,7 +2,7 @@
 
 use corecast_race::Progress;
 use corecast_sim::conformance::{
-    CheckedCollective, End, LastStores, Trial, check_channel, check_channel_killed, check_killed, check_lock,
+    CheckedCollective, End, LastStores, Placement, Trial, check_channel, check_channel_killed, check_killed, check_lock,
 };
 use corecast_sim::{Algorithm, Channel};
 use serde::Serialize;
@@ -38,6 +38,9 @@ pub(super) struct Check {
     /// of groups wait with a limit, and must give up or go on when it is over, with whole messages and right results.
     #[arg(long)]
     kills: bool,
+    /// Let threads move among the CPUs of their trial, on the first of which another program computes.
+    #[arg(long, conflicts_with = "kills")]
+    unpinned: bool,
 }
 
 /// The outcome.
@@ -48,6 +51,7 @@ struct Outcome {
     seed: u64,
     seeds: u64,
     kills: bool,
+    unpinned: bool,
     rows: Vec<Row>,
 }
 
@@ -87,9 +91,10 @@ impl Check {
             };
             rows.push(self.row(subject, &mut step)?);
         }
-        let Self { seed, seeds, kills, .. } = *self;
+        let Self { seed, seeds, kills, unpinned, .. } = *self;
         let failed = rows.iter().filter(|row| row.failed.is_some()).count();
-        tell(output, &Outcome { simulated: true, version: env!("CARGO_PKG_VERSION"), seed, seeds, kills, rows }, text)?;
+        let version = env!("CARGO_PKG_VERSION");
+        tell(output, &Outcome { simulated: true, version, seed, seeds, kills, unpinned, rows }, text)?;
         match failed {
             0 => Ok(()),
             _ => Err(Failure::environment(format!("{} failed", table::many(failed, "row")))),
@@ -119,7 +124,11 @@ impl Check {
         for number in 0..self.seeds {
             step(number as f64 / self.seeds as f64)?;
             let seed = self.seed.wrapping_add(number);
-            let tried = if self.kills { subject.killed_everywhere(seed, &mut row) } else { subject.stopped(seed) };
+            let placement = if self.unpinned { Placement::Unpinned } else { Placement::Pinned };
+            let tried = match self.kills {
+                true => subject.killed_everywhere(seed, &mut row),
+                false => subject.stopped(seed, placement),
+            };
             row.trials += u64::from(!self.kills);
             if let Err(failure) = tried {
                 (row.failed_seed, row.failed) = (Some(seed), Some(failure));
@@ -148,11 +157,11 @@ impl Subject {
     }
 
     /// With the stops of a seed. The error in words.
-    fn stopped(self, seed: u64) -> Result<(), String> {
+    fn stopped(self, seed: u64, placement: Placement) -> Result<(), String> {
         match self {
-            Self::Lock(lock) => check_lock(lock, seed).map_err(|failure| failure.to_string()),
-            Self::Channel(channel) => check_channel(channel, seed).map_err(|failure| failure.to_string()),
-            Self::Collective(collective) => collective.check(seed).map_err(|failure| failure.to_string()),
+            Self::Lock(lock) => check_lock(lock, seed, placement).map_err(|failure| failure.to_string()),
+            Self::Channel(channel) => check_channel(channel, seed, placement).map_err(|failure| failure.to_string()),
+            Self::Collective(collective) => collective.check(seed, placement).map_err(|failure| failure.to_string()),
         }
     }
 
@@ -181,7 +190,8 @@ impl Subject {
         match self {
             Self::Lock(lock) => {
                 // Each has a CPU: threads that share CPUs would poll a lock that is lost for long.
-                let trial = Trial { seed, threads: 3, cpus: 4, rounds: 3, one_in: 1, longest_stop_ns: 0 };
+                let placement = Placement::Pinned;
+                let trial = Trial { seed, threads: 3, cpus: 4, rounds: 3, one_in: 1, longest_stop_ns: 0, placement };
                 let outcome = check_killed(lock, trial, access, stores);
                 outcome.map(|outcome| outcome.killed.is_some()).map_err(|failure| failure.to_string())
             }
@@ -202,12 +212,20 @@ fn text(outcome: &Outcome) -> String {
         table.add_row([(*kind).to_owned(), name.clone(), trials.to_string(), killed.to_string(), words]);
     }
     let repeats = outcome.rows.iter().filter_map(|Row { kind, name, failed_seed, .. }| {
-        let kills = if outcome.kills { " --kills" } else { "" };
+        let kills = match (outcome.kills, outcome.unpinned) {
+            (true, _) => " --kills",
+            (_, true) => " --unpinned",
+            _ => "",
+        };
         Some(format!("again: corecast sim check --{kind}s {name} --seed {} --seeds 1{kills}\n", (*failed_seed)?))
     });
     format!(
         "SIMULATED: threads that are {} at any access, seeds {} to {}, corecast {}\n{}{}",
-        if outcome.kills { "killed" } else { "stopped" },
+        match (outcome.kills, outcome.unpinned) {
+            (true, _) => "killed",
+            (_, true) => "moved between CPUs, and stopped",
+            _ => "stopped",
+        },
         outcome.seed,
         outcome.seed.wrapping_add(outcome.seeds - 1),
         outcome.version,

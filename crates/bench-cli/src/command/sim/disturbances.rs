@@ -1,4 +1,5 @@
-//! The options of `corecast sim` that disturb a program's threads: CPUs that they share, stops, and the death of one of them.
+//! The options of `corecast sim` that disturb a program's threads: CPUs that they share among themselves or with other programs,
+//! moves between CPUs, stops, and the death of one of them.
 
 use std::str::FromStr;
 
@@ -14,6 +15,14 @@ pub(super) struct Disturbances {
     /// Put this number of threads, members or clients on each CPU, which they share as under Linux's scheduler.
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = number_arg::within::<usize>(1..=256))]
     threads_per_cpu: usize,
+    /// Let threads move among the CPUs that they are put on: one that is woken goes to an idle CPU if its own is busy, and an
+    /// idle CPU takes a thread that waits for another one.
+    #[arg(long)]
+    unpinned: bool,
+    /// Let another program compute on the first CPUS of the CPUs that threads are put on, or on all where there are fewer. It
+    /// takes its share of them, and moves no lines.
+    #[arg(long, value_name = "CPUS", value_parser = number_arg::within::<usize>(1..=4096))]
+    foreign_load: Option<usize>,
     /// Take threads off their CPUs before one access in ACCESSES, at random by the seed, for up to US microseconds [default US:
     /// 1000]; half of the stops are shorter than a 300th of that.
     #[arg(long, value_name = "ACCESSES[:US]", value_parser = stops)]
@@ -30,16 +39,21 @@ impl Disturbances {
     /// # Errors
     /// Bad input: one that means nothing for this program.
     pub(super) fn of(&self, program: &Program) -> Result<Disturbance, Failure> {
-        let Self { threads_per_cpu, preempt, kill_at } = *self;
-        let refused = |option: &str, reason: &str| {
+        let Self { threads_per_cpu, unpinned, foreign_load, preempt, kill_at } = *self;
+        let asked = [
+            ("--threads-per-cpu", threads_per_cpu > 1, program.keeps_cpus()),
+            ("--unpinned", unpinned, program.keeps_cpus()),
+            ("--foreign-load", foreign_load.is_some(), program.keeps_cpus_free()),
+            ("--kill-at", kill_at.is_some(), program.keeps_lives()),
+        ];
+        let refused =
+            asked.into_iter().find_map(|(option, is_asked, reason)| Some((option, reason.filter(|_| is_asked)?)));
+        if let Some((option, reason)) = refused {
             let program = program.figure().program;
-            Err(Failure::input(format!("{option} means nothing for sim {program}: {reason}")))
-        };
-        match (program.keeps_cpus(), program.keeps_lives()) {
-            (Some(reason), _) if threads_per_cpu > 1 => refused("--threads-per-cpu", reason),
-            (_, Some(reason)) if kill_at.is_some() => refused("--kill-at", reason),
-            _ => Ok(Disturbance { threads_per_cpu, stops: preempt, kill_at: None }),
+            return Err(Failure::input(format!("{option} means nothing for sim {program}: {reason}")));
         }
+        let foreign_cpus = foreign_load.unwrap_or(0);
+        Ok(Disturbance { threads_per_cpu, unpinned, foreign_cpus, stops: preempt, kill_at: None })
     }
 
     /// The kills, one for each run of a seed; none without the option.
@@ -55,6 +69,11 @@ impl Disturbances {
     /// The threads on each CPU.
     pub(super) fn threads_per_cpu(&self) -> usize {
         self.threads_per_cpu
+    }
+
+    /// The threads that take turns on a CPU, with the one of another program.
+    pub(super) fn sharing(&self) -> usize {
+        self.threads_per_cpu + usize::from(self.foreign_load.is_some())
     }
 }
 

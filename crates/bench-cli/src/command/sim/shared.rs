@@ -23,6 +23,10 @@ pub(super) struct Shared {
     /// Change the machine: interconnect=F multiplies the time by which far CPUs and memories take longer than near ones.
     #[arg(long, value_name = "WHAT=FACTOR", value_parser = interconnect)]
     what_if: Option<f64>,
+    /// Let CPUs that share a core, by the machine's file, slow each other down and find each other's lines in their cache.
+    /// Without it each has a core for itself.
+    #[arg(long)]
+    smt: bool,
     /// Also play each point with less and with more of what is assumed of the machine: kappa of none and twice, service and beta
     /// of half and twice. Marks contenders that are as good as the best one.
     #[arg(long)]
@@ -63,8 +67,12 @@ struct RunOf {
 impl Shared {
     /// The machine.
     pub(super) fn load(&self) -> Result<(Described, Loaded), Failure> {
-        let described =
-            Described { machine: self.machine.clone(), interconnect: self.what_if.unwrap_or(1.0), corner: 0 };
+        let described = Described {
+            machine: self.machine.clone(),
+            interconnect: self.what_if.unwrap_or(1.0),
+            smt: self.smt,
+            corner: 0,
+        };
         let loaded = described.load()?;
         Ok((described, loaded))
     }
@@ -99,6 +107,7 @@ impl Shared {
             cpus: loaded.machine().cpus(),
             costs: loaded.origin,
             interconnect: described.interconnect,
+            smt: described.smt,
             seed: self.seed,
             runs: self.runs,
             disturbance,
@@ -159,7 +168,7 @@ impl Shared {
     pub(super) fn times_us(&self, warm_up_us: u64, duration_us: u64) -> (u64, u64) {
         let times = [warm_up_us, duration_us].map(|us| self.shortened(us));
         let [warm_up_us, duration_us] = times;
-        let sharing = self.disturbances.threads_per_cpu() as u64;
+        let sharing = self.disturbances.sharing() as u64;
         if sharing == 1 {
             return (warm_up_us, duration_us);
         }
