@@ -63,6 +63,17 @@ fn locks_beat_servers_where_buckets_are_many() {
     }
 }
 
+/// Threads of three dies or of two packages come together at one bucket after another, so each lock has few most of the time:
+/// `auto` keeps its queue nevertheless, and threads remember which locks have one.
+#[test]
+fn auto_keeps_its_queues_where_crowds_go_from_bucket_to_bucket() {
+    let few = TableLoad { threads: 18, warm_up_us: 3000, duration_us: 200, ..LOAD };
+    for ((machine, load), demanded) in machines(few, [7.76, 11.56]).into_iter().zip([0.8, 0.6]) {
+        let (auto, best) = (rate(&machine, Algorithm::Auto, load), best(&machine, load));
+        assert!(auto > demanded * best, "{}: {auto} and {best} Mops/s", machine.name());
+    }
+}
+
 /// H2, which demands 0.6 of the best lock in each cell, and a geometric mean of 0.95. Held by the cells with 512 buckets;
 /// `docs/design/simulation.md` has those with 12, where it is missed.
 #[test]
@@ -74,7 +85,7 @@ fn auto_is_near_the_best_lock_where_buckets_are_many() {
     }
 }
 
-/// H6, which demands 0.9, and is missed by 0.6: four threads on each of four CPUs. The mutex of the C library is not simulated;
+/// H6, which demands 0.9, and is missed by 0.7: four threads on each of four CPUs. The mutex of the C library is not simulated;
 /// `word` stands for it, whose waiters spin for a moment and sleep on the lock's word.
 #[test]
 fn auto_does_not_collapse_where_threads_outnumber_cpus() {
@@ -82,5 +93,5 @@ fn auto_does_not_collapse_where_threads_outnumber_cpus() {
     let crowd = TableLoad { threads: 16, own_ns: 100, warm_up_us: 6_000, duration_us: 18_000, disturbance, ..LOAD };
     let machine = published::opteron_4x12();
     let [auto, word] = [Algorithm::Auto, Algorithm::Word].map(|lock| rate(&machine, lock, crowd));
-    assert!(auto >= 0.4 * word, "{auto} and {word} Mops/s");
+    assert!(auto >= 0.5 * word, "{auto} and {word} Mops/s");
 }

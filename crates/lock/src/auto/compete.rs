@@ -3,15 +3,15 @@
 use std::time::{Duration, Instant};
 
 use corecast_base::Clock;
-use corecast_base::sync::{Ordering, Scope, futex_wait, spin_for};
-use corecast_base::wait::{LONGEST_SLEEP, Spinner};
+use corecast_base::sync::{Ordering, Scope, futex_wait, spin_for, spin_hint};
+use corecast_base::wait::{ASSUMED_WAKE_COST, LONGEST_SLEEP, Spinner};
 
-use super::Auto;
 use super::held;
 use super::ledger::FEW_CPUS;
 use super::mode::{LOCKED, Mode, NOBARGE, PARKED, QUEUED};
 use super::params::Params;
 use super::queue::Place;
+use super::{Auto, OVERTAKEN, STARVED};
 use crate::three_states::IS_MODEL;
 
 /// The longest nap of a thread that has spun in vain while nobody is bound to wake it.
@@ -52,6 +52,8 @@ pub(super) struct Comer<'a> {
     yields: u32,
     /// Whether it has complained of being overtaken.
     has_complained: bool,
+    /// When it complains of that next before it has waited for long, in ticks.
+    complains_at: u64,
     /// Whether it has slept on the word: it may have been woken in another thread's place, and others may sleep.
     has_slept: bool,
     /// When it began to wait, in ticks.
@@ -76,6 +78,7 @@ impl<'a> Comer<'a> {
             back_offs: 0,
             yields: 0,
             has_complained: false,
+            complains_at: 0,
             has_slept: false,
             start: 0,
             since: 0,
@@ -101,7 +104,17 @@ impl<'a> Comer<'a> {
             }
             // ORDERING: Relaxed, the exchanges look again
             let word = self.lock.word.load(Ordering::Relaxed);
+            if self.is_to_enter(word) {
+                self.enter_queue();
+                if !self.is_head() {
+                    self.begin_to_wait();
+                    continue;
+                }
+            }
             let stays = self.is_to_stay(word);
+            if Mode::of(word) != Mode::Queue {
+                held::forget(self.lock);
+            }
             if self.may_take(word) && self.take(word, stays) {
                 self.begin(stays);
                 return true;
@@ -116,10 +129,12 @@ impl<'a> Comer<'a> {
     /// For one that has been in the queue of late: the word need not be asked.
     fn queue_at_once(&mut self) {
         if !self.may_stay {
-            return held::forget();
+            return held::forget(self.lock);
         }
-        self.begin_to_wait();
         self.enter_queue();
+        if !self.is_head() {
+            self.begin_to_wait();
+        }
     }
 
     /// How many have had the lock in a row, if it was handed to this one.
@@ -141,6 +156,9 @@ impl<'a> Comer<'a> {
     /// It has the lock, and stays in the queue as its first. This many have had it in a row before.
     fn begin_as_first(&mut self, waits: u32) {
         let Some(place) = &self.place else { return };
+        if !self.has_waited {
+            return held::begin(self.lock, place, waits, 0, false);
+        }
         let has_yielded = self.has_yielded_to_others();
         let is_due = has_yielded || self.has_slept;
         if is_due {
@@ -153,6 +171,11 @@ impl<'a> Comer<'a> {
     /// Whether it stays in the queue, as the first, when it takes the lock from a word like this.
     fn is_to_stay(&self, word: u32) -> bool {
         self.stays && self.is_head() && Mode::of(word) == Mode::Queue
+    }
+
+    /// Whether it enters the queue before it has tried to take the lock, free or not: then it can hand it on to the one behind.
+    fn is_to_enter(&self, word: u32) -> bool {
+        Mode::of(word) == Mode::Queue && self.place.is_none() && self.can_stay()
     }
 
     fn has_yielded_to_others(&self) -> bool {
@@ -195,7 +218,7 @@ impl<'a> Comer<'a> {
         let mode = if self.may_leave() { Mode::of(word) } else { Mode::Queue };
         if mode != Mode::Queue && self.place.is_some() {
             self.leave_queue();
-            held::forget();
+            held::forget(self.lock);
         }
         match mode {
             Mode::Spin => self.poll(word),
@@ -225,6 +248,7 @@ impl<'a> Comer<'a> {
     /// Polls the word, and naps where that is no longer worth it.
     fn poll(&mut self, word: u32) -> bool {
         let Some(left) = self.left() else { return false };
+        self.complain_early();
         if word & LOCKED != 0 && self.spinner.is_spent() && self.has_yielded() {
             if self.complains() {
                 return true;
@@ -251,8 +275,21 @@ impl<'a> Comer<'a> {
             return false;
         }
         self.has_complained = true;
-        self.lock.complain();
+        self.lock.complain(STARVED);
         true
+    }
+
+    /// Complains where a yield has shown that nobody else wants this CPU, and again after twice the time: the holder that hears
+    /// the first of those who have come together may have seen nothing yet.
+    fn complain_early(&mut self) {
+        if self.yields == 0 || self.place.is_some() || !self.has_cpu_alone() {
+            return;
+        }
+        let now = Clock::get().ticks();
+        if now >= self.complains_at {
+            self.complains_at = now + now.saturating_sub(self.since);
+            self.lock.complain(OVERTAKEN);
+        }
     }
 
     /// Whether nobody else wanted its CPU when it gave that up, on a machine where that is no chance: with two CPUs all others
@@ -318,16 +355,18 @@ impl<'a> Comer<'a> {
     }
 
     fn enter_queue(&mut self) {
-        self.stays = self.may_stay && held::is_free() && (IS_MODEL || self.has_cpu_alone());
+        self.stays = self.can_stay();
         if self.stays {
             let (place, before) = self.lock.queue.enter_to_stay();
             (self.place, self.before) = (Some(place), before);
         } else {
             self.place = Some(self.lock.queue.enter());
         }
-        if self.is_head() {
-            held::forget();
-        }
+    }
+
+    /// Whether it may stay in the queue until it is told something, and while it holds the lock.
+    fn can_stay(&self) -> bool {
+        self.may_stay && held::is_free() && (IS_MODEL || self.has_cpu_alone())
     }
 
     fn is_head(&self) -> bool {
@@ -339,6 +378,10 @@ impl<'a> Comer<'a> {
         let left = self.left();
         if left.is_none() && !self.has_slept {
             return false;
+        }
+        if self.is_to_spin() {
+            spin_hint();
+            return true;
         }
         // In a model threads sleep at once where somebody wakes them, and never where nobody does.
         let may_sleep = left.is_none() || IS_MODEL || self.spinner.is_spent();
@@ -360,6 +403,14 @@ impl<'a> Comer<'a> {
         self.has_slept = true;
         futex_wait(&self.lock.word, marked, left, Scope::Process);
         true
+    }
+
+    /// Whether it spins first though its CPU is wanted: where there are more than two the holder may run on another one, and a
+    /// section is shorter than a switch.
+    fn is_to_spin(&self) -> bool {
+        let clock = Clock::get();
+        let may_run = self.spinner.is_spent() && self.place.is_none() && Params::of_process().cpus() > FEW_CPUS;
+        may_run && clock.ticks().saturating_sub(self.since) < clock.ticks_in(ASSUMED_WAKE_COST)
     }
 
     /// Whether it has slept for so long that it asks newcomers for a moment, once more.

@@ -3,12 +3,16 @@
 //! An unlock has only the lock to go by, whose line newcomers write to all the time; so the place is kept with the thread, and
 //! the unlock of such a lock reads no word of it. A thread holds at most one lock so: while it does, it waits for others as
 //! threads do that leave the queue when they take the lock. Afterwards it remembers the lock, and goes to the queue at once when
-//! it comes again: each newcomer that tries the word first, in vain, takes the line once more.
+//! it comes again: each newcomer that tries the word first, in vain, takes the line once more. It remembers several, as it may
+//! take a lock of many each time: where it remembered the last one alone, 18 threads of a simulated Xeon took 12 locks 11 million
+//! times a second, and 16 million times now.
 //!
 //! The thread may be wrong where the owner of a lock has moved it: such a lock is told by [`QUEUED`](super::QUEUED) in its word,
 //! and another one at its old address by being acquired while the thread seems to hold it.
 
 use std::cell::Cell;
+
+use corecast_base::LINE_BYTES;
 
 use super::Auto;
 use super::queue::Place;
@@ -16,6 +20,10 @@ use crate::three_states::IS_MODEL;
 
 /// The mark of a lock that is held; alone, that of one that its owner has moved since.
 const HOLDS: usize = 1;
+/// See [`is_to_look`].
+const LOOKS: u32 = 32;
+/// The locks that a thread remembers, each in the place that its address says.
+const REMEMBERED: usize = 64;
 /// No lock.
 const NONE: usize = 0;
 
@@ -27,6 +35,16 @@ corecast_base::per_thread! {
 corecast_base::per_thread! {
     /// How it is held, while it is.
     static HELD: Cell<Held> = const { Cell::new(Held { number: 0, waits: 0, waited: 0, is_due: false }) };
+}
+
+corecast_base::per_thread! {
+    /// Numbers at random, of which [`is_to_look`] takes the upper bits.
+    static DRAWN: Cell<u32> = const { Cell::new(1) };
+}
+
+corecast_base::per_thread! {
+    /// The addresses of locks that it has held so.
+    static KNOWN: [Cell<usize>; REMEMBERED] = const { [const { Cell::new(NONE) }; REMEMBERED] };
 }
 
 /// How the lock is held.
@@ -53,10 +71,16 @@ pub(super) fn is_of(lock: &Auto) -> bool {
     LOCK.get() == address(lock) | HOLDS
 }
 
-/// Whether it does, or has handed it on of late.
+/// Whether it does, or has done so of late, as far as it remembers.
 #[inline]
 pub(super) fn knows(lock: &Auto) -> bool {
-    LOCK.get() & !HOLDS == address(lock)
+    is_of(lock) || KNOWN.with(|known| known[place_of(lock)].get() == address(lock))
+}
+
+/// Where it remembers this lock.
+#[inline]
+fn place_of(lock: &Auto) -> usize {
+    address(lock) / LINE_BYTES % REMEMBERED
 }
 
 /// For a thread that comes for the lock: whether it goes to the queue first.
@@ -73,10 +97,10 @@ pub(super) fn settle(lock: &Auto) {
     }
 }
 
-/// For a thread that has found the queue empty, or the lock in another mode.
-pub(super) fn forget() {
-    if is_free() {
-        LOCK.set(NONE);
+/// For a thread that has found the lock in another mode.
+pub(super) fn forget(lock: &Auto) {
+    if knows(lock) {
+        KNOWN.with(|known| known[place_of(lock)].set(NONE));
     }
 }
 
@@ -92,9 +116,20 @@ pub(super) fn begin(lock: &Auto, place: &Place, waits: u32, waited: u64, is_due:
 }
 
 /// For a thread that is about to hand it on or to free it. In a model nothing is remembered from one run to the next.
-pub(super) fn end() -> Held {
-    LOCK.set(if IS_MODEL { NONE } else { LOCK.get() & !HOLDS });
+pub(super) fn end(lock: &Auto) -> Held {
+    if !IS_MODEL {
+        KNOWN.with(|known| known[place_of(lock)].set(address(lock)));
+    }
+    LOCK.set(NONE);
     HELD.get()
+}
+
+/// Whether a holder behind which nobody waits looks at the ledger: one in [`LOOKS`] does. At random, as a thread may take several
+/// locks by turns. In a model none does.
+pub(super) fn is_to_look() -> bool {
+    let next = DRAWN.get().wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+    DRAWN.set(next);
+    !IS_MODEL && next >> (u32::BITS - LOOKS.ilog2()) == 0
 }
 
 /// Has the ledger of the lock looked at when it is freed.
@@ -110,6 +145,7 @@ fn address(lock: &Auto) -> usize {
 mod tests {
     use std::thread;
 
+    use corecast_base::CacheLine;
     use corecast_base::sync::Ordering;
 
     use super::super::{Mode, QUEUED};
@@ -183,6 +219,26 @@ mod tests {
             // SAFETY: there is no node.
             scope.spawn(|| assert!(unsafe { moved.try_lock(&()) }, "it is free"));
         });
+    }
+
+    #[test]
+    fn several_locks_are_remembered_until_one_is_found_in_another_mode() {
+        let locks = [(); 4].map(|()| CacheLine::new(Auto::new(&Setup::default())));
+        for lock in &locks {
+            lock.pin_mode(Some(Mode::Queue));
+            let (place, _) = lock.queue.enter_to_stay();
+            // SAFETY: there is no node.
+            assert!(unsafe { lock.try_lock(&()) }, "nobody has it");
+            // ORDERING: Relaxed, only this thread has the lock
+            lock.word.fetch_or(QUEUED, Ordering::Relaxed);
+            begin(lock, &place, 0, 0, false);
+            // SAFETY: held above.
+            unsafe { lock.unlock(&()) };
+        }
+        assert!(locks.iter().all(|lock| knows(lock)));
+        locks[1].pin_mode(Some(Mode::Spin));
+        assert_eq!(locks[1].stats().mode, Mode::Spin);
+        assert!(!knows(&locks[1]) && knows(&locks[0]));
     }
 
     /// The place of the lock that is held.

@@ -24,7 +24,7 @@ use ledger::Ledger;
 pub use mode::Mode;
 use mode::{KEPT, LOCKED, PARKED, QUEUED};
 pub use params::Params;
-use queue::Queue;
+use queue::{HandOver, Place, Queue};
 
 const FREE: u32 = 0;
 /// A queue hands the lock on this often before a holder looks at the ledger, which lies on the line that newcomers write to.
@@ -39,7 +39,9 @@ const LOOK: u32 = 2;
 const OVERDUE: u32 = 3;
 /// Somebody has, on a CPU that nobody else wants: perhaps the others overtake it again and again.
 const STARVED: u32 = 4;
-/// The bits of these five.
+/// As [`STARVED`], of one that has not waited for long yet: sections may take as long.
+const OVERTAKEN: u32 = 5;
+/// The bits of these six.
 const WANTS: u32 = 7;
 /// The bits above them: for how many nanoseconds a thread that finds the lock held stays away.
 const BACK_OFF_SHIFT: u32 = 8;
@@ -121,8 +123,8 @@ const BACK_OFF_SHIFT: u32 = 8;
 pub struct Auto {
     /// LOCKED, PARKED, NOBARGE, QUEUED and the mode. Written by every thread that wants the lock, and by its holder.
     word: AtomicU32,
-    /// [`NOTHING`], [`MOVED`], [`LOOK`], [`OVERDUE`] or [`STARVED`], and for how long to [back off](BACK_OFF_SHIFT). Written by
-    /// those who wait, and by the holder; only the holder writes [`NOTHING`], and only when it leaves the lock in Spin. So an
+    /// [`NOTHING`], [`MOVED`], [`LOOK`], [`OVERDUE`], [`STARVED`] or [`OVERTAKEN`], and for how long to
+    /// [back off](BACK_OFF_SHIFT). Written by those who wait, and by the holder; only the holder writes [`NOTHING`], and only when it leaves the lock in Spin. So an
     /// unlock need not read the word that its lock has just exchanged: on an Intel Xeon that read alone costs 5 ns of 11, as no
     /// store is forwarded from an exchange.
     want: AtomicU32,
@@ -222,10 +224,10 @@ impl Auto {
         self.want.store(OVERDUE, Ordering::Relaxed);
     }
 
-    /// For one that has done so on a CPU that nobody else wants.
-    fn complain(&self) {
+    /// For one that has done so on a CPU that nobody else wants: [`STARVED`] or [`OVERTAKEN`].
+    fn complain(&self, of: u32) {
         // ORDERING: Relaxed, it publishes nothing
-        self.want.store(STARVED, Ordering::Relaxed);
+        self.want.store(of, Ordering::Relaxed);
     }
 
     /// For the holder that has found the word like this: the next mode.
@@ -240,7 +242,7 @@ impl Auto {
                 ledger.enter_sleeper();
             }
             let next = match asked {
-                STARVED => ledger.relieve(Mode::of(word)),
+                STARVED | OVERTAKEN => ledger.relieve(Mode::of(word), asked == STARVED),
                 _ => ledger.decide(Mode::of(word), asked == LOOK, asked == OVERDUE),
             };
             (next, ledger.manner.is_trial(), ledger.back_off_ns())
@@ -264,26 +266,52 @@ impl Auto {
             if word & QUEUED == 0 {
                 return self.free(word);
             }
+            // It has been moved, and another lock may have been told of what was asked of this one.
+            held::want_look();
         }
         self.free_as_first();
     }
 
     /// Hands the lock, which this thread holds as the first of the queue, to the next one, or leaves the queue and frees it.
     fn free_as_first(&self) {
-        let held = held::end();
+        let held = held::end(self);
         let is_due = held.is_due || held.waits >= MOST_IN_A_ROW;
-        let place = if is_due { Err(held.place()) } else { self.queue.hand_over(held.place(), held.waits) };
-        let Err(place) = place else { return };
+        if is_due {
+            return self.free_judged(held.waits, held.waited, Some(held.place()));
+        }
+        match self.queue.hand_over(held.place(), held.waits) {
+            HandOver::Done => {}
+            HandOver::NobodyBehind if held.waits == 0 && !held::is_to_look() => {
+                // ORDERING: Release, pairs with the Acquire in lock, try_lock and take [auto-free]
+                self.word.store(Mode::Queue.bits(), Ordering::Release);
+            }
+            HandOver::NobodyBehind => self.free_judged(held.waits, held.waited, None),
+            HandOver::NotTo(place) => self.free_judged(held.waits, held.waited, Some(place)),
+        }
+    }
+
+    /// The same, once the ledger has this number of waits in a row. `place` is where the thread still is in the queue.
+    fn free_judged(&self, waits: u32, waited: u64, place: Option<Place>) {
         // SAFETY: this thread holds the lock.
-        if self.ledger.with_mut(|ledger| unsafe { &mut *ledger }.enter_row(held.waits, held.waited)) {
+        if self.ledger.with_mut(|ledger| unsafe { &mut *ledger }.enter_row(waits, waited)) || waits == 0 {
             self.want_look();
         }
         // ORDERING: Relaxed, nobody but the holder changes the mode
         let word = self.word.load(Ordering::Relaxed);
         let next = self.decide(word);
-        let place = if next == Mode::Queue { self.queue.hand_over(place, 0) } else { Err(place) };
-        let Err(place) = place else { return };
-        self.queue.pass_on(place);
+        if let Some(place) = place {
+            let place = match next {
+                Mode::Queue => match self.queue.hand_over(place, 0) {
+                    HandOver::Done => return,
+                    HandOver::NobodyBehind => None,
+                    HandOver::NotTo(place) => Some(place),
+                },
+                _ => Some(place),
+            };
+            if let Some(place) = place {
+                self.queue.pass_on(place);
+            }
+        }
         self.free_to(word, next);
     }
 

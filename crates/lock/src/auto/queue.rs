@@ -38,6 +38,17 @@ pub(crate) struct Place {
     number: u32,
 }
 
+/// The end of a try to hand the lock over.
+#[derive(Debug)]
+pub(crate) enum HandOver {
+    /// The one behind has it.
+    Done,
+    /// The queue is empty, and the lock has to be freed.
+    NobodyBehind,
+    /// The one behind of this place does not stay until it is told something: the lock has to be freed.
+    NotTo(Place),
+}
+
 #[cfg(not(loom))]
 impl Queue {
     #[allow(clippy::declare_interior_mutable_const, reason = "each use is a queue of its own")]
@@ -151,32 +162,39 @@ impl Queue {
         pool::give(place.number);
     }
 
-    /// For the first, which holds the lock: hands it to the one behind, if that is there and stays, and leaves. The place comes
-    /// back where the lock has to be freed.
-    pub(crate) fn hand_over(&self, place: Place, waits: u32) -> Result<(), Place> {
-        let link = place.behind();
+    /// For the first, which holds the lock: hands it to the one behind, if that stays, or leaves the queue as its last.
+    pub(crate) fn hand_over(&self, place: Place, waits: u32) -> HandOver {
+        let mut link = place.behind();
+        if link == NONE {
+            if self.is_emptied_by(&place) {
+                pool::give(place.number);
+                return HandOver::NobodyBehind;
+            }
+            link = place.await_behind();
+        }
         if link & STAYS == 0 {
-            return Err(place);
+            return HandOver::NotTo(place);
         }
         // ORDERING: Release, pairs with the Acquire in handed [auto-handed]
         pool::node((link & !STAYS) - 1).state.store(HOLDS | waits, Ordering::Release);
         pool::give(place.number);
-        Ok(())
+        HandOver::Done
     }
 
     /// The place behind; `None` if that was the last, and the queue is empty now.
     fn after(&self, place: &Place) -> Option<Place> {
-        let mut behind = place.behind();
-        // ORDERING: Relaxed, a thread that finds the queue empty looks at no node
-        if behind == NONE && self.0.compare_exchange(place.name(), NONE, Ordering::Relaxed, Ordering::Relaxed).is_ok() {
-            return None;
-        }
-        let mut spinner = Spinner::new();
-        while behind == NONE {
-            spinner.pause();
-            behind = place.behind();
-        }
+        let behind = match place.behind() {
+            NONE if self.is_emptied_by(place) => return None,
+            NONE => place.await_behind(),
+            behind => behind,
+        };
         Some(Place { number: (behind & !STAYS) - 1 })
+    }
+
+    /// Empties the queue, if this is its only place.
+    fn is_emptied_by(&self, place: &Place) -> bool {
+        // ORDERING: Relaxed, a thread that finds the queue empty looks at no node
+        self.0.compare_exchange(place.name(), NONE, Ordering::Relaxed, Ordering::Relaxed).is_ok()
     }
 }
 
@@ -204,6 +222,17 @@ impl Place {
     fn behind(&self) -> u32 {
         // ORDERING: Acquire, pairs with the Release in enter [auto-link]
         pool::node(self.number).next.load(Ordering::Acquire)
+    }
+
+    /// The same, once it has done so.
+    fn await_behind(&self) -> u32 {
+        let mut spinner = Spinner::new();
+        loop {
+            match self.behind() {
+                NONE => spinner.pause(),
+                behind => return behind,
+            }
+        }
     }
 
     /// Whether nobody is before it.

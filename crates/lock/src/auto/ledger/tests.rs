@@ -278,18 +278,50 @@ fn a_wait_in_vain_parks_at_once_and_a_pin_goes_before_all() {
 #[test]
 fn one_that_is_overtaken_makes_the_others_queue_and_one_that_waits_for_long_sections_sleeps() {
     let clock = Clock::get();
-    let relieved = |mode, waits: u16, us: u64, kept| {
+    let relieved_by = |is_overdue, mode, waits: u16, us: u64, kept| {
         let began = clock.ticks() - clock.ticks_in(Duration::from_micros(us));
         let mut ledger = Ledger { window: (began >> GRAIN) as u32, ..window(waits, 0) };
         ledger.pin(kept);
-        (ledger.relieve(mode), ledger.why)
+        (ledger.relieve(mode, is_overdue), ledger.why)
     };
+    let relieved = |mode, waits, us, kept| relieved_by(true, mode, waits, us, kept);
     assert_eq!(relieved(Mode::Spin, 4000, 400, None), (Mode::Queue, Why::Overtaken));
     assert_eq!(relieved(Mode::Spin, 8, 400, None), (Mode::Park, Why::Overdue), "every 50 us");
     assert_eq!(relieved(Mode::Spin, 7, 0, None), (Mode::Park, Why::Overdue), "too few to tell");
     let late = [Mode::Queue, Mode::Park].map(|mode| relieved(mode, 4000, 400, None));
     assert_eq!(late, [(Mode::Queue, Why::FewWait), (Mode::Park, Why::FewWait)], "nothing changes");
     assert_eq!(relieved(Mode::Spin, 4000, 400, Some(Mode::Spin)).0, Mode::Spin);
+    let early = |waits, us| relieved_by(false, Mode::Spin, waits, us, None);
+    assert_eq!(early(2, 20), (Mode::Queue, Why::Overtaken));
+    assert_eq!([early(1, 0), early(8, 400)], [(Mode::Spin, Why::FewWait); 2], "it has not waited for long itself");
+}
+
+#[test]
+fn a_window_that_began_long_before_the_crowd_is_begun_again() {
+    let clock = Clock::get();
+    let began = clock.ticks() - clock.ticks_in(Duration::from_millis(2));
+    let mut ledger = Ledger { window: (began >> GRAIN) as u32, ..window(8, 0) };
+    assert_eq!(ledger.relieve(Mode::Spin, false), Mode::Spin);
+    assert_eq!(ledger.window_waits, 0);
+    (0..3).for_each(|_| _ = ledger.enter_wait(clock.ticks(), false, false));
+    assert_eq!(ledger.relieve(Mode::Spin, false), Mode::Queue);
+}
+
+#[test]
+fn the_queue_of_a_crowd_stays_for_a_while_when_that_is_gone() {
+    let now = Clock::get().ticks();
+    let favours = |why, waiting, ago, cpus| {
+        let switched = moment(now - Clock::get().ticks_in(ago));
+        let seen = Seen { mode: Mode::Queue, waiting, period_ns: 5e3, asleep: 0.0 };
+        Ledger { why, switched, ..Ledger::EMPTY }.favours(&seen, now, &params_of(cpus)).0
+    };
+    let soon = Duration::from_millis(20);
+    for why in [Why::Overtaken, Why::EachHasCpu] {
+        assert_eq!(favours(why, 0.1, soon, 64), Mode::Queue, "{why:?}");
+        assert_eq!(favours(why, 0.1, soon, 2), Mode::Spin, "{why:?}, as before on two CPUs");
+        assert_eq!(favours(why, 0.1, 2 * RELUCTANCE, 64), Mode::Spin, "{why:?}, and not for ever");
+    }
+    assert_eq!(favours(Why::Cheaper, 0.1, soon, 64), Mode::Spin);
 }
 
 #[test]
