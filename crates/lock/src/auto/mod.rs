@@ -124,9 +124,9 @@ pub struct Auto {
     /// LOCKED, PARKED, NOBARGE, QUEUED and the mode. Written by every thread that wants the lock, and by its holder.
     word: AtomicU32,
     /// [`NOTHING`], [`MOVED`], [`LOOK`], [`OVERDUE`], [`STARVED`] or [`OVERTAKEN`], and for how long to
-    /// [back off](BACK_OFF_SHIFT). Written by those who wait, and by the holder; only the holder writes [`NOTHING`], and only when it leaves the lock in Spin. So an
-    /// unlock need not read the word that its lock has just exchanged: on an Intel Xeon that read alone costs 5 ns of 11, as no
-    /// store is forwarded from an exchange.
+    /// [back off](BACK_OFF_SHIFT). Written by those who wait, and by the holder; only the holder writes [`NOTHING`], and only
+    /// when it leaves the lock in Spin. So an unlock need not read the word that its lock has just exchanged: on an Intel Xeon
+    /// that read alone costs 5 ns of 11, as no store is forwarded from an exchange.
     want: AtomicU32,
     queue: Queue,
     /// Read and written by the holder.
