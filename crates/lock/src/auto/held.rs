@@ -43,7 +43,7 @@ corecast_base::per_thread! {
 }
 
 corecast_base::per_thread! {
-    /// The addresses of locks that it has held so.
+    /// The addresses of locks that it holds so, or has held.
     static KNOWN: [Cell<usize>; REMEMBERED] = const { [const { Cell::new(NONE) }; REMEMBERED] };
 }
 
@@ -74,7 +74,11 @@ pub(super) fn is_of(lock: &Auto) -> bool {
 /// Whether it does, or has done so of late, as far as it remembers.
 #[inline]
 pub(super) fn knows(lock: &Auto) -> bool {
-    is_of(lock) || KNOWN.with(|known| known[place_of(lock)].get() == address(lock))
+    KNOWN.with(|known| known[place_of(lock)].get() == address(lock))
+}
+
+fn remember(lock: &Auto, address: usize) {
+    KNOWN.with(|known| known[place_of(lock)].set(address));
 }
 
 /// Where it remembers this lock.
@@ -100,7 +104,7 @@ pub(super) fn settle(lock: &Auto) {
 /// For a thread that has found the lock in another mode.
 pub(super) fn forget(lock: &Auto) {
     if knows(lock) {
-        KNOWN.with(|known| known[place_of(lock)].set(NONE));
+        remember(lock, NONE);
     }
 }
 
@@ -113,12 +117,13 @@ pub(super) fn is_free() -> bool {
 pub(super) fn begin(lock: &Auto, place: &Place, waits: u32, waited: u64, is_due: bool) {
     HELD.set(Held { number: place.number(), waits, waited, is_due });
     LOCK.set(address(lock) | HOLDS);
+    remember(lock, address(lock));
 }
 
 /// For a thread that is about to hand it on or to free it. In a model nothing is remembered from one run to the next.
 pub(super) fn end(lock: &Auto) -> Held {
-    if !IS_MODEL {
-        KNOWN.with(|known| known[place_of(lock)].set(address(lock)));
+    if IS_MODEL {
+        remember(lock, NONE);
     }
     LOCK.set(NONE);
     HELD.get()
