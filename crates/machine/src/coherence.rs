@@ -19,6 +19,8 @@ const MOST_CLASSES: usize = 256;
 const LONGEST: f64 = 1e10;
 /// The most stores that wait for their lines.
 const MOST_STORES: u32 = 4096;
+/// The most accesses under way.
+const MOST_AHEAD: u32 = 64;
 
 /// Where a parameter comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -162,6 +164,9 @@ pub struct Coherence {
     /// The time for which a CPU keeps a line that it got by a load or store before it answers the next request.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hold: Option<Parameter<f64>>,
+    /// The loads and read-modify-writes that a CPU has under way at most: a number, no time; 0 if each waits for the one before.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ahead: Option<Parameter<u32>>,
     /// The stores that wait for their lines at most: a number, no time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub store_buffer: Option<Parameter<u32>>,
@@ -206,6 +211,7 @@ impl Coherence {
             read_modify_write_hit: None,
             pause: None,
             hold: None,
+            ahead: None,
             store_buffer: None,
             gap: None,
             beta: None,
@@ -222,11 +228,12 @@ impl Coherence {
     pub fn parameters(&self) -> Vec<(String, Vec<f64>, Origin)> {
         let by_distance = self.by_distance().map(|(name, times)| (name, times.value.clone(), times.origin));
         let single = self.single().map(|(name, number)| (name.to_owned(), vec![number.value], number.origin));
-        let stores = self.store_buffer.map(|stores| {
-            let number = f64::from(stores.value);
-            ("store_buffer".to_owned(), vec![number], stores.origin)
+        let counts = [("store_buffer", self.store_buffer), ("ahead", self.ahead)].into_iter();
+        let counts = counts.filter_map(|(name, count)| {
+            let count = count?;
+            Some((name.to_owned(), vec![f64::from(count.value)], count.origin))
         });
-        by_distance.chain(single).chain(stores).collect()
+        by_distance.chain(single).chain(counts).collect()
     }
 
     /// The parameters with a time for each distance, by name.
@@ -282,6 +289,9 @@ impl Coherence {
         self.single().try_for_each(|(field, number)| check_number(field, number.value, most(field)))?;
         if let Some(stores) = self.store_buffer.filter(|stores| !(1..=MOST_STORES).contains(&stores.value)) {
             return Err(wrong("store_buffer", format!("is {}, expected from 1 to {MOST_STORES}", stores.value)));
+        }
+        if let Some(ahead) = self.ahead.filter(|ahead| ahead.value > MOST_AHEAD) {
+            return Err(wrong("ahead", format!("is {}, expected from 0 to {MOST_AHEAD}", ahead.value)));
         }
         match self.units_per_us {
             Some(units) if !(1.0..=1e6).contains(&units) => {
@@ -381,6 +391,7 @@ impl Fields {
             read_modify_write_hit: self.take("read_modify_write_hit")?,
             pause: self.take("pause")?,
             hold: self.take("hold")?,
+            ahead: self.take("ahead")?,
             store_buffer: self.take("store_buffer")?,
             gap: self.take("gap")?,
             beta: self.take("beta")?,
@@ -426,7 +437,7 @@ mod tests {
     const TWO: &str = r#"{"unit": "cycles", "units_per_us": 2100, "classes": ["near"], "distances": [[0, 0], [0, 0]],
         "load": {"modified": {"value": [81], "origin": "published"}},
         "hit": {"value": 3, "origin": "measured"},
-        "store_buffer": {"value": 32, "origin": "assumed"},
+        "store_buffer": {"value": 32, "origin": "assumed"}, "ahead": {"value": 12, "origin": "assumed"},
         "beta": {"value": 1, "origin": "assumed"},
         "system": {"woken": {"value": 30000, "origin": "assumed"}}, "colour": "grey"}"#;
 
@@ -443,7 +454,7 @@ mod tests {
         assert_eq!(coherence.store, StateCosts::default());
         assert_eq!(coherence.other["colour"], "grey");
         let names: Vec<String> = coherence.parameters().into_iter().map(|(name, ..)| name).collect();
-        assert_eq!(names, ["load.modified", "hit", "beta", "system.woken", "store_buffer"]);
+        assert_eq!(names, ["load.modified", "hit", "beta", "system.woken", "store_buffer", "ahead"]);
         let text = serde_json::to_string(&coherence).expect("all can be written");
         assert_eq!(parsed(&text), Ok(coherence));
     }
@@ -467,6 +478,7 @@ mod tests {
             ("\"value\": 3,", "\"value\": 1e11,", "`coherence.hit` is 100000000000"),
             ("\"value\": 3,", "", "`coherence.hit`: missing field `value`"),
             ("\"value\": 32", "\"value\": 0", "`coherence.store_buffer` is 0, expected from 1 to 4096"),
+            ("\"value\": 12", "\"value\": 65", "`coherence.ahead` is 65, expected from 0 to 64"),
             ("\"value\": 1,", "\"value\": 1.5,", "`coherence.beta` is 1.5, expected a number from 0 to 1e0"),
             ("\"value\": 30000", "\"value\": null", "`coherence.system.woken`: invalid type: null"),
             ("{\"modified\"", "[{\"modified\"", "expected"),

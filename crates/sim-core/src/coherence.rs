@@ -1,6 +1,6 @@
 //! The rules by which lines move: whom a request waits for, what it takes, and the state in which it leaves the line.
 
-use crate::costs::{Access, LineState, Ticks};
+use crate::costs::{Access, Costs, LineState, Ticks};
 use crate::events::Event;
 use crate::lines::{Line, Request};
 use crate::run_state::{RunState, ThreadState, Wait};
@@ -39,13 +39,28 @@ impl RunState {
             self.finish_stores(request.cpu, now);
             return None;
         }
+        self.comes(request.thread, request.access, now, time);
         let own = &mut self.threads[request.thread];
-        own.clock = now + time;
         own.wait = Wait::No;
         if own.is_sharing {
             self.catch_up(request.thread);
         }
         Some(request.thread)
+    }
+
+    /// The line of a thread's access comes after this time.
+    pub(crate) fn comes(&mut self, thread: usize, access: Access, now: Ticks, time: Ticks) {
+        let Costs { hit, ahead, read_modify_write_hit, .. } = *self.machine.costs();
+        let own = &mut self.threads[thread];
+        let is_poll = access == Access::Load && own.under_way.look();
+        let mut comes = now + time;
+        if access == Access::ReadModifyWrite {
+            comes = comes.max(own.under_way.settled(now) + read_modify_write_hit);
+        }
+        own.go_on(now, comes, hit, ahead);
+        if is_poll {
+            own.settle();
+        }
     }
 
     /// Gives a line to a request, which takes effect now. The time until the line has come.
@@ -56,14 +71,19 @@ impl RunState {
         }
         let time = self.time_of(number, request, now);
         let has_owned = self.machine.costs().protocol.has_owned;
+        let moves = access == Access::Load && self.migrates(number, cpu);
         let line = self.lines.line_mut(number);
         match (access, line.state) {
             (Access::Load, LineState::Invalid) => (line.state, line.owner) = (LineState::Exclusive, cpu),
+            (Access::Load, LineState::Modified) if moves => (line.state, line.owner) = (LineState::Exclusive, cpu),
             (Access::Load, LineState::Modified) if has_owned => line.state = LineState::Owned,
             (Access::Load, LineState::Exclusive | LineState::Modified) => line.state = LineState::Shared,
             (Access::Load, LineState::Owned | LineState::Shared) => {}
             (Access::Store | Access::ReadModifyWrite, _) => (line.state, line.owner) = (LineState::Modified, cpu),
         }
+        line.arrives = now + time;
+        // A line that changes hands is busy until it has come, as for a store.
+        let access = if moves { Access::Store } else { access };
         line.busy = now + self.machine.costs().occupied(access, time);
         if access == Access::Load {
             self.lines.add_copy(number, cpu);
@@ -72,6 +92,19 @@ impl RunState {
             self.wake_polls(number, now + time / 2);
         }
         time
+    }
+
+    /// The time at which a line comes that was granted to this CPU alone; 0 for all others.
+    pub(crate) fn arrives(&self, number: usize, cpu: usize) -> Ticks {
+        let is_overlapping = self.machine.costs().ahead > 0;
+        if is_overlapping && self.lines.is_writable(number, cpu) { self.lines.line(number).arrives } else { 0 }
+    }
+
+    /// True if a load by this CPU takes a line away from its owner, with the right to write it.
+    fn migrates(&self, number: usize, cpu: usize) -> bool {
+        let (line, machine) = (self.lines.line(number), &self.machine);
+        let is_modified = line.state == LineState::Modified && !machine.costs().protocol.has_owned;
+        is_modified && machine.location(line.owner).package == machine.location(cpu).package
     }
 
     /// True if the CPU needs no request for this access.

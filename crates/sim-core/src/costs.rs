@@ -70,7 +70,8 @@ impl ByState {
 pub struct Protocol {
     /// A directory at a line's home answers requests; else all caches are asked.
     pub has_directory: bool,
-    /// A written line may be shared without being written back first (the O of MOESI).
+    /// A written line may be shared without being written back first (the O of MOESI). Where it is not, a load by a CPU of the
+    /// same package takes a modified line away from its owner, with the right to write it.
     pub has_owned: bool,
 }
 
@@ -87,6 +88,9 @@ pub struct Costs {
     pub memory: Vec<Ticks>,
     /// A load that hits.
     pub hit: Ticks,
+    /// The loads and read-modify-writes that a CPU has under way at most, up to 64: one begins the time of a hit after another
+    /// one has taken effect. 0 if each waits for the one before.
+    pub ahead: usize,
     /// A read-modify-write that hits.
     pub read_modify_write_hit: Ticks,
     /// The hint of a polling loop.

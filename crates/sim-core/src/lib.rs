@@ -65,6 +65,7 @@ mod stops;
 mod store_buffer;
 mod stores;
 mod thread;
+mod under_way;
 mod values;
 mod word;
 mod work;

@@ -38,6 +38,8 @@ pub(crate) struct Line {
     pub(crate) home: u16,
     /// It serves no request before this time.
     pub(crate) busy: Ticks,
+    /// The time at which its owner has it.
+    pub(crate) arrives: Ticks,
     /// Requests that wait, the oldest first.
     pub(crate) queue: VecDeque<Request>,
     /// True if the end of its busy time is announced.
@@ -99,6 +101,7 @@ impl Lines {
                 owner: 0,
                 home: node,
                 busy: 0,
+                arrives: 0,
                 queue: VecDeque::new(),
                 is_announced: false,
                 parked: Vec::new(),

@@ -12,6 +12,7 @@ use crate::poll::{Poll, Sleep};
 use crate::report::Counts;
 use crate::sleepers::Sleepers;
 use crate::stops::Stops;
+use crate::under_way::UnderWay;
 
 /// The state of a run.
 #[derive(Debug)]
@@ -49,6 +50,10 @@ pub(crate) struct ThreadState {
     pub(crate) cpu: usize,
     /// Its time: it has done all that comes before.
     pub(crate) clock: Ticks,
+    /// The time at which its last access is complete.
+    pub(crate) comes: Ticks,
+    /// Its accesses that are not complete.
+    pub(crate) under_way: UnderWay,
     /// The number of its next turn. A turn that was announced with another number is void.
     pub(crate) turn: u32,
     pub(crate) wait: Wait,
@@ -106,6 +111,23 @@ pub(crate) enum Wait {
 }
 
 impl ThreadState {
+    /// Waits until all its accesses are complete: its time then.
+    pub(crate) fn settle(&mut self) -> Ticks {
+        self.clock = self.under_way.settled(self.clock);
+        self.clock
+    }
+
+    /// Goes on after an access that took effect now and comes at this time: after the time of a hit if accesses may overlap.
+    pub(crate) fn go_on(&mut self, now: Ticks, comes: Ticks, hit: Ticks, ahead: usize) {
+        self.comes = comes;
+        if ahead == 0 || self.is_sharing {
+            self.clock = comes;
+            return;
+        }
+        self.under_way.add(comes);
+        self.clock = comes.min(now + hit);
+    }
+
     /// The reason for which it has not ended; it has this number.
     pub(crate) fn waiting(&self, thread: usize) -> Waiting {
         let reason = match self.wait {

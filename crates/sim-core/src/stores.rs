@@ -18,7 +18,7 @@ impl RunState {
             return;
         }
         own.buffer.is_announced = true;
-        let time = now.max(own.buffer.next_request);
+        let time = store.made.max(own.buffer.next_request);
         if is_next && time == now {
             self.drain(cpu, now);
         } else {

@@ -7,7 +7,7 @@ use std::rc::Rc;
 
 use corosensei::Yielder;
 
-use crate::costs::{Access, LineState, Ticks};
+use crate::costs::{Access, Costs, LineState, Ticks};
 use crate::lines::Request;
 use crate::poll::Sleep;
 use crate::report::Counts;
@@ -50,6 +50,7 @@ impl Thread {
         self.values.end();
         // Its last work may have outlasted a slice.
         self.have_cpu();
+        self.settle();
         leave();
     }
 
@@ -105,7 +106,7 @@ impl Thread {
         let mut state = self.state.borrow_mut();
         let own = &mut state.threads[self.number];
         own.poll.clock_read();
-        own.clock
+        own.settle()
     }
 
     /// The time on its CPU in nanoseconds, rounded down.
@@ -119,7 +120,8 @@ impl Thread {
     #[must_use]
     pub fn clock_ns(&self) -> u64 {
         let state = self.state.borrow();
-        state.machine.ns(state.threads[self.number].clock) as u64
+        let own = &state.threads[self.number];
+        state.machine.ns(own.under_way.settled(own.clock)) as u64
     }
 
     /// Says that the polling loop whose round ends with the next pause does something else at this time, in nanoseconds: it is
@@ -140,9 +142,11 @@ impl Thread {
         match state.cpus[cpu].buffer.forwarded(word) {
             Ok(None) => drop(state),
             Ok(Some(value)) => {
-                let hit = state.time_on_core(self.number, state.machine.costs().hit);
-                state.threads[self.number].clock += hit;
-                state.threads[self.number].poll.broken();
+                let Costs { hit, ahead, .. } = *state.machine.costs();
+                let time = state.time_on_core(self.number, hit);
+                let own = &mut state.threads[self.number];
+                own.go_on(own.clock, own.clock + time, time, ahead);
+                own.poll.broken();
                 drop(state);
                 // A loop that polls its own store must let it land.
                 self.take_turn();
@@ -154,7 +158,7 @@ impl Thread {
             }
         }
         self.reach(word, Access::Load);
-        word.read()
+        self.know(word)
     }
 
     /// Writes a word. The store takes effect later, after those before it and before those behind it.
@@ -179,18 +183,40 @@ impl Thread {
     /// before.
     pub fn update(&self, word: Word, change: impl FnOnce(u64) -> Option<u64>) -> u64 {
         self.begin_access();
-        self.wait_for_stores();
+        self.land_stores();
         self.state.borrow_mut().counts.accesses += 1;
         self.reach(word, Access::ReadModifyWrite);
-        let before = word.read();
+        let before = self.know(word);
         if let Some(after) = change(before) {
             word.write(after);
         }
         before
     }
 
-    /// Waits until all stores before it have taken effect.
+    /// The value of a word that it has reached.
+    fn know(&self, word: Word) -> u64 {
+        let value = word.read();
+        let own = &mut self.state.borrow_mut().threads[self.number];
+        let comes = own.comes;
+        if comes > own.clock {
+            own.under_way.value(value, comes);
+        }
+        value
+    }
+
+    /// Waits until all accesses before it are complete, and all stores have taken effect.
     pub fn wait_for_stores(&self) {
+        self.settle();
+        self.land_stores();
+    }
+
+    /// Waits until all accesses before it are complete.
+    fn settle(&self) {
+        let _ = self.state.borrow_mut().threads[self.number].settle();
+    }
+
+    /// Waits until all stores before it have taken effect.
+    fn land_stores(&self) {
         let mut state = self.state.borrow_mut();
         if state.is_over {
             return;
@@ -233,6 +259,7 @@ impl Thread {
     /// Gives the CPU to another thread that waits for it, if there is one. Ends a round of a polling loop.
     pub fn give_way(&self) {
         self.have_cpu();
+        self.settle();
         let mut state = self.state.borrow_mut();
         let give_way = state.machine.costs().system.give_way;
         if state.is_over || !state.is_in_the_way(self.number) {
@@ -254,10 +281,12 @@ impl Thread {
             return;
         }
         let own = &mut state.threads[self.number];
+        own.settle();
         if !gives_way {
             own.quiet = own.clock..own.clock + pause;
         }
         own.clock += pause;
+        own.under_way.pause();
         let now = own.clock;
         let Some(sleep) = own.poll.pause(now) else { return };
         if state.park(self.number, Sleep { gives_way, ..sleep }) {
@@ -272,6 +301,7 @@ impl Thread {
         self.begin_access();
         self.wait_for_stores();
         self.reach(word, Access::Load);
+        self.settle();
         let mut state = self.state.borrow_mut();
         let longest = if longest_ns == u64::MAX { Ticks::MAX } else { state.machine.ticks(longest_ns) };
         let sleep = state.machine.costs().system.sleep;
@@ -328,7 +358,7 @@ impl Thread {
 
     /// Returns when the access takes effect.
     fn reach_line(&self, address: usize, access: Access) {
-        self.take_turn();
+        self.wait_to_begin(address, access);
         let mut state = self.state.borrow_mut();
         if state.is_over {
             return;
@@ -336,22 +366,27 @@ impl Thread {
         let (thread, cpu) = (self.number, state.threads[self.number].cpu);
         let line = state.line_of(address, cpu);
         let is_hit = state.is_hit(line, cpu, access);
+        let arrives = state.arrives(line, cpu);
+        let Costs { hit, read_modify_write_hit, ahead, .. } = *state.machine.costs();
         let own = &mut state.threads[thread];
         own.line = Some(line);
+        let now = own.clock;
         if is_hit && access == Access::Load {
             own.poll.hit(line);
-            let hit = state.time_on_core(thread, state.machine.costs().hit);
-            state.threads[thread].clock += hit;
+            let time = state.time_on_core(thread, hit);
+            state.threads[thread].go_on(now, arrives.max(now + time), time, ahead);
             return;
         }
         own.poll.broken();
         if is_hit {
-            let hit = state.time_on_core(thread, state.machine.costs().read_modify_write_hit);
-            state.threads[thread].clock += hit;
+            let time = state.time_on_core(thread, read_modify_write_hit);
+            let own = &mut state.threads[thread];
+            // One after the other, and behind all loads.
+            let comes = own.under_way.settled(now) + time;
+            own.go_on(now, comes, hit, ahead);
         } else {
-            let now = own.clock;
             match state.request(line, Request { cpu, thread, access, store: 0 }, now) {
-                Some(time) => state.threads[thread].clock += time,
+                Some(time) => state.comes(thread, access, now, time),
                 None => {
                     state.threads[thread].wait = Wait::Line;
                     drop(state);
@@ -366,6 +401,27 @@ impl Thread {
         }
     }
 
+    /// Waits until an access to this address can begin: one that writes begins when a line that is under way has come.
+    fn wait_to_begin(&self, address: usize, access: Access) {
+        let mut state = self.state.borrow_mut();
+        let ahead = state.machine.costs().ahead;
+        let own = &mut state.threads[self.number];
+        own.clock = own.under_way.begin(own.clock, address, ahead);
+        drop(state);
+        self.take_turn();
+        if ahead == 0 || access == Access::Load {
+            return;
+        }
+        let mut state = self.state.borrow_mut();
+        let cpu = state.threads[self.number].cpu;
+        let line = state.line_of(address, cpu);
+        let arrives = state.arrives(line, cpu);
+        let own = &mut state.threads[self.number];
+        own.clock = own.clock.max(arrives);
+        drop(state);
+        self.take_turn();
+    }
+
     fn push(&self, address: usize, value: Option<(Word, u64)>) {
         self.begin_access();
         self.make_room();
@@ -377,7 +433,7 @@ impl Thread {
         }
         let own = &mut state.threads[self.number];
         own.poll.broken();
-        let (cpu, made) = (own.cpu, own.clock);
+        let (cpu, made) = (own.cpu, own.under_way.settled(own.clock));
         let line = state.line_of(address, cpu);
         state.push_store(self.number, Pending { value, line, made, stage: Stage::New });
     }
@@ -405,6 +461,7 @@ impl Thread {
 
     #[cold]
     fn come_to_stop(&self) {
+        self.settle();
         let stop = self.state.borrow_mut().stop(self.number);
         match stop {
             Some(Stop::Pause(time)) => {

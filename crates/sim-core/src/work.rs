@@ -17,7 +17,7 @@ impl Thread {
 
     /// Computes until this time, if it has not come yet.
     pub fn work_until(&self, time: Ticks) {
-        let now = self.state.borrow().threads[self.number].clock;
+        let now = self.state.borrow_mut().threads[self.number].settle();
         self.pass(time.saturating_sub(now));
     }
 
@@ -47,6 +47,7 @@ impl Thread {
         let mut state = self.state.borrow_mut();
         let own = &mut state.threads[self.number];
         own.poll.broken();
+        own.settle();
         own.clock += ticks;
     }
 }

@@ -61,6 +61,8 @@ pub(crate) fn costs(row: &[f64], per_us: f64) -> Costs {
         read_modify_write: by_state(1.0, 1.1),
         memory: row.iter().map(|time| ns(90.0).max(ticks(*time))).collect(),
         hit: ns(2.0),
+        // Transfers are measured by messages, with what overlaps in them.
+        ahead: 0,
         read_modify_write_hit: ns(8.0),
         pause: ns(40.0),
         hold: ns(6.0),

@@ -85,6 +85,7 @@ pub fn explain(coherence: &Coherence) -> Vec<Explained> {
         let unit = match parameter.as_str() {
             "beta" | "kappa" | "smt.slowdown" => "",
             "store_buffer" => "stores",
+            "ahead" => "accesses",
             _ => time,
         };
         Explained { parameter, values, unit, origin }
@@ -98,7 +99,10 @@ fn coherence(machine: &Machine, unit: Unit, classes: Vec<String>, origin: &dyn F
     let time = |name: &str, ticks: Ticks| number(name, units(ticks));
     let row = |name: &str, times: &[Ticks]| by_distance(name, times, origin);
     let protocol = CoherenceProtocol { directory: costs.protocol.has_directory, owned: costs.protocol.has_owned };
-    let stores = u32::try_from(costs.store_buffer).unwrap_or(u32::MAX);
+    let count = |name: &str, count: usize| {
+        let value = u32::try_from(count).unwrap_or(u32::MAX);
+        Some(Parameter { value, origin: origin(name) })
+    };
     Coherence {
         units_per_us: Some(machine.units_per_us()),
         protocol: Some(Parameter { value: protocol, origin: origin("protocol") }),
@@ -110,7 +114,8 @@ fn coherence(machine: &Machine, unit: Unit, classes: Vec<String>, origin: &dyn F
         read_modify_write_hit: time("read_modify_write_hit", costs.read_modify_write_hit),
         pause: time("pause", costs.pause),
         hold: time("hold", costs.hold),
-        store_buffer: Some(Parameter { value: stores, origin: origin("store_buffer") }),
+        ahead: count("ahead", costs.ahead),
+        store_buffer: count("store_buffer", costs.store_buffer),
         gap: row("gap", &costs.gap),
         beta: number("beta", costs.beta),
         service: time("service", costs.service),

@@ -1,10 +1,9 @@
 //! Messages on the two published machines, against figures 9 and 10 of David, Guerraoui and Trigonakis (SOSP 2013).
 //!
 //! The gate for messages is 0.7 to 1.4 of the published times, in their order. The published channel is one line with a flag in
-//! each direction. Written here as its library, libssmp, has it, it is within the gate on the Opteron (0.76 to 0.90). On the Xeon
-//! it is not: round trips between packages take 0.65 of the published time, and messages within a package 2.3 times as long.
-//! There the library looks at the flag before it writes, which costs the simulation two transfers where the machine seems to
-//! need one.
+//! each direction. Written here as its library, libssmp, has it, it is within the gate on the Opteron (0.76 to 0.90) and within a
+//! package of the Xeon (1.17 one way, 0.83 there and back; 2.25 and 1.65 while a load left a modified line to its owner: the
+//! library looks at the flag before it writes). Between packages of the Xeon round trips take 0.65 of the published time.
 //!
 //! Our rings are other channels, so their times only have to be near: `ump` is within the gate on the Opteron (0.94 to 1.33) and
 //! within a package of the Xeon, and takes 0.64 to 0.73 between packages, as it moves two lines there and not three.
@@ -185,8 +184,8 @@ fn the_published_channel_takes_as_long_as_published() {
         |published: &Published| published.ratios(|pair| one_line(&published.machine, look_of(published, pair), pair));
     all_within(&ratios(&opteron), 0.7..1.4);
     let [within, beyond @ ..] = &ratios(&xeon)[..] else { panic!("there are three distances") };
-    // Missed: 2.25 and 1.65, and behind it 0.65 to 0.74.
-    all_within(&[*within], 1.4..2.4);
+    all_within(&[*within], 0.7..1.4);
+    // Missed: 0.65 to 0.74.
     all_within(beyond, 0.64..1.4);
 }
 
@@ -223,7 +222,7 @@ fn served(clients: std::ops::RangeInclusive<usize>) -> f64 {
     server(&published::xeon_8x10(), &setting).expect("all messages come").mops
 }
 
-/// The gate: 0.6 to 1.6 of the published 25 Mops/s with clients in the server's package, and 8 beyond. Seen: 17.8, and 7.2 with
+/// The gate: 0.6 to 1.6 of the published 25 Mops/s with clients in the server's package, and 8 beyond. Seen: 17.8, and 7.1 with
 /// all clients in the next package. A tenth client that alone is beyond slows the server by 1.16 only, 36 clients by 2.6: our
 /// rings hold the messages that its poll finds, where a single line holds one.
 #[test]

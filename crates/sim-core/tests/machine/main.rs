@@ -5,6 +5,7 @@ mod faults;
 mod memory;
 mod moves;
 mod orderings;
+mod overlap;
 mod polls;
 mod smt;
 mod stops;
