@@ -54,6 +54,7 @@ mod per_thread;
 mod poll;
 pub mod published;
 mod random;
+mod reach;
 mod report;
 mod run;
 mod run_state;

@@ -1,8 +1,8 @@
 //! The two machines whose costs David, Guerraoui and Trigonakis published (SOSP 2013, tables 2 and 3), in cycles.
 //!
 //! Published are the times by state and distance, those of loads that hit, and the clock. **Assumed** are: which die or package
-//! is how far from which, which the paper shows in a picture; `beta`, `hold`, `ahead`, `store_buffer`, `gap`, `pause`, `system` and
-//! read-modify-writes that hit; and `service` and `kappa`, which were chosen on measurements of a hash table on the same
+//! is how far from which, which the paper shows in a picture; `beta`, `hold`, `ahead`, `store_buffer`, `gap`, `pause`, `system`
+//! and read-modify-writes that hit; and `service` and `kappa`, which were chosen on measurements of a hash table on the same
 //! machines.
 
 use crate::costs::{ByState, Costs, Protocol, System, Ticks, units};
@@ -14,9 +14,9 @@ const HOLD: u64 = 15;
 const STORE_BUFFER: usize = 32;
 /// Cycles of a pause.
 const PAUSE: u64 = 40;
-/// Each access waits for the one before. With four under way more locks of the hash table are in the published order (95 instead of 92
-/// pairs of 100 on the Opteron, 93 instead of 85 on the Xeon), but locks alone are up to 1.33 times too fast in ratios where they were
-/// within 1.2, and fewer figures of the table are within 1.5.
+/// Each access waits for the one before. With four under way more locks of the hash table are in the published order (95
+/// instead of 92 pairs of 100 on the Opteron, 93 instead of 85 on the Xeon), but locks alone are up to 1.33 times too fast in
+/// ratios where they were within 1.2, and fewer figures of the table are within 1.5.
 const AHEAD: usize = 0;
 /// The time between requests of a store buffer, as a share of a load's time: in tenths.
 const GAP_TENTHS: u64 = 3;

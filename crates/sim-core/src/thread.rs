@@ -7,8 +7,7 @@ use std::rc::Rc;
 
 use corosensei::Yielder;
 
-use crate::costs::{Access, Costs, LineState, Ticks};
-use crate::lines::Request;
+use crate::costs::{Access, Costs, Ticks};
 use crate::poll::Sleep;
 use crate::report::Counts;
 use crate::run_state::{RunState, Wait};
@@ -193,26 +192,10 @@ impl Thread {
         before
     }
 
-    /// The value of a word that it has reached.
-    fn know(&self, word: Word) -> u64 {
-        let value = word.read();
-        let own = &mut self.state.borrow_mut().threads[self.number];
-        let comes = own.comes;
-        if comes > own.clock {
-            own.under_way.value(value, comes);
-        }
-        value
-    }
-
     /// Waits until all accesses before it are complete, and all stores have taken effect.
     pub fn wait_for_stores(&self) {
         self.settle();
         self.land_stores();
-    }
-
-    /// Waits until all accesses before it are complete.
-    fn settle(&self) {
-        let _ = self.state.borrow_mut().threads[self.number].settle();
     }
 
     /// Waits until all stores before it have taken effect.
@@ -352,76 +335,6 @@ impl Thread {
         state.cpus.iter_mut().for_each(|on| on.buffer.finish_in(address..address + bytes));
     }
 
-    fn reach(&self, word: Word, access: Access) {
-        self.reach_line(word.address(), access);
-    }
-
-    /// Returns when the access takes effect.
-    fn reach_line(&self, address: usize, access: Access) {
-        self.wait_to_begin(address, access);
-        let mut state = self.state.borrow_mut();
-        if state.is_over {
-            return;
-        }
-        let (thread, cpu) = (self.number, state.threads[self.number].cpu);
-        let line = state.line_of(address, cpu);
-        let is_hit = state.is_hit(line, cpu, access);
-        let arrives = state.arrives(line, cpu);
-        let Costs { hit, read_modify_write_hit, ahead, .. } = *state.machine.costs();
-        let own = &mut state.threads[thread];
-        own.line = Some(line);
-        let now = own.clock;
-        if is_hit && access == Access::Load {
-            own.poll.hit(line);
-            let time = state.time_on_core(thread, hit);
-            state.threads[thread].go_on(now, arrives.max(now + time), time, ahead);
-            return;
-        }
-        own.poll.broken();
-        if is_hit {
-            let time = state.time_on_core(thread, read_modify_write_hit);
-            let own = &mut state.threads[thread];
-            // One after the other, and behind all loads.
-            let comes = own.under_way.settled(now) + time;
-            own.go_on(now, comes, hit, ahead);
-        } else {
-            match state.request(line, Request { cpu, thread, access, store: 0 }, now) {
-                Some(time) => state.comes(thread, access, now, time),
-                None => {
-                    state.threads[thread].wait = Wait::Line;
-                    drop(state);
-                    self.suspend();
-                    state = self.state.borrow_mut();
-                }
-            }
-            state.waits_quietly(thread);
-        }
-        if access == Access::ReadModifyWrite && !state.is_over {
-            state.lines.line_mut(line).state = LineState::Modified;
-        }
-    }
-
-    /// Waits until an access to this address can begin: one that writes begins when a line that is under way has come.
-    fn wait_to_begin(&self, address: usize, access: Access) {
-        let mut state = self.state.borrow_mut();
-        let ahead = state.machine.costs().ahead;
-        let own = &mut state.threads[self.number];
-        own.clock = own.under_way.begin(own.clock, address, ahead);
-        drop(state);
-        self.take_turn();
-        if ahead == 0 || access == Access::Load {
-            return;
-        }
-        let mut state = self.state.borrow_mut();
-        let cpu = state.threads[self.number].cpu;
-        let line = state.line_of(address, cpu);
-        let arrives = state.arrives(line, cpu);
-        let own = &mut state.threads[self.number];
-        own.clock = own.clock.max(arrives);
-        drop(state);
-        self.take_turn();
-    }
-
     fn push(&self, address: usize, value: Option<(Word, u64)>) {
         self.begin_access();
         self.make_room();
@@ -500,7 +413,7 @@ impl Thread {
         self.suspend();
     }
 
-    fn suspend(&self) {
+    pub(crate) fn suspend(&self) {
         let yielder = self.yielder.get().expect("only the thread itself calls");
         // SAFETY: the coroutine set it at its begin, and the yielder lives until its end; only its own code comes here, as a
         // thread is neither Send nor Sync and its closure alone has it.

@@ -10,9 +10,10 @@
 //! Pauses, work, looks at the clock and calls of the system wait until all accesses are complete, and stores leave the buffer
 //! behind all earlier accesses.
 //!
-//! Measured on two CPUs of an Intel Xeon (family 6, model 207), where a load of a line that the other had written took 83 ns and an
-//! addition 90: an addition and a load of another line together 94, or 99 where the load comes after a test; two additions 101; two
-//! loads 93, or 164 where the address of the second came with the first; a load and a store of the same line 84.
+//! Measured on two CPUs of an Intel Xeon (family 6, model 207), where a load of a line that the other had written took 83 ns
+//! and an addition 90: an addition and a load of another line together 94, or 99 where the load comes after a test; two
+//! additions 101; two loads 93, or 164 where the address of the second came with the first; a load and a store of the same line
+//! 84.
 //!
 //! Source: J. E. Smith, "A study of branch prediction strategies", ISCA 1981 (counters of two bits).
 

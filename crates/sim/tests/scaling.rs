@@ -60,8 +60,9 @@ fn median(sorted: &[f64]) -> f64 {
 
 /// Demanded are a median factor of error of 1.25, at most 2, and 1.3 within a die or package.
 ///
-/// All 12 figures of the Opteron are within 1.2. So are those of the Xeon within a package (128 locks were at 1.4 while a load left
-/// a modified line to its owner); beyond it the simulation is up to 3.7 times too fast with 4 to 32 locks, as with the hash table's few buckets.
+/// All 12 figures of the Opteron are within 1.2. So are those of the Xeon within a package (128 locks were at 1.4 while a load
+/// left a modified line to its owner); beyond it the simulation is up to 3.7 times too fast with 4 to 32 locks, as with the
+/// hash table's few buckets.
 #[test]
 fn the_best_lock_scales_as_published() {
     let [all, near] = errors(&published::opteron_4x12(), &OPTERON);
