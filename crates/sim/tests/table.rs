@@ -129,7 +129,7 @@ fn lock(name: &str) -> Algorithm {
 /// several dies compete for 12 to 64 buckets `mcs` and `array` are the best in the simulation, up to 1.5 times faster than
 /// measured; on the machine `clh` and `ticket` were.
 ///
-/// The Xeon misses all: 85 %, 60 %, 8 % and 38 %. With threads of one package 15 of 20 figures are within 1.3, and one is not
+/// The Xeon misses all: 85 %, 62 %, 8 % and 38 %. With threads of one package 15 of 20 figures are within 1.3, and one is not
 /// within 1.5; beyond it, with 12 and 64 buckets, the simulation is 1.7 to 6 times too fast for all locks that queue. There the
 /// machine did 5 to 12 times as much with 512 buckets as with 64, though as many lines go between packages. So it is requests
 /// which meet at a line that cost so much, and more than `kappa` says. To charge each request that has waited, and twice its
