@@ -7,7 +7,7 @@ use std::ops::{Deref, DerefMut};
 use std::ptr;
 use std::time::{Duration, Instant};
 
-#[cfg(not(any(loom, debug_assertions)))]
+#[cfg(any(simulated, not(any(loom, debug_assertions))))]
 use corecast_base::LINE_BYTES;
 use corecast_base::sync::UnsafeCell;
 
@@ -73,7 +73,7 @@ use crate::raw::{NodeMoves, RawLock, RawTimed, Setup};
 /// ```
 ///
 /// The lock comes first, so that data which begins on the same line comes along with it. [`Auto`] has a cache line to itself and
-/// the first 8 bytes of the data: a `Mutex<u64>` is that line. With debug assertions the holder has these bytes.
+/// the first 8 bytes of the data: a `Mutex<u64>` is that line. With debug assertions the holder has these bytes, but on a simulated machine.
 #[repr(C)]
 pub struct Mutex<T: ?Sized, L: RawLock = Auto> {
     _alignment: [L::Alignment; 0],
@@ -82,7 +82,7 @@ pub struct Mutex<T: ?Sized, L: RawLock = Auto> {
     data: UnsafeCell<T>,
 }
 
-#[cfg(not(any(loom, debug_assertions)))]
+#[cfg(any(simulated, not(any(loom, debug_assertions))))]
 const _: () = assert!(
     size_of::<Mutex<u64>>() == LINE_BYTES && align_of::<Mutex<u64>>() == LINE_BYTES,
     "a lock and a word are a line"

@@ -2,7 +2,8 @@
 
 use std::cmp::Ordering;
 
-use corecast_sim::machine::published;
+use corecast_lock::{Mutex, RawLock, Setup, Tas};
+use corecast_sim::machine::{Run, published, units};
 use corecast_sim::{
     Algorithm, Contest, ContestOutcome, Disturbance, SimError, TableLoad, contest, corners, order_at_all, table,
 };
@@ -46,6 +47,27 @@ fn a_lock_that_nobody_wants_moves_no_lines() {
             outcome.mops()
         );
     }
+}
+
+/// Natively a mutex of a build with debug assertions has a word for its holder. On a simulated machine the same options have the
+/// same times in every build.
+#[test]
+fn a_mutex_accesses_what_its_lock_does_in_every_build() {
+    let accesses = |acquire: fn()| {
+        let mut run = Run::new(&published::opteron_4x12());
+        run.spawn(0, 0, move |_| acquire()).expect("there is memory for its stack");
+        run.finish(units(1_000_000)).expect("it ends").counts.accesses
+    };
+    let raw = accesses(|| {
+        let lock = Tas::new(&Setup::default());
+        // SAFETY: the lock has no nodes, and this thread alone uses it.
+        unsafe { lock.lock(&()) };
+        // SAFETY: just locked.
+        unsafe { lock.unlock(&()) };
+    });
+    assert!(raw >= 2, "{raw} accesses to take a lock and to free it");
+    assert_eq!(accesses(|| Mutex::<(), Tas>::from(()).with(|()| ())), raw);
+    assert_eq!(size_of::<Mutex<u64, Tas>>(), size_of::<(Tas, u64)>());
 }
 
 /// As on the machine itself (David et al. 2013, figure 5): one word that all poll collapses, and queues hold up.
