@@ -1,7 +1,7 @@
 //! The holder of a mutex, in builds with debug assertions: a thread that would wait for itself is told so.
 //!
-//! On a simulated machine nobody is told, in any build: the holder's word would take time there, and move the data behind it to other lines.
-//! The engine names a thread that waits for itself.
+//! On a simulated machine nobody is told, in any build: the holder's word would take time there, and move the data behind it to
+//! other lines. The engine names a thread that waits for itself.
 
 #[cfg(all(debug_assertions, not(simulated)))]
 pub(crate) use checked::Holder;

@@ -73,7 +73,8 @@ use crate::raw::{NodeMoves, RawLock, RawTimed, Setup};
 /// ```
 ///
 /// The lock comes first, so that data which begins on the same line comes along with it. [`Auto`] has a cache line to itself and
-/// the first 8 bytes of the data: a `Mutex<u64>` is that line. With debug assertions the holder has these bytes, but on a simulated machine.
+/// the first 8 bytes of the data: a `Mutex<u64>` is that line. With debug assertions the holder has these bytes, though not on
+/// a simulated machine.
 #[repr(C)]
 pub struct Mutex<T: ?Sized, L: RawLock = Auto> {
     _alignment: [L::Alignment; 0],

@@ -83,15 +83,16 @@ fn the_same_options_have_the_same_outcome_wherever_the_allocator_puts_things() {
     }
 }
 
-/// Q8 of the notes on replication asks for 2.5 times as much as by one send after another; here it is 1.8 times. It judges
-/// messages of one command each; here a run of commands is one message, which saves the acceptor most of its sends. Its other
-/// gate, 0.97 times as much as by the best static tree, is in the measurements.
+/// Q8 of the notes on replication asks for 2.5 times as much as by one send after another, and for 0.97 of the best static tree.
+/// Both are in the measurements, over longer times; here the demand leaves room for what short ones are off by.
 #[test]
 fn the_planned_tree_is_ahead_of_one_send_after_another() {
     let machine = published::opteron_4x12();
     let kops = |learning: Learning| {
         let asked = Replicas { replicas: 28, clients: 28, outstanding: 1, learning, own_ns: 0, ..FEW };
-        played(&machine, &asked).kops()
+        let outcome = played(&machine, &Replicas { warm_up_us: 200, duration_us: 60, ..asked });
+        assert!(outcome.least_commands > 0, "a client had no answer: {} commands", outcome.commands);
+        outcome.kops()
     };
     let [planned, sequential] = [Learning::Planned, Learning::Sequential].map(kops);
     assert!(planned >= 1.7 * sequential, "{planned} against {sequential} thousand commands a second");

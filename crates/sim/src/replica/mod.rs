@@ -85,6 +85,8 @@ pub struct ReplicaOutcome {
     pub latencies_ns: Vec<f64>,
     /// The commands of all clients together, with those of the warm-up.
     pub commands: u64,
+    /// The fewest commands of any client among these.
+    pub least_commands: u64,
     /// Lines that moved for a command, by the distance that they came from.
     pub transfers: Vec<f64>,
     /// The tree along which nodes learned; its ranks are those of the replicas on ascending CPUs.

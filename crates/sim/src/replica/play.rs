@@ -155,11 +155,15 @@ impl Shared {
         }
     }
 
-    /// Called by each client once it has a session: waits until all have. A client shares its CPU with a node's own thread.
-    fn await_clients(&self) {
+    /// Called by each client once it has a session: waits until all have, and drives its node meanwhile. A client that did not
+    /// would leave that, and the CPU, to the node's own thread, which may keep both until its slice is over.
+    fn await_clients(&self, node: &Node<Ledger>) {
         // ORDERING: Relaxed, as clients wait for nothing but the number
         self.opened.fetch_add(1, Ordering::Relaxed);
         let all = self.counts.borrow().len() as u64;
+        // Opening a session is a command.
+        let caught_up = node.catch_up(Level::AtLeast(all - 1), LONGEST);
+        caught_up.unwrap_or_else(|error| panic!("{all} sessions were not opened: {error}"));
         // ORDERING: Relaxed, as clients wait for nothing but the number
         while self.opened.load(Ordering::Relaxed) < all {
             yield_now();
@@ -174,13 +178,15 @@ impl Shared {
 
     /// The outcome of a run in which commands counted for this time.
     fn outcome(&self, machine: &Machine, ns: f64, report: &Report) -> ReplicaOutcome {
-        let commands = self.counts.borrow().iter().sum();
+        let counts = self.counts.borrow();
+        let commands = counts.iter().sum();
         let mut latencies_ns: Vec<f64> = self.latencies.borrow().iter().map(|&ticks| machine.ns(ticks)).collect();
         latencies_ns.sort_by(f64::total_cmp);
         ReplicaOutcome {
             ns,
             latencies_ns,
             commands,
+            least_commands: counts.iter().copied().min().unwrap_or(0),
             transfers: report.counts.transfers_each(commands),
             tree: None,
             role_changes: self.living().iter().map(|(_, node)| node.status().epoch).max().unwrap_or(0),
@@ -236,7 +242,7 @@ impl Client {
         let node = shared.nodes.borrow()[self.node].clone();
         let opened = node.session_timeout(LONGEST);
         let mut session = opened.unwrap_or_else(|error| panic!("client {} has no session: {error}", self.client));
-        shared.await_clients();
+        shared.await_clients(&node);
         shared.first.set(shared.first.get().or(Some(me.now())));
         self.propose(me, &mut session);
         shared.counts.borrow_mut()[self.client] = self.number;
