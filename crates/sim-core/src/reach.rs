@@ -1,6 +1,6 @@
 //! How a thread reaches a line: when its access may begin, when it takes effect, and what the thread knows then.
 
-use crate::costs::{Access, Costs, LineState};
+use crate::costs::{Access, Costs, LineState, Ticks};
 use crate::lines::Request;
 use crate::run_state::Wait;
 use crate::thread::Thread;
@@ -40,19 +40,26 @@ impl Thread {
             let comes = own.under_way.settled(now) + time;
             own.go_on(now, comes, hit, ahead);
         } else {
-            match state.request(line, Request { cpu, thread, access, store: 0 }, now) {
-                Some(time) => state.comes(thread, access, now, time),
-                None => {
-                    state.threads[thread].wait = Wait::Line;
-                    drop(state);
-                    self.suspend();
-                    state = self.state.borrow_mut();
-                }
-            }
+            drop(state);
+            self.ask_for(line, Request { cpu, thread, access, store: 0 }, now);
+            state = self.state.borrow_mut();
             state.waits_quietly(thread);
         }
         if access == Access::ReadModifyWrite && !state.is_over {
             state.lines.line_mut(line).state = LineState::Modified;
+        }
+    }
+
+    /// Asks for a line that this CPU lacks, and waits until that is served, if others are before it.
+    fn ask_for(&self, line: usize, request: Request, now: Ticks) {
+        let mut state = self.state.borrow_mut();
+        match state.request(line, request, now) {
+            Some(time) => state.comes(self.number, request.access, now, time),
+            None => {
+                state.threads[self.number].wait = Wait::Line;
+                drop(state);
+                self.suspend();
+            }
         }
     }
 
