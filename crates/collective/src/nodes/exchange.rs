@@ -57,7 +57,7 @@ pub(super) struct Header {
 }
 
 impl Header {
-    /// As many as a cache line has, so that the values lie as well as the buffer does.
+    /// A cache line's: the values behind the header begin on a line if the engine's buffer does.
     pub(super) const BYTES: usize = 64;
 
     fn words(self) -> [u64; 5] {

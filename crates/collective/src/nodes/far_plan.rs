@@ -89,7 +89,7 @@ impl FarPlan {
         plan.plan(Operation::Allreduce, 0, 0).map(|_| plan).map_err(|error| none(error.to_string()))
     }
 
-    /// The forms that the model prefers; those of operations that engines know are not its business.
+    /// These forms, with the allreductions that the model prefers, also of operations that the engine knows.
     fn forms(&self, mut forms: Forms) -> Forms {
         for (class, form) in forms.allreduce.iter_mut().enumerate() {
             // Longer values travel in pieces.
