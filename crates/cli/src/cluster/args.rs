@@ -25,7 +25,8 @@ pub(crate) struct ClusterArgs {
     /// Take every node as punctual: leave out what the file says of arrival.
     #[arg(long, requires = "cluster")]
     pub(super) punctual: bool,
-    /// Also compare ways that groups do not take today: several leaders on each node, and pieces that are not of 64 KiB.
+    /// Also compare ways that groups do not take today: other pieces than of 60 KiB, or 120 KiB by halving, and lanes that share
+    /// the work inside a node.
     #[arg(long, requires = "cluster")]
     pub(super) beyond_groups: bool,
     /// Also write a page with the tree of nodes and the growth of the cost.

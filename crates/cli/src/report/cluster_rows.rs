@@ -51,9 +51,11 @@ pub(crate) fn candidates(plan: &ClusterPlan) -> Vec<Vec<String>> {
 /// The ways that were compared, in words.
 pub(crate) fn compared(is_beyond_groups: bool) -> &'static str {
     if is_beyond_groups {
-        "compared: also ways that no group takes today, which say so; a group has one leader on each node, and pieces of 64 KiB"
+        "compared: also ways that no group takes today, which say so; a group has one leader on each node, or lanes among ranks, and \
+         pieces of 60 KiB, or 120 KiB by halving"
     } else {
-        "compared: the ways that groups take, with one leader on each node and pieces of 64 KiB; --beyond-groups has others"
+        "compared: the ways that groups take, with one leader on each node, or lanes among ranks, and pieces of 60 KiB, or 120 KiB by \
+         halving; --beyond-groups has others"
     }
 }
 

@@ -63,8 +63,9 @@ pub struct Candidate {
     /// False if `far_ns` is an upper bound, as it is for halving in uneven units or among nodes whose number is no power of
     /// two, and for recursive doubling among more than 131,072 nodes in uneven units.
     pub is_exact: bool,
-    /// True if a group over several nodes can do it so today: with one leader of each node, and pieces of 60 KiB, or 120 KiB by
-    /// halving, or as a whole by the engine's own operation where each node has one member.
+    /// True if a group over several nodes can do it so today: with one leader of each node, or several for longer values, and
+    /// pieces of 60 KiB for each of them, or 120 KiB by halving, or as a whole by the engine's own operation where each node has
+    /// one member.
     pub is_of_groups: bool,
 }
 

@@ -8,7 +8,9 @@ use super::inside::{Inside, Part};
 use super::layout::Layout;
 use super::model::ClusterModel;
 use super::near::NearCosts;
-use super::request::{ClusterPlanError, ClusterRequest, GROUP_HALVED_BYTES, GROUP_PIECE_BYTES, groups_can_halve};
+use super::request::{
+    ClusterPlanError, ClusterRequest, GROUP_HALVED_BYTES, GROUP_LANES, GROUP_PIECE_BYTES, groups_can_halve,
+};
 use super::waits::{chains_of_both, chains_of_rounds, chains_of_tree, expected_interruptions};
 use crate::operation::Operation;
 
@@ -76,9 +78,12 @@ impl<'a> Evaluation<'a> {
         };
         let mut variants = Vec::new();
         for (&scheme, lanes) in schemes.iter().flat_map(|scheme| self.lanes().into_iter().map(move |k| (scheme, k))) {
-            // Halving takes values as a whole, except in groups, which halve each piece.
-            let is_useful = |chunk: u64| scheme != FarScheme::Halving || (lanes == 1 && chunk == GROUP_HALVED_BYTES);
-            let chunks = CHUNKS_BYTES.into_iter().filter(|&chunk| chunk < bytes && is_useful(chunk));
+            // In a group every lane has a piece of its own. Halving takes values as a whole, except in groups, which halve each
+            // piece.
+            let of_groups = [GROUP_PIECE_BYTES, GROUP_HALVED_BYTES].map(|piece| piece * u64::from(lanes));
+            let further = of_groups.into_iter().filter(|chunk| !CHUNKS_BYTES.contains(chunk));
+            let is_useful = |chunk: u64| scheme != FarScheme::Halving || chunk == of_groups[1];
+            let chunks = CHUNKS_BYTES.into_iter().chain(further).filter(|&chunk| chunk < bytes && is_useful(chunk));
             let chunks = [None].into_iter().chain(chunks.map(Some));
             variants.extend(chunks.map(|chunk_bytes| Variant { scheme, lanes, chunk_bytes }));
         }
@@ -86,18 +91,20 @@ impl<'a> Evaluation<'a> {
         variants
     }
 
-    /// True if a group can take this way: by one leader of each node, and in pieces that all groups have. Where each node has one
-    /// member, long values can also go as a whole by the engine's own operation.
+    /// True if a group can take this way: by one leader of each node or, if the values are longer than a piece, by several, and
+    /// in pieces that all groups have, one for each lane. Where each node has one member, long values can also go as a whole by
+    /// the engine's own operation.
     fn is_of_groups(&self, variant: Variant) -> bool {
         let Variant { scheme, lanes, chunk_bytes } = variant;
         let bytes = self.request.bytes;
         let is_halving = scheme == FarScheme::Halving;
-        let most = if is_halving { GROUP_HALVED_BYTES } else { GROUP_PIECE_BYTES };
+        let most = u64::from(lanes) * if is_halving { GROUP_HALVED_BYTES } else { GROUP_PIECE_BYTES };
         let piece = Some(most).filter(|&most| bytes > most);
         let goes_by_messages = chunk_bytes == piece && (!is_halving || groups_can_halve(self.layout.len(), bytes));
         let is_alone = self.near.values().all(|near| near.members == 1);
         let is_of_engine = is_halving && is_alone && piece.is_some() && chunk_bytes.is_none();
-        lanes == 1 && (goes_by_messages || is_of_engine)
+        let has_lanes = lanes == 1 || (lanes <= GROUP_LANES && bytes > GROUP_PIECE_BYTES);
+        has_lanes && (goes_by_messages || is_of_engine)
     }
 
     /// Numbers of lanes that the values and all nodes are large enough for.
@@ -166,7 +173,9 @@ impl<'a> Evaluation<'a> {
     /// The work inside the nodes, and the message between them.
     fn message(&self, variant: Variant, wait_ns: f64) -> Result<(Inside, Message), ClusterPlanError> {
         let bytes = variant.chunk_bytes.unwrap_or(self.request.bytes);
-        let part = Part { bytes, lanes: variant.lanes, is_combining: self.is_combining() };
+        // Groups reduce the pieces of all lanes along one tree, taken from another member for each.
+        let sharing = if self.is_of_groups(variant) { 1 } else { variant.lanes };
+        let part = Part { bytes, lanes: sharing, is_combining: self.is_combining() };
         let inside = Inside::of(self.model, self.near, part)?;
         let message = Message {
             bytes: bytes.div_ceil(u64::from(variant.lanes)),

@@ -22,7 +22,7 @@ pub(super) struct Inside {
 pub(super) struct Part {
     /// The length of the values.
     pub(super) bytes: u64,
-    /// The lanes that share the work of reducing.
+    /// The lanes that share the work of reducing: 1 where all lanes reduce along one tree.
     pub(super) lanes: u32,
     /// True if values are combined.
     pub(super) is_combining: bool,

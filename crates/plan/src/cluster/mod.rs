@@ -54,6 +54,6 @@ pub use parameter::{Parameter, Provenance};
 pub use plan::{ClusterPlan, MOST_SIMULATED_NODES};
 pub use read::{parse, read};
 pub use request::{
-    ClusterPlanError, ClusterRequest, GROUP_HALVED_BYTES, GROUP_PIECE_BYTES, OPERATIONS, groups_can_halve,
+    ClusterPlanError, ClusterRequest, GROUP_HALVED_BYTES, GROUP_LANES, GROUP_PIECE_BYTES, OPERATIONS, groups_can_halve,
 };
 pub use write::{render, write};

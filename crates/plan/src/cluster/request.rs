@@ -80,6 +80,9 @@ pub const GROUP_PIECE_BYTES: u64 = 60 << 10;
 /// The pieces that groups halve, so that their longest messages are of the same length.
 pub const GROUP_HALVED_BYTES: u64 = 2 * GROUP_PIECE_BYTES;
 
+/// The most leaders of a node that share the values of a group, which longer values than a piece may have.
+pub const GROUP_LANES: u32 = 16;
+
 /// The longest values that groups do not halve.
 const SHORT_BYTES: u64 = 4 << 10;
 
@@ -110,7 +113,9 @@ impl ClusterRequest {
     }
 
     /// Only the ways that groups over several nodes can take today: one leader of each node, and longer values in pieces of
-    /// [`GROUP_PIECE_BYTES`], or [`GROUP_HALVED_BYTES`] by halving. Without it, more lanes and other pieces are compared as well.
+    /// [`GROUP_PIECE_BYTES`], or [`GROUP_HALVED_BYTES`] by halving, which up to [`GROUP_LANES`] leaders of each node can share
+    /// where all members are processes of the library between nodes. Without it, other pieces are compared as well, and lanes
+    /// whose leaders share the work of reducing inside a node.
     #[must_use]
     pub fn of_groups(self) -> Self {
         Self { is_of_groups: true, ..self }

@@ -147,7 +147,7 @@ fn long_values_take_lanes_pieces_or_halving() {
 }
 
 #[test]
-fn groups_take_one_lane_and_pieces_of_one_length() {
+fn groups_take_pieces_of_one_length_for_each_lane() {
     let model = example().scaled(64);
     let near = near();
     let of = |nodes: u64, bytes: u64| {
@@ -157,12 +157,21 @@ fn groups_take_one_lane_and_pieces_of_one_length() {
     let piece = |way: &cluster::Candidate, bytes: u64| {
         let halves = way.scheme == FarScheme::Halving;
         let most = if halves { cluster::GROUP_HALVED_BYTES } else { cluster::GROUP_PIECE_BYTES };
+        let most = most * u64::from(way.lanes);
         (bytes > most).then_some(most)
     };
     for bytes in [8, 60 << 10, 1 << 20] {
         let found = of(64, bytes);
         let are_of_groups = |way: &cluster::Candidate| way.is_of_groups && way.chunk_bytes == piece(way, bytes);
-        assert!(found.iter().all(|way| are_of_groups(way) && way.lanes == 1), "{found:?}");
+        assert!(found.iter().all(are_of_groups), "{found:?}");
+        let mut lanes: Vec<u32> = found.iter().map(|way| way.lanes).collect();
+        lanes.sort_unstable();
+        lanes.dedup();
+        assert_eq!(
+            lanes,
+            if bytes > cluster::GROUP_PIECE_BYTES { vec![1, 2, 4] } else { vec![1] },
+            "those of the curve"
+        );
         let halves = |found: &[cluster::Candidate]| found.iter().any(|way| way.scheme == FarScheme::Halving);
         assert_eq!((halves(&found), halves(&of(3, bytes))), (bytes > 4 << 10, false), "{bytes}");
         let all = ClusterRequest::new(Operation::Allreduce).bytes(bytes).plan(&model, &near).expect("a plan");
