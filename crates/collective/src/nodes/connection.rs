@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use super::candidate::{Candidate, SharedCandidate};
 use super::engine::Engine;
+use super::lanes::Lanes;
 
 /// The time to wait for others by default.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -15,6 +16,7 @@ pub struct Connection {
     pub(super) engine: Option<Box<dyn Engine>>,
     pub(super) limit: Duration,
     pub(super) candidate: Option<SharedCandidate>,
+    pub(super) lanes: Lanes,
 }
 
 impl Connection {
@@ -34,11 +36,21 @@ impl Connection {
         self.candidate = Some(SharedCandidate::new(candidate));
         self
     }
+
+    /// Lets several members of each node share the messages of long slices; all members of all nodes give the same. The engine of
+    /// the member with local rank l, below their number, is its end of lane l: it connects the members with this local rank of
+    /// all nodes, in the order of the nodes. For members that are processes ([`Invitation`](super::Invitation)); a
+    /// [`Group`](super::Group) of threads, whose members share one engine, cannot have lanes.
+    #[must_use]
+    pub fn lanes(mut self, lanes: Lanes) -> Self {
+        self.lanes = lanes;
+        self
+    }
 }
 
 impl From<Option<Box<dyn Engine>>> for Connection {
     fn from(engine: Option<Box<dyn Engine>>) -> Self {
-        Self { engine, limit: PATIENCE, candidate: None }
+        Self { engine, limit: PATIENCE, candidate: None, lanes: Lanes::ONE }
     }
 }
 
@@ -50,11 +62,12 @@ impl From<Box<dyn Engine>> for Connection {
 
 impl fmt::Debug for Connection {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { engine, limit, candidate } = self;
+        let Self { engine, limit, candidate, lanes } = self;
         f.debug_struct("Connection")
             .field("leads", &engine.is_some())
             .field("limit", limit)
             .field("may_have_to", &candidate.is_some())
+            .field("lanes", lanes)
             .finish()
     }
 }

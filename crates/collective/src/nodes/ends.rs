@@ -6,6 +6,7 @@ use super::engine::Engine;
 use super::error::{Error, Late};
 use super::far_plan::FarPlan;
 use super::forms::Forms;
+use super::lanes::{LaneEnd, Seat};
 use super::leader::{Leader, Polled};
 use super::news::News;
 use super::numbering::Numbering;
@@ -25,6 +26,8 @@ pub(super) struct Ends {
     pub(super) news: News,
     /// The engine, at the member that leads.
     pub(super) leader: Option<Leader>,
+    /// The lanes of the group, and this member's end of one.
+    pub(super) lane_end: LaneEnd,
     /// Operations begun.
     pub(super) operation: u64,
     /// Operations completed.
@@ -54,6 +57,7 @@ impl Ends {
             numbering,
             news,
             leader,
+            lane_end: LaneEnd::default(),
             operation,
             completed,
             is_pending,
@@ -82,7 +86,7 @@ impl Ends {
         if self.is_pending {
             return Err(Error::Pending);
         }
-        let heard = self.leader.as_mut().map_or(Ok(()), Leader::listen);
+        let heard = self.own_leader().map_or(Ok(()), Leader::listen);
         heard.map_err(|stop| self.stopped(stop))?;
         self.operation += 1;
         Ok(())
@@ -113,10 +117,24 @@ impl Ends {
         Ok(result)
     }
 
+    /// This member's end of an engine, if it leads the node or a lane.
+    pub(super) fn own_leader(&mut self) -> Option<&mut Leader> {
+        self.leader.as_mut().or(self.lane_end.leader.as_mut())
+    }
+
+    /// This member's part in an operation whose chunks are dealt to this many lanes.
+    pub(super) fn seat(&self, lanes: usize) -> Seat {
+        let own = match lanes {
+            1 => self.leader.is_some().then_some(0),
+            _ => Some(self.near.rank()).filter(|&rank| rank < lanes),
+        };
+        Seat { lanes, own }
+    }
+
     /// Waits at the engine until `poll` says that its work is done; for leaders only.
     pub(super) fn far(&mut self, poll: impl FnMut(&mut dyn Engine) -> Result<Polled, Stop>) -> Result<(), Error> {
-        let Self { near, news, leader, deadline, .. } = self;
-        let leader = leader.as_mut().expect("a leader waits at its engine");
+        let Self { near, news, leader, lane_end, deadline, .. } = self;
+        let leader = leader.as_mut().or(lane_end.leader.as_mut()).expect("a leader waits at its engine");
         let done = leader.wait(near, news, *deadline, poll);
         done.map_err(|stop| self.stopped(stop))
     }
@@ -125,15 +143,15 @@ impl Ends {
     #[cold]
     pub(super) fn stopped(&mut self, stop: Stop) -> Error {
         let node = self.numbering.node as u32;
-        let epoch = self.leader.as_ref().map_or(0, |leader| leader.epoch);
+        let epoch = self.own_leader().map_or(0, |leader| leader.epoch);
         let word = |node: u32, kind| FaultWord { epoch, node, kind };
         match stop {
             Stop::Near(error) => self.failed(error),
             Stop::Fault(Fault::Told(word)) => {
-                self.leader.iter_mut().for_each(|leader| leader.has_told = true);
+                self.own_leader().into_iter().for_each(|leader| leader.has_told = true);
                 self.publish(word)
             }
-            Stop::Fault(Fault::NodeLost { node }) => self.found(word(node as u32, FaultKind::Node)),
+            Stop::Fault(Fault::NodeLost { node }) => self.found(word(node as u32, self.kind_of_lost_peer())),
             Stop::Fault(Fault::Engine { class, text: own }) => {
                 match self.found(word(node, FaultKind::Engine { class })) {
                     Error::Engine { node, class, .. } => Error::Engine { node, class, text: own },
@@ -153,8 +171,17 @@ impl Ends {
     }
 
     fn found(&mut self, word: FaultWord) -> Error {
-        self.leader.iter_mut().for_each(|leader| leader.tell(word));
+        self.own_leader().into_iter().for_each(|leader| leader.tell(word));
         self.publish(word)
+    }
+
+    /// The fault if the process at the other end of this member's engine is lost: the leader of its lane there is one member of
+    /// that node, and others may be left.
+    fn kind_of_lost_peer(&self) -> FaultKind {
+        match self.lane_end.leader {
+            Some(_) => FaultKind::Member { rank: self.near.rank() as u32, loss: Loss::Died },
+            None => FaultKind::Node,
+        }
     }
 
     /// Makes this node's group fail with a word, unless it has failed already.
@@ -176,7 +203,9 @@ impl Ends {
         let node = self.numbering.node;
         let kind = match error {
             NearError::MemberLost { loss: Loss::Elsewhere, .. } => {
-                return self.news.published().map_or(NearError::Corrupt.into(), |word| self.of_word(word));
+                let Some(word) = self.news.published() else { return NearError::Corrupt.into() };
+                self.pass_on(word);
+                return self.of_word(word);
             }
             NearError::MemberLost { rank, loss } => FaultKind::Member { rank: rank as u32, loss },
             NearError::Mismatched { called, expected, .. } => {
@@ -185,7 +214,7 @@ impl Ends {
             NearError::Timeout { missing } => return Error::Timeout { late: self.late(missing) },
             other => return other.into(),
         };
-        if let Some(leader) = &mut self.leader {
+        if let Some(leader) = self.own_leader() {
             leader.tell(FaultWord { epoch: leader.epoch, node: node as u32, kind });
         }
         let rank = |local| self.numbering.own_rank(local);
@@ -198,10 +227,27 @@ impl Ends {
         }
     }
 
+    /// Tells a word that another leader of this node has heard or found to the leaders of the own lane: some may wait for this
+    /// member, and none of the other lanes may come to tell them.
+    fn pass_on(&mut self, word: FaultWord) {
+        if self.lane_end.lanes.count() > 1 {
+            self.own_leader().into_iter().for_each(|leader| leader.tell(word));
+        }
+    }
+
+    /// Gives up the own lane and all others; the group has failed.
+    pub(super) fn leave_lanes(&mut self) {
+        if let Err(fault) = self.near.ends().core.check_fault() {
+            let _ = self.failed(fault);
+        }
+        let LaneEnd { leader, .. } = std::mem::take(&mut self.lane_end);
+        leader.into_iter().for_each(Leader::leave);
+    }
+
     /// The members and nodes to be waited for. A leader that waits for another node is not late itself.
     fn late(&self, missing: Missing) -> Late {
-        let nodes: Vec<usize> = self.news.awaited().into_iter().collect();
-        let is_late = |&rank: &usize| rank > 0 || nodes.is_empty();
+        let nodes = self.news.awaited();
+        let is_late = |&rank: &usize| self.news.awaited_by(rank).is_none();
         let members = missing.ranks().filter(is_late).map(|rank| self.numbering.own_rank(rank)).collect();
         Late { members, nodes }
     }

@@ -131,7 +131,8 @@ pub struct Slot {
 }
 
 impl Slot {
-    /// The lanes of an engine, so that two chunks can be between the nodes at a time. Lanes of a plan are more leaders of a node.
+    /// The lanes of an engine, so that two chunks can be between the nodes at a time. The [`Lanes`](super::Lanes) of a group are
+    /// more leaders of a node, each with an engine of its own.
     pub const LANES: usize = 2;
 
     /// The bytes that a slot is made for; longer ones are allocated when they are asked for.

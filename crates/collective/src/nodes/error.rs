@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use super::lanes::Lanes;
 use crate::call::Call;
 use crate::error::{BuildError, Error as NearError, Loss, RunError};
 use crate::processes::JoinError as NearJoinError;
@@ -146,6 +147,37 @@ pub enum SetupError {
     OtherVersion {
         /// The node that differs from this one.
         node: usize,
+    },
+    /// Two nodes have asked for different lanes.
+    #[error("node {node} has {theirs}, and this node {here}: all nodes need the same")]
+    OtherLanes {
+        /// The node that differs from this one.
+        node: usize,
+        /// Its lanes.
+        theirs: Lanes,
+        /// Those of this node.
+        here: Lanes,
+    },
+    /// Members of this node have asked for different lanes.
+    #[error("the members of this node have asked for different lanes: all members need the same")]
+    MixedLanes,
+    /// A node has fewer members than lanes.
+    #[error("node {node} has {members} members, and {lanes} lanes need as many")]
+    TooFewMembers {
+        /// The node.
+        node: usize,
+        /// Its number of members.
+        members: usize,
+        /// The number of lanes.
+        lanes: usize,
+    },
+    /// A member leads a lane and got no engine.
+    #[error("member {member} of a node leads one of {lanes} lanes and needs an engine's end of its own")]
+    NoLane {
+        /// The member, by its local rank.
+        member: usize,
+        /// The number of lanes.
+        lanes: usize,
     },
     /// A node's number of members is impossible.
     #[error("node {node} says that it has {members} members")]

@@ -109,6 +109,8 @@ pub(super) struct Exchange {
     receiving: Option<Ticket>,
     /// True once the current action has sent its message.
     has_sent: bool,
+    /// True once a chunk before this one has compared the calls of all nodes.
+    is_agreed: bool,
     /// The engine's own operation.
     whole: Option<Ticket>,
     is_over: bool,
@@ -120,9 +122,11 @@ impl Exchange {
         Self { lane, ..Self::default() }
     }
 
-    /// Begins with another chunk; the one before is over.
-    pub(super) fn restart(&mut self) {
+    /// Begins with another chunk; the one before is over. `is_agreed` says that an earlier chunk of the operation has compared
+    /// the calls of all nodes.
+    pub(super) fn restart(&mut self, is_agreed: bool) {
         (self.done, self.is_filled, self.has_sent, self.is_over) = (0, false, false, false);
+        self.is_agreed = is_agreed;
     }
 
     fn outgoing(&self, place: usize) -> Slot {
@@ -150,7 +154,7 @@ impl Exchange {
         self.is_over = match way {
             Way::Messages(actions) => self.send_all(engine, actions, header, values, theirs, each)?,
             Way::Whole(whole, agreement) => {
-                if header.chunk > 0 {
+                if self.is_agreed {
                     // The first chunk's header had the length of all.
                     self.done = agreement.len();
                 }

@@ -12,6 +12,7 @@ use super::connection::Connection;
 use super::ends::Ends;
 use super::engine::Engine;
 use super::error::SetupError;
+use super::lanes::Lanes;
 use super::leader::Leader;
 use super::member::{HELD_BRIEFLY, Home, Member, Seat};
 use super::news::News;
@@ -25,8 +26,8 @@ impl<'a> NearBuilder<'a> {
     /// the same with its own end of the engine, and has any number of members.
     #[must_use]
     pub fn over(self, connection: impl Into<Connection>) -> Builder<'a> {
-        let Connection { engine, limit, .. } = connection.into();
-        Builder { near: self, engine, limit }
+        let Connection { engine, limit, lanes, .. } = connection.into();
+        Builder { near: self, engine, limit, lanes }
     }
 }
 
@@ -35,6 +36,7 @@ pub struct Builder<'a> {
     near: NearBuilder<'a>,
     engine: Option<Box<dyn Engine>>,
     limit: Duration,
+    lanes: Lanes,
 }
 
 impl Builder<'_> {
@@ -52,7 +54,11 @@ impl Builder<'_> {
     pub fn build(self) -> Result<Group, SetupError> {
         let near = self.near.build()?;
         let mut engine = self.engine.ok_or(SetupError::NoEngine)?;
-        let numbering = match setup::meet(&mut *engine, near.size(), self.limit) {
+        if self.lanes.count() > 1 {
+            engine.close(false);
+            return Err(SetupError::NoLane { member: 1, lanes: self.lanes.count() });
+        }
+        let numbering = match setup::meet(&mut *engine, near.size(), self.lanes, self.limit) {
             Ok(numbering) => Arc::new(numbering),
             Err(error) => {
                 engine.close(false);

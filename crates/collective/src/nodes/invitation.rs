@@ -8,6 +8,7 @@ use super::connection::Connection;
 use super::ends::Ends;
 use super::engine::Engine;
 use super::error::{Error, SetupError};
+use super::lanes::{self, LaneEnd};
 use super::leader::Leader;
 use super::member::{Home, Member};
 use super::news::News;
@@ -48,14 +49,16 @@ impl Invitation {
     /// [`SetupError`]: at the first member of a node the reason, at the others that the group has failed. A place once taken
     /// stays taken.
     pub fn join(self) -> Result<Member, SetupError> {
-        let Connection { mut engine, limit, candidate } = self.connection;
+        let Connection { mut engine, limit, candidate, lanes } = self.connection;
         let joined = self.near.timeout(limit).join().map_err(SetupError::from).and_then(|mut near| {
             let news = News::lay_out(&mut near).map_err(Error::Near)?;
+            lanes::agree(&mut near, lanes, engine.is_some())?;
             Ok((near, news))
         });
         let (mut near, news) = joined.inspect_err(|_| give_up(engine.take()))?;
+        let lane = engine.take_if(|_| near.rank() > 0 && near.rank() < lanes.count()).map(Leader::new);
         let met = match (near.rank(), engine) {
-            (0, Some(mut engine)) => match setup::meet(&mut *engine, near.size(), limit) {
+            (0, Some(mut engine)) => match setup::meet(&mut *engine, near.size(), lanes, limit) {
                 Ok(numbering) => Ok(Some((numbering, Leader::new(engine)))),
                 Err(error) => {
                     engine.close(false);
@@ -69,13 +72,14 @@ impl Invitation {
             news.publish(word_of_engine(0));
             near.ends_mut().core.fail(0, Loss::Elsewhere);
         })?;
-        let ends = match met {
+        let mut ends = match met {
             Some((numbering, leader)) => lead(near, numbering, news, leader)?,
             None => {
                 let numbering = share(&mut near, None).map_err(Error::Near)?;
                 Ends::new(near, Arc::new(numbering), news, None)
             }
         };
+        ends.lane_end = LaneEnd { lanes, leader: lane };
         Ok(Member::new(ends, candidate.map_or(Home::Own, Home::Candidate)))
     }
 }
@@ -135,6 +139,7 @@ mod tests {
     use corecast_base::CpuId;
     use corecast_machine::{Cpu, Machine, Topology};
 
+    use super::super::lanes::Lanes;
     use super::super::local::Network;
     use super::*;
     use crate::Group;
@@ -168,6 +173,7 @@ mod tests {
                 catch_unwind(AssertUnwindSafe(|| {
                     let mut near = follower.timeout(PATIENCE).join().expect("all have joined");
                     News::lay_out(&mut near).expect("nothing has failed");
+                    lanes::agree(&mut near, Lanes::ONE, false).expect("nothing has failed");
                     // Its place is given up while this is on its way.
                     resume_unwind(Box::new("as the test says"))
                 }))

@@ -70,6 +70,13 @@ impl Leader {
         }
     }
 
+    /// Drops the engine, whose steps under way stay with the library; words that were told are on their way.
+    pub(super) fn leave(self) {
+        if self.is_copy() {
+            std::mem::forget(self);
+        }
+    }
+
     /// Fails if another node has told that the group has failed, unless it has just looked for such words.
     pub(super) fn listen(&mut self) -> Result<(), Stop> {
         let now = Clock::get().ticks();
@@ -101,7 +108,8 @@ impl Leader {
     ) -> Result<(), Stop> {
         let clock = Clock::get();
         // Left there by a wait whose time was over.
-        let mut noted = news.awaited();
+        let rank = near.rank();
+        let mut noted = news.awaited_by(rank);
         // A call that may not wait polls once.
         let mut end = if deadline == NOW { 0 } else { clock.ticks() + self.burst };
         loop {
@@ -109,7 +117,7 @@ impl Leader {
                 Ok(Polled::Awaits(node)) => node,
                 done => {
                     if noted.is_some() {
-                        news.await_node(None);
+                        news.await_node(rank, None);
                     }
                     return done.map(drop);
                 }
@@ -118,7 +126,7 @@ impl Leader {
                 continue;
             }
             if noted != awaited {
-                news.await_node(awaited);
+                news.await_node(rank, awaited);
                 noted = awaited;
             }
             nap_until(deadline, Missing::default)?;

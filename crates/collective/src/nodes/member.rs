@@ -11,6 +11,7 @@ use super::engine::ValueKind;
 use super::error::Error;
 use super::far_plan::FarPlan;
 use super::forms::Forms;
+use super::lanes::Lanes;
 use super::leader::Leader;
 use super::prepared::{self, Steps};
 use super::shrink::Attempt;
@@ -24,9 +25,9 @@ use crate::operation::Order;
 /// Its operations are those of a [member](crate::Member) of one machine, with the same names: all members of all nodes call the
 /// same ones with the same roots and types in the same order. Ranks count over all nodes, node by node.
 ///
-/// **Bits:** an allreduction gives the same bits at all members of all nodes, and in all runs with the same numbers of members
-/// and nodes that take the same forms (see [`race`](Self::race)). [`Order::Rank`] combines in one bracketing within each node,
-/// and then the results of the nodes in their order; the same members on other nodes may get other bits.
+/// **Bits:** an allreduction gives the same bits at all members of all nodes, and in all runs with the same numbers of members,
+/// nodes and [lanes](Lanes) that take the same forms (see [`race`](Self::race)). [`Order::Rank`] combines in one bracketing
+/// within each node, and then the results of the nodes in their order; the same members on other nodes may get other bits.
 ///
 /// **Failure:** a member that panics or dies, or calls something else, makes the group fail at all nodes: each of them learns
 /// of it in its current operation or its next one. What failed is named by node and rank. A leader that is busy elsewhere
@@ -154,6 +155,12 @@ impl Member {
     #[must_use]
     pub fn near(&mut self) -> &mut NearMember {
         &mut self.ends.near
+    }
+
+    /// The lanes of long slices.
+    #[must_use]
+    pub fn lanes(&self) -> Lanes {
+        self.ends.lane_end.lanes
     }
 
     /// Makes a group of the members of each node, ranked as here, and returns this member's place in its node's. Unlike
@@ -314,6 +321,7 @@ impl Drop for Member {
         let leader_of_parent = self.ends.near.ends().core.table.is_copy();
         if leader_of_parent {
             std::mem::forget(self.ends.leader.take());
+            std::mem::forget(self.ends.lane_end.leader.take());
             return;
         }
         let loss = if std::thread::panicking() { Some(Loss::Panicked) } else { None };
@@ -323,6 +331,7 @@ impl Drop for Member {
             let _ = self.ends.failed(stands);
         }
         let is_clean = self.ends.near.ends().core.check_fault().is_ok();
+        self.ends.lane_end.leader.take().into_iter().for_each(|leader| leader.close(is_clean));
         let Some(leader) = self.ends.leader.take() else { return };
         match &self.home {
             Home::Threads(seat) => {

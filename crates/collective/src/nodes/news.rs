@@ -5,17 +5,18 @@ use corecast_base::sync::{AtomicU64, Ordering, yield_now};
 use corecast_base::{Arena, ArenaError, OnceWords, PlaceSlice};
 
 use super::FaultWord;
+use super::lanes::Lanes;
 use crate::error::Error as NearError;
 use crate::member::Member as NearMember;
 
 const WORD_BYTES: usize = size_of::<u64>();
 /// Words of a [`FaultWord`].
 const WORD_WORDS: usize = FaultWord::BYTES / WORD_BYTES;
-/// The node that the leader waits for and one more, or 0, behind the fault word. Written by the leader, read by members whose
-/// time is over.
+/// The node that the leader of each lane waits for and one more, or 0, behind the fault word. Written by that leader, read by
+/// members whose time is over.
 const AWAITED: usize = OnceWords::<WORD_WORDS>::LEN;
-const WORDS: usize = AWAITED + 1;
-/// The yields of a member until it no longer believes that a word comes. The leader writes it before it makes the group fail, so
+const WORDS: usize = AWAITED + Lanes::MOST;
+/// The yields of a member until it no longer believes that a word comes. A leader writes it before it makes the group fail, so
 /// that the first look finds it, except on machines that reorder stores, where it comes at once.
 const MOST_YIELDS: u32 = 1_000_000;
 
@@ -62,16 +63,25 @@ impl News {
         FaultWord::from_bytes(bytes)
     }
 
-    /// Notes the node that the leader waits for.
-    pub(super) fn await_node(&self, node: Option<usize>) {
+    /// Notes the node that the leader of a lane waits for.
+    pub(super) fn await_node(&self, lane: usize, node: Option<usize>) {
         let word = node.map_or(0, |node| node as u64 + 1);
         // ORDERING: Relaxed, a note for people
-        self.0[AWAITED].store(word, Ordering::Relaxed);
+        self.0[AWAITED + lane].store(word, Ordering::Relaxed);
     }
 
-    /// The node that the leader waits for.
-    pub(super) fn awaited(&self) -> Option<usize> {
+    /// The node that a member of this local rank waits for, if it leads a lane.
+    pub(super) fn awaited_by(&self, rank: usize) -> Option<usize> {
+        let word = self.0.get(AWAITED + rank)?;
         // ORDERING: Relaxed, a note for people
-        (self.0[AWAITED].load(Ordering::Relaxed) as usize).checked_sub(1)
+        (word.load(Ordering::Relaxed) as usize).checked_sub(1)
+    }
+
+    /// The nodes that leaders wait for, each once.
+    pub(super) fn awaited(&self) -> Vec<usize> {
+        let mut nodes: Vec<usize> = (0..Lanes::MOST).filter_map(|lane| self.awaited_by(lane)).collect();
+        nodes.sort_unstable();
+        nodes.dedup();
+        nodes
     }
 }

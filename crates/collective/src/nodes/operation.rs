@@ -2,7 +2,10 @@
 //!
 //! The values of a chunk go up to the leader, between the nodes, and down to all members. The leader starts a chunk's messages,
 //! turns to its node, starts those of the next chunk and comes back to the first one: so two chunks are between the nodes at a
-//! time, on lanes of their own, while a third one goes up. All members of a node take the same steps in the same order.
+//! time, in slots of their own, while a third one goes up. All members of a node take the same steps in the same order.
+//!
+//! Where chunks are dealt to [lanes](super::lanes), a round has one chunk of each lane: each goes up to the leader of its lane,
+//! which starts its messages, and later finishes them and hands the chunk down. With one lane a round is a chunk.
 
 use std::array;
 
@@ -13,6 +16,7 @@ use super::engine::{Engine, Slot};
 use super::error::Error;
 use super::exchange::{Exchange, Header, Way};
 use super::few::Few;
+use super::lanes::Seat;
 use super::leader::Polled;
 use super::stop::Stop;
 use crate::call::{Call, CallKind};
@@ -21,8 +25,8 @@ use crate::operation::{Message, Order, Progress, Reduction, broadcast, reduce};
 /// A step of a member.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Step {
-    /// The node's values of a chunk are combined at its leader.
-    Up(usize),
+    /// The node's values of a chunk are combined at the member of this local rank, which leads the chunk's lane.
+    Up(usize, usize),
     /// A leader starts a chunk's messages between nodes.
     Start(usize),
     /// A leader waits until a chunk's messages have done their work.
@@ -46,26 +50,60 @@ impl Course {
     /// Of a node with one member.
     const ALONE: Self = Self { goes_up: false, begins_at: None, goes_down: false };
 
-    /// The steps of each chunk: its own ones, and then those of the chunk before it, which has been between the nodes meanwhile.
-    const STEPS: usize = 5;
-
-    /// The step with this number for this many chunks, if it is one of this member; `None` behind the last one.
-    fn step(self, number: usize, chunks: usize, is_leader: bool) -> Option<Option<Step>> {
-        let (chunk, place) = (number / Self::STEPS, number % Self::STEPS);
-        // Behind the last chunk there are the other steps of it.
-        let (own, before) = ((chunk < chunks).then_some(chunk), chunk.checked_sub(1));
-        if chunk > chunks {
+    /// The step at this place for this many chunks, if it is one of this member; `None` behind the last one.
+    fn step(self, at: At, chunks: usize, seat: Seat) -> Option<Option<Step>> {
+        let Seat { lanes, own } = seat;
+        let first_before = at.round.checked_sub(1).map(|before| before * lanes);
+        // Behind the last round there are the other steps of it.
+        if first_before.is_some_and(|first| first >= chunks) {
             return None;
         }
+        let is_there = |&chunk: &usize| chunk < chunks;
+        let before = |lane: usize| first_before.map(|first| first + lane).filter(is_there);
+        let behind_own = at.place.checked_sub(At::OF_OWN * lanes);
+        Some(match behind_own {
+            None => {
+                let (lane, place) = (at.place / At::OF_OWN, at.place % At::OF_OWN);
+                let chunk = Some(at.round * lanes + lane).filter(is_there);
+                chunk.and_then(|chunk| self.own_step(place, chunk, lane, own == Some(lane)))
+            }
+            Some(0) => own.and_then(before).map(Step::Finish),
+            Some(place) => before(place - 1).filter(|_| self.goes_down).map(|chunk| Step::Down(chunk, place - 1)),
+        })
+    }
+
+    /// One of the steps by which a chunk gets between the nodes.
+    fn own_step(self, place: usize, chunk: usize, lane: usize, is_leader: bool) -> Option<Step> {
         // A leader that is the root has the values already, and other nodes are further away than its own members.
         let is_early = is_leader && self.begins_at == Some(0);
-        Some(match place {
-            0 => own.filter(|_| self.goes_up).map(Step::Up),
-            1 | 2 if is_early == (place == 1) => own.filter(|_| is_leader).map(Step::Start),
-            1 | 2 => own.zip(self.begins_at).map(|(chunk, root)| Step::Down(chunk, root)),
-            3 => before.filter(|_| is_leader).map(Step::Finish),
-            _ => before.filter(|_| self.goes_down).map(|chunk| Step::Down(chunk, 0)),
-        })
+        match place {
+            0 => self.goes_up.then_some(Step::Up(chunk, lane)),
+            place if is_early == (place == 1) => is_leader.then_some(Step::Start(chunk)),
+            _ => self.begins_at.map(|root| Step::Down(chunk, root)),
+        }
+    }
+}
+
+/// A place among the steps of an operation. Each round has the steps of its own chunks, lane by lane, and then those of the
+/// chunks of the round before it, which have been between the nodes meanwhile.
+#[derive(Clone, Copy, Debug, Default)]
+struct At {
+    round: usize,
+    place: usize,
+}
+
+impl At {
+    /// The steps of a round's own chunk.
+    const OF_OWN: usize = 3;
+
+    /// The next place, with this many lanes: a round has one more step in which a leader finishes, and one down for each lane.
+    fn next(self, lanes: usize) -> Self {
+        let place = self.place + 1;
+        if place > (Self::OF_OWN + 1) * lanes {
+            Self { round: self.round + 1, place: 0 }
+        } else {
+            Self { place, ..self }
+        }
     }
 }
 
@@ -84,14 +122,16 @@ pub(super) struct Operation<M: Message, F> {
     way: Way,
     header: Header,
     course: Course,
-    /// Steps done.
-    done: usize,
+    /// The lanes to which the chunks are dealt in turn.
+    lanes: usize,
+    /// The next step.
+    at: At,
     /// True while a step within the node is under way.
     has_begun: bool,
     chunks: Few<Chunk<M>>,
-    /// Chunks that have done their work between the nodes.
-    chunks_over: usize,
-    /// Those of the chunks between the nodes, by lane.
+    /// Rounds whose chunk of this member's lane has done its work between the nodes.
+    rounds_over: usize,
+    /// Those of the chunks between the nodes, the one of each round in turn.
     exchanges: [Exchange; Slot::LANES],
     theirs: Vec<M::Item>,
     each: F,
@@ -124,23 +164,29 @@ impl<M: Message, F: FnMut(&mut [M::Item], &[M::Item])> Operation<M, F> {
             way,
             header: Header { sequence: ends.operation, call, len: len as u64, signature, chunk: 0 },
             course: if ends.near.size() == 1 { Course::ALONE } else { course },
-            done: 0,
+            lanes: 1,
+            at: At::default(),
             has_begun: false,
             chunks,
-            chunks_over: 0,
+            rounds_over: 0,
             exchanges: array::from_fn(Exchange::on_lane),
             theirs: Vec::new(),
             each,
         }
     }
 
+    /// The same with its chunks dealt to this many lanes.
+    pub(super) fn dealt_to(self, lanes: usize) -> Self {
+        Self { lanes, ..self }
+    }
+
     /// Goes on until the operation is done at this member, or its time is over.
     pub(super) fn go_on(&mut self, ends: &mut Ends) -> Result<(), Error> {
-        let is_leader = ends.leader.is_some();
-        while let Some(step) = self.course.step(self.done, self.chunks.len(), is_leader) {
+        let seat = ends.seat(self.lanes);
+        while let Some(step) = self.course.step(self.at, self.chunks.len(), seat) {
             match step {
                 None => {}
-                Some(Step::Up(chunk)) => self.go_up(ends, chunk)?,
+                Some(Step::Up(chunk, root)) => self.go_up(ends, chunk, root)?,
                 Some(Step::Start(chunk)) => {
                     crash_point::here("far-combined");
                     self.start(ends, chunk)?;
@@ -152,7 +198,7 @@ impl<M: Message, F: FnMut(&mut [M::Item], &[M::Item])> Operation<M, F> {
                 }
                 Some(Step::Down(chunk, root)) => self.go_down(ends, chunk, root)?,
             }
-            self.done += 1;
+            self.at = self.at.next(self.lanes);
         }
         Ok(())
     }
@@ -162,11 +208,11 @@ impl<M: Message, F: FnMut(&mut [M::Item], &[M::Item])> Operation<M, F> {
         self.chunks.at(0).message.values()
     }
 
-    fn go_up(&mut self, ends: &mut Ends, chunk: usize) -> Result<(), Error> {
+    fn go_up(&mut self, ends: &mut Ends, chunk: usize, root: usize) -> Result<(), Error> {
         let Self { near_call, order, has_begun, chunks, each, .. } = self;
         let Chunk { message, reduction, .. } = chunks.at(chunk);
         ends.near(*near_call, has_begun, |near| {
-            reduce(&mut near.core, &mut near.reduce, 0, *order, message, reduction, &mut *each)
+            reduce(&mut near.core, &mut near.reduce, root, *order, message, reduction, &mut *each)
         })
     }
 
@@ -178,36 +224,38 @@ impl<M: Message, F: FnMut(&mut [M::Item], &[M::Item])> Operation<M, F> {
 
     /// Sends what can be sent, and waits for nothing.
     fn start(&mut self, ends: &mut Ends, chunk: usize) -> Result<(), Error> {
-        self.exchanges[chunk % Slot::LANES].restart();
-        let leader = ends.leader.as_mut().expect("only a leader has this step");
-        let begun = self.exchange(&mut *leader.engine, chunk);
+        let round = self.at.round;
+        self.exchanges[round % Slot::LANES].restart(round > 0);
+        let leader = ends.own_leader().expect("only a leader has this step");
+        let begun = self.exchange(&mut *leader.engine, chunk, round);
         begun.map(drop).map_err(|stop| ends.stopped(stop))
     }
 
-    /// Waits for a chunk. The next one, which has been started, goes on meanwhile.
+    /// Waits for a chunk of the round before. The lane's next one, which has been started, goes on meanwhile.
     fn finish(&mut self, ends: &mut Ends, chunk: usize) -> Result<(), Error> {
-        let has_next = chunk + 1 < self.chunks.len();
+        let (next, round) = (chunk + self.lanes, self.at.round);
+        let has_next = next < self.chunks.len();
         ends.far(|engine| {
-            let is_over = self.exchange(engine, chunk)?;
+            let is_over = self.exchange(engine, chunk, round - 1)?;
             if is_over {
-                self.chunks_over = chunk + 1;
+                self.rounds_over = round;
             }
             if has_next {
-                self.exchange(engine, chunk + 1)?;
+                self.exchange(engine, next, round)?;
             }
-            let awaited = self.exchanges[chunk % Slot::LANES].awaited(&self.way);
+            let awaited = self.exchanges[(round - 1) % Slot::LANES].awaited(&self.way);
             Ok(if is_over { Polled::Done } else { Polled::Awaits(awaited) })
         })
     }
 
-    /// Goes on with a chunk between the nodes; true if it has done its work there. The engine's own operations go one after
-    /// the other, as only the first one has a header.
-    fn exchange(&mut self, engine: &mut dyn Engine, chunk: usize) -> Result<bool, Stop> {
+    /// Goes on with the chunk of a round between the nodes; true if it has done its work there. The engine's own operations go
+    /// one after the other, as only the first one has a header.
+    fn exchange(&mut self, engine: &mut dyn Engine, chunk: usize, round: usize) -> Result<bool, Stop> {
         let Self { exchanges, way, header, chunks, theirs, each, .. } = self;
-        if matches!(way, Way::Whole(..)) && chunk > self.chunks_over {
+        if matches!(way, Way::Whole(..)) && round > self.rounds_over {
             return Ok(false);
         }
-        let (exchange, header) = (&mut exchanges[chunk % Slot::LANES], Header { chunk: chunk as u64, ..*header });
+        let (exchange, header) = (&mut exchanges[round % Slot::LANES], Header { chunk: chunk as u64, ..*header });
         exchange.go_on(engine, way, header, chunks.at(chunk).message.values(), theirs, each)
     }
 }
@@ -216,8 +264,18 @@ impl<M: Message, F: FnMut(&mut [M::Item], &[M::Item])> Operation<M, F> {
 mod tests {
     use super::*;
 
+    fn steps_of(course: Course, chunks: usize, seat: Seat) -> Vec<Step> {
+        let mut at = At::default();
+        let mut steps = Vec::new();
+        while let Some(step) = course.step(at, chunks, seat) {
+            steps.extend(step);
+            at = at.next(seat.lanes);
+        }
+        steps
+    }
+
     fn all_steps(course: Course, chunks: usize, is_leader: bool) -> Vec<Step> {
-        (0..).map_while(|number| course.step(number, chunks, is_leader)).flatten().collect()
+        steps_of(course, chunks, Seat { lanes: 1, own: is_leader.then_some(0) })
     }
 
     #[test]
@@ -236,13 +294,13 @@ mod tests {
         let course = Course { goes_up: true, begins_at: None, goes_down: true };
         let leader = all_steps(course, 3, true);
         let steps = [
-            Step::Up(0),
+            Step::Up(0, 0),
             Step::Start(0),
-            Step::Up(1),
+            Step::Up(1, 0),
             Step::Start(1),
             Step::Finish(0),
             Step::Down(0, 0),
-            Step::Up(2),
+            Step::Up(2, 0),
             Step::Start(2),
             Step::Finish(1),
             Step::Down(1, 0),
@@ -251,8 +309,30 @@ mod tests {
         ];
         assert_eq!(leader, steps);
         let near = |steps: Vec<Step>| -> Vec<Step> {
-            steps.into_iter().filter(|step| matches!(step, Step::Up(_) | Step::Down(..))).collect()
+            steps.into_iter().filter(|step| matches!(step, Step::Up(..) | Step::Down(..))).collect()
         };
         assert_eq!(near(leader), all_steps(course, 3, false));
+    }
+
+    #[test]
+    fn lanes_are_between_the_nodes_at_the_same_time() {
+        let course = Course { goes_up: true, begins_at: None, goes_down: true };
+        let steps = |own| steps_of(course, 3, Seat { lanes: 2, own });
+        let second = [
+            Step::Up(0, 0),
+            Step::Up(1, 1),
+            Step::Start(1),
+            Step::Up(2, 0),
+            Step::Finish(1),
+            Step::Down(0, 0),
+            Step::Down(1, 1),
+            Step::Down(2, 0),
+        ];
+        assert_eq!(steps(Some(1)), second);
+        let of_leaders = |step: &Step| matches!(step, Step::Start(_) | Step::Finish(_));
+        let first: Vec<Step> = steps(Some(0)).into_iter().filter(of_leaders).collect();
+        assert_eq!(first, [Step::Start(0), Step::Start(2), Step::Finish(0), Step::Finish(2)]);
+        let near: Vec<Step> = second.into_iter().filter(|step| !of_leaders(step)).collect();
+        assert_eq!(steps(None), near);
     }
 }

@@ -9,6 +9,7 @@ use super::error::Error;
 use super::exchange::CHUNK_BYTES;
 use super::forms::Known;
 use super::gather::Gather;
+use super::lanes::chunk_bytes;
 use super::message::OwnValue;
 use super::operation::{Course, Operation, Terms};
 use crate::call::CallKind;
@@ -154,17 +155,19 @@ pub(super) fn allreduce_slice<'a, T: Plain, F: FnMut(T, T) -> T>(
     combine: F,
 ) -> Result<impl Steps<()> + use<'a, T, F>, Error> {
     ends.begin()?;
+    let bytes = size_of_val(values);
     let terms = Terms {
         kind: CallKind::AllreduceSlice,
         root: None,
         order: Order::Plan,
-        way: ends.allreduce_way(size_of_val(values), Order::Plan, known),
+        way: ends.allreduce_way(bytes, Order::Plan, known),
         course: UP_AND_DOWN,
         len: values.len(),
         signature: signature::<T>(),
     };
-    let chunks = chunks_of(values, ends.allreduce_chunk_bytes(size_of_val(values), known));
-    let mut operation = Operation::new(ends, terms, chunks, pairwise(combine));
+    let lanes = ends.lane_end.lanes.of_slice(bytes);
+    let chunks = chunks_of(values, chunk_bytes(bytes, lanes, ends.allreduce_chunk_bytes(bytes, known)));
+    let mut operation = Operation::new(ends, terms, chunks, pairwise(combine)).dealt_to(lanes);
     Ok(move |ends: &mut Ends| operation.go_on(ends))
 }
 

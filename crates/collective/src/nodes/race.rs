@@ -170,10 +170,14 @@ impl Member {
         Ok(FarRace { most_bytes: most_bytes(class), winner, medians_ns })
     }
 
-    /// The file of such a group's result.
+    /// The file of such a group's result. Groups of one lane have the names that they had before there were others.
     fn path(&mut self, folder: &Path) -> PathBuf {
+        let lanes = self.lanes();
         let numbering = &self.ends_mut().numbering;
-        let text = format!("{}\n{:?}\n{:?}", numbering.engine, numbering.hosts, numbering.counts());
+        let mut text = format!("{}\n{:?}\n{:?}", numbering.engine, numbering.hosts, numbering.counts());
+        if lanes.count() > 1 {
+            text += &format!("\n{lanes}");
+        }
         // FNV-1a of 64 bits (Fowler, Noll, Vo).
         let hash = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
         folder.join(format!("nodes-{:016x}.json", text.bytes().fold(0xcbf2_9ce4_8422_2325, hash)))

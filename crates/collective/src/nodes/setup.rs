@@ -1,4 +1,4 @@
-//! How the leaders of all nodes learn how many members each node has.
+//! How the leaders of all nodes learn how many members each node has, and that all have the same lanes.
 
 use std::time::Duration;
 
@@ -7,26 +7,40 @@ use corecast_base::sync::yield_now;
 
 use super::engine::{Engine, Slot, Step, Ticket};
 use super::error::{Error, SetupError};
+use super::lanes::Lanes;
 use super::numbering::Numbering;
 use super::{Facts, Fault};
 use crate::MAX_MEMBERS;
 
 /// Changes with the messages between nodes.
-const PROTOCOL: u64 = 0x636f_7265_6e6f_0001;
+const PROTOCOL: u64 = 0x636f_7265_6e6f_0002;
 const WORD_BYTES: usize = size_of::<u64>();
-/// The words that a node says of itself: the protocol, and its number of members.
-const WORDS: usize = 2;
+/// The words that a node says of itself: the protocol, its number of members, and its lanes.
+const WORDS: usize = 4;
 
-/// Tells all other nodes how many members this one has, and hears theirs.
-pub(super) fn meet(engine: &mut dyn Engine, members: usize, limit: Duration) -> Result<Numbering, SetupError> {
+/// Tells all other nodes how many members and which lanes this one has, and hears theirs.
+pub(super) fn meet(
+    engine: &mut dyn Engine,
+    members: usize,
+    lanes: Lanes,
+    limit: Duration,
+) -> Result<Numbering, SetupError> {
     let facts = engine.facts().clone();
-    let said = exchange(engine, &facts, [PROTOCOL, members as u64], limit)?;
+    let [count, least_bytes] = lanes.words();
+    let said = exchange(engine, &facts, [PROTOCOL, members as u64, count, least_bytes], limit)?;
     for (node, words) in said.chunks_exact(WORDS).enumerate() {
         if words[0] != PROTOCOL {
             return Err(SetupError::OtherVersion { node });
         }
         if !(1..=MAX_MEMBERS as u64).contains(&words[1]) {
             return Err(SetupError::Members { node, members: words[1] });
+        }
+        let theirs = Lanes::of_words([words[2], words[3]]);
+        if theirs != lanes {
+            return Err(SetupError::OtherLanes { node, theirs, here: lanes });
+        }
+        if words[1] < count {
+            return Err(SetupError::TooFewMembers { node, members: words[1] as usize, lanes: lanes.count() });
         }
     }
     let counts: Vec<usize> = said.chunks_exact(WORDS).map(|words| words[1] as usize).collect();

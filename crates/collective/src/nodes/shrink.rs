@@ -12,6 +12,8 @@
 //! attempt, behind the agreement within its node, whatever has become of the node's group since: the others wait for every
 //! process that lives, so that one which went back to its node before would wait there for its leader, and the leader for it.
 //!
+//! The new group has one lane: a lost member may have led another one.
+//!
 //! **Progress:** blocking.
 
 use std::time::Duration;
@@ -123,7 +125,8 @@ impl Member {
         if numbering.survival == Survival::Nothing {
             return Err(Error::CannotShrink { engine: numbering.engine.clone(), lost: "a member or a node" });
         }
-        let mut attempt = kept.unwrap_or_else(|| Box::new(Attempt::of(ends)));
+        self.ends_mut().leave_lanes();
+        let mut attempt = kept.unwrap_or_else(|| Box::new(Attempt::of(self.ends())));
         loop {
             let ends = self.ends_mut();
             let near = match attempt.leave_lost_members(ends, &home, deadline) {

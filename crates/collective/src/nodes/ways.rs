@@ -77,9 +77,10 @@ impl Ends {
         if class + 1 == CLASSES.len() { self.place().allreduce_by_doubling() } else { Vec::new() }
     }
 
-    /// The messages along a planned tree, at a leader of a group that has a plan.
+    /// The messages along a planned tree, at a leader of a node or a lane of a group that has a plan.
     fn planned(&mut self, operation: Operation, class: usize, root: usize) -> Option<Vec<Action>> {
-        let plan = self.far_plan.as_mut().filter(|_| self.leader.is_some())?;
+        let leads = self.leader.is_some() || self.lane_end.leader.is_some();
+        let plan = self.far_plan.as_mut().filter(|_| leads)?;
         Some(plan.actions(operation, class, root))
     }
 }

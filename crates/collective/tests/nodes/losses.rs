@@ -155,19 +155,19 @@ fn check(seed: u64) {
     }
 }
 
-/// Schedules from this number on, and how many, from the environment; a few by default.
-fn seeds() -> std::ops::Range<u64> {
+/// Schedules from this number on, and how many, from the environment; this many by default.
+pub(crate) fn seeds(by_default: u64) -> std::ops::Range<u64> {
     let number = |name: &str, by_default: u64| match std::env::var(name) {
         Ok(text) => text.parse().expect("a number of schedules"),
         Err(_) => by_default,
     };
     let first = number("CORECAST_FIRST_SCHEDULE", 0);
-    first..first + number("CORECAST_SCHEDULES", 200)
+    first..first + number("CORECAST_SCHEDULES", by_default)
 }
 
 #[test]
 fn survivors_of_any_schedule_go_on() {
-    let seeds = seeds();
+    let seeds = seeds(200);
     let next = AtomicU64::new(seeds.start);
     thread::scope(|scope| {
         for _ in 0..2 {

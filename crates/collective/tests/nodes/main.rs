@@ -4,6 +4,7 @@
 mod candidates;
 mod cluster;
 mod conformance;
+mod lanes;
 mod limits;
 mod losses;
 mod misuse;
