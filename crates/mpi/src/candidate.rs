@@ -46,7 +46,7 @@ pub(crate) struct RankCandidate {
     living_nodes: Vec<usize>,
     /// The engine's words about itself.
     engine: String,
-    /// The communicators of this rank's engine, if it leads.
+    /// The communicators of this rank's engine, if it leads its node or a lane.
     operations: Vec<Handle>,
     only_thread: Option<ThreadId>,
     /// The process of this rank. One that is forked from it must not use its connections.
@@ -87,6 +87,11 @@ impl RankCandidate {
             process: process::id(),
             session: Arc::clone(session),
         }
+    }
+
+    /// Notes the communicators of this rank's engine, as it leads a lane.
+    pub(crate) fn lead_lane(&mut self, operations: &[Handle]) {
+        self.operations = operations.to_vec();
     }
 
     fn may_call(&self) -> bool {

@@ -3,6 +3,7 @@
 use std::ffi::c_int;
 use std::fmt;
 
+use corecast_collective::nodes::Lanes;
 use thiserror::Error;
 
 /// An error that a function of the library returned.
@@ -102,6 +103,30 @@ pub enum OpenError {
         path: String,
         /// The name that it lacks.
         lacks: String,
+    },
+    /// Ranks have asked for different lanes.
+    #[error(
+        "rank {rank} on host {host} has asked for other lanes than another rank, and this rank for {here}: all need the same"
+    )]
+    OtherLanes {
+        /// The lowest rank that differs from the one with the fewest.
+        rank: usize,
+        /// Its host.
+        host: String,
+        /// The lanes that this rank has asked for.
+        here: Lanes,
+    },
+    /// A node has fewer ranks than lanes.
+    #[error("node {node} on host {host} has {ranks} ranks, and {lanes} lanes need as many")]
+    TooFewRanks {
+        /// The node.
+        node: usize,
+        /// Its host.
+        host: String,
+        /// Its number of ranks.
+        ranks: usize,
+        /// The number of lanes.
+        lanes: usize,
     },
     /// The launcher has started another number of processes than the library sees.
     #[error(

@@ -11,7 +11,7 @@ use crate::error::OpenError;
 /// Marks the facts, and shows the byte order.
 const MAGIC: u64 = u64::from_be_bytes(*b"corecast");
 /// The version of the messages between leaders. It changes when a message does.
-const PROTOCOL: u32 = 2;
+const PROTOCOL: u32 = 3;
 const VERSION_BYTES: usize = 16;
 const HOST_BYTES: usize = 64;
 const LIBRARY_BYTES: usize = 64;

@@ -18,6 +18,8 @@
 //! leave the lost ones behind together, so each has to shrink the group, or to end its process: the others wait for one that
 //! has left the group and lives on.
 //!
+//! Several ranks of each node can share the messages of long slices: see [`Rank::lanes`].
+//!
 //! **Progress:** blocking, with a limit of time.
 
 use std::fmt;
@@ -27,7 +29,7 @@ use std::thread::{self, ThreadId};
 use corecast_base::CpuSet;
 use corecast_base::rendezvous::SocketDir;
 use corecast_collective::Builder;
-use corecast_collective::nodes::{Connection, Engine, Member, SetupError, Survival};
+use corecast_collective::nodes::{Connection, Engine, Facts, Lanes, Member, SetupError, Survival};
 use corecast_collective::processes::Invitation;
 use corecast_machine::Machine;
 
@@ -36,21 +38,27 @@ use crate::cluster::{facts_of, home};
 use crate::engine::MpiEngine;
 use crate::error::OpenError;
 use crate::launcher::Launcher;
-use crate::library::Library;
 use crate::library_info::LibraryInfo;
 use crate::near_ranks;
 use crate::set_up::{Limit, SetUp};
 
+/// The longest slice that ranks tell each other, in bytes: longer ones do not fit into memory.
+const MOST_BYTES: i64 = 1 << 56;
+
 /// This rank's way into a group over all ranks.
 pub struct Rank {
     invitation: Invitation,
-    connection: Connection,
-    is_leader: bool,
-    library: Arc<Library>,
+    set_up: SetUp,
+    limit: Limit,
+    /// The nodes and the library.
+    facts: Facts,
+    /// The end of its node's engine or its lane's, if it leads one.
+    engine: Option<MpiEngine>,
+    /// Where the library survives the death of a process.
+    candidate: Option<RankCandidate>,
+    lanes: Lanes,
     /// The only thread that may call the library, if there is one.
     only_thread: Option<ThreadId>,
-    world_rank: usize,
-    node: usize,
     /// The ranks of each node, in the order of the group.
     nodes: Vec<Vec<usize>>,
 }
@@ -112,34 +120,61 @@ impl Rank {
         let info = LibraryInfo::of(&set_up.session.library);
         let hosts = leaders.iter().map(|&rank| set_up.facts[rank].host.clone()).collect();
         let facts = facts_of(&info, node, hosts);
-        let (world_rank, session) = (set_up.rank, Arc::clone(&set_up.session));
+        let session = Arc::clone(&set_up.session);
         let candidate = match facts.survival {
             Survival::Nodes => {
                 let operations = comms.as_ref().map_or(&[][..], |comms| &comms.operations);
                 let comm = set_up.of_all()?;
-                Some(RankCandidate::new(&session, comm, world_rank, &facts, &nodes, operations))
+                Some(RankCandidate::new(&session, comm, set_up.rank, &facts, &nodes, operations))
             }
             _ => None,
         };
         let only_thread = session.is_for_one_thread().then(|| thread::current().id());
         // Ranks that do not lead have nothing to close, and all ranks finalize together.
         session.end_at_exit();
-        let library = Arc::clone(&session.library);
-        let engine = comms.map(|comms| MpiEngine::open(session, facts, comms)).transpose()?;
-        let is_leader = engine.is_some();
-        let engine = engine.map(|engine| Box::new(engine) as Box<dyn Engine>);
-        let connection = Connection::from(engine).timeout(limit.duration());
-        let connection = match candidate {
-            Some(candidate) => connection.candidate(candidate),
-            None => connection,
-        };
-        Ok(Self { invitation, connection, is_leader, library, only_thread, world_rank, node, nodes })
+        let engine = comms.map(|comms| MpiEngine::open(session, facts.clone(), comms)).transpose()?;
+        Ok(Self { invitation, set_up, limit, facts, engine, candidate, lanes: Lanes::ONE, only_thread, nodes })
+    }
+
+    /// Lets several ranks of each node share the messages of long slices. All ranks have to call it, once, with the same lanes,
+    /// of which no node has fewer ranks. Without it there is one lane; [`Lanes::of_nic`] chooses by a measured network.
+    ///
+    /// # Errors
+    /// An [`OpenError`], the same at all ranks: [`OpenError::OtherLanes`] names a rank that has asked for other lanes,
+    /// [`OpenError::TooFewRanks`] a node with fewer ranks.
+    pub fn lanes(mut self, lanes: Lanes) -> Result<Self, OpenError> {
+        self.set_up.renew_limit();
+        // Both numbers of one rank in a word; lengths that no slice has count as the same.
+        let length = i64::try_from(lanes.least_bytes()).map_or(MOST_BYTES, |bytes| bytes.min(MOST_BYTES));
+        let word = length * (Lanes::MOST as i64 + 1) + lanes.count() as i64;
+        if let Some(rank) = self.set_up.first_that_differs(word)? {
+            let host = self.set_up.facts[rank].host.clone();
+            return Err(OpenError::OtherLanes { rank, host, here: lanes });
+        }
+        if let Some(node) = self.nodes.iter().position(|ranks| ranks.len() < lanes.count()) {
+            let (host, ranks) = (self.facts.hosts[node].clone(), self.nodes[node].len());
+            return Err(OpenError::TooFewRanks { node, host, ranks, lanes: lanes.count() });
+        }
+        for lane in 1..lanes.count() {
+            let leaders: Vec<usize> = self.nodes.iter().map(|ranks| ranks[lane]).collect();
+            if let Some(comms) = self.set_up.communicators(&leaders)? {
+                self.candidate.iter_mut().for_each(|candidate| candidate.lead_lane(&comms.operations));
+                self.engine = Some(MpiEngine::open(Arc::clone(&self.set_up.session), self.facts.clone(), comms)?);
+            }
+        }
+        Ok(Self { lanes, ..self })
+    }
+
+    /// The number of ranks that every node has: the most [lanes](Self::lanes) of the group, if [`Lanes::MOST`] is no less.
+    #[must_use]
+    pub fn most_lanes(&self) -> usize {
+        self.nodes.iter().map(Vec::len).min().unwrap_or(1)
     }
 
     /// This process's rank in `MPI_COMM_WORLD`, which the group need not keep: in it, the ranks of a node follow each other.
     #[must_use]
     pub fn world_rank(&self) -> usize {
-        self.world_rank
+        self.set_up.rank
     }
 
     /// The ranks in `MPI_COMM_WORLD` of all members, in the order of the group.
@@ -153,22 +188,29 @@ impl Rank {
     /// # Errors
     /// As for [`Invitation::join`](corecast_collective::nodes::Invitation::join).
     pub fn join(self) -> Result<Member, SetupError> {
-        let Self { invitation, connection, library, only_thread, .. } = self;
+        let Self { invitation, set_up, limit, engine, candidate, lanes, only_thread, .. } = self;
+        let engine = engine.map(|engine| Box::new(engine) as Box<dyn Engine>);
+        let connection = Connection::from(engine).timeout(limit.duration()).lanes(lanes);
+        let connection = match candidate {
+            Some(candidate) => connection.candidate(candidate),
+            None => connection,
+        };
         let mut member = invitation.over(connection).join()?;
-        member.near().call_while_waiting(turns(library, only_thread));
+        member.near().call_while_waiting(turns(Arc::clone(&set_up.session.library), only_thread));
         Ok(member)
     }
 }
 
 impl fmt::Debug for Rank {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { invitation, is_leader, world_rank, node, nodes, .. } = self;
+        let Self { invitation, set_up, facts, engine, lanes, .. } = self;
         f.debug_struct("Rank")
             .field("invitation", invitation)
-            .field("is_leader", is_leader)
-            .field("world_rank", world_rank)
-            .field("node", node)
-            .field("nodes", &nodes.len())
+            .field("leads", &engine.is_some())
+            .field("world_rank", &set_up.rank)
+            .field("node", &facts.node)
+            .field("nodes", &facts.nodes())
+            .field("lanes", lanes)
             .finish_non_exhaustive()
     }
 }

@@ -115,11 +115,25 @@ impl SetUp {
 
     /// The lowest rank that has failed at something; `None` if none has. All processes have to call it.
     pub(crate) fn first_failed(&self, has_failed: bool) -> Result<Option<usize>, OpenError> {
-        let own = if has_failed { self.rank as i64 } else { i64::MAX };
+        let lowest = self.lowest(if has_failed { self.rank as i64 } else { i64::MAX })?;
+        Ok(usize::try_from(lowest).ok().filter(|&rank| rank < self.facts.len()))
+    }
+
+    /// Gives further steps as much time as those before have had.
+    pub(crate) fn renew_limit(&mut self) {
+        self.limit = Limit::of(self.limit.limit);
+    }
+
+    /// The lowest rank whose number differs from the least one; `None` if all have the same. All processes have to call it.
+    pub(crate) fn first_that_differs(&self, own: i64) -> Result<Option<usize>, OpenError> {
+        let least = self.lowest(own)?;
+        self.first_failed(own != least)
+    }
+
+    fn lowest(&self, own: i64) -> Result<i64, OpenError> {
         let deadline = self.limit.deadline;
         let lowest = self.session.library.lowest(own, self.comm, &mut || Instant::now() > deadline)?;
-        let lowest = lowest.ok_or_else(|| self.late(MpiError::late("MPI_Iallreduce"), Stage::Facts))?;
-        Ok(usize::try_from(lowest).ok().filter(|&rank| rank < self.facts.len()))
+        lowest.ok_or_else(|| self.late(MpiError::late("MPI_Iallreduce"), Stage::Facts))
     }
 
     /// The communicators of the leaders, with these ranks in order; `None` if this process is no leader. All processes have to

@@ -234,6 +234,46 @@ fn nodes_may_have_different_numbers_of_ranks() {
 }
 
 #[test]
+fn ranks_share_long_slices_by_lanes() {
+    for mpi in installed("lanes") {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().to_str().expect("a name that is text");
+        let told = run_with(&mpi, "", "lanes", 6, &[("CORECAST_TEST_FOLDER", path)]);
+        assert!(told.is_success == Some(true) && told.count("ok") == 6, "{mpi}: {told:?}");
+    }
+}
+
+#[test]
+fn lanes_that_cannot_be_are_refused() {
+    for mpi in installed("other lanes") {
+        for role in ["other lanes", "too many lanes"] {
+            let told = run(&mpi, role, 3, &[]);
+            assert_eq!(told.count("ok"), 3, "{mpi}, {role}: {told:?}");
+        }
+    }
+}
+
+#[test]
+fn a_rank_that_leads_a_lane_and_dies_hangs_nobody() {
+    for mpi in installed("deaths of lanes") {
+        for place in ["far-combined:3", "far-started:3", "far-finished:3"] {
+            let folder = tempfile::tempdir().expect("a folder");
+            let path = folder.path().to_str().expect("a name that is text");
+            let variables = [("CORECAST_TEST_FOLDER", path), ("CORECAST_TEST_PLACE_OF_DEATH", place)];
+            let options = if mpi.survives { SURVIVAL_FLAGS } else { "" };
+            let told = run_with(&mpi, options, "lane killed at", 6, &variables);
+            if mpi.survives {
+                assert!(told.is_success.is_some() && told.count("went on") == 5, "{mpi}, {place}: {told:?}");
+                assert!(!told.output.contains("panicked"), "{mpi}, {place}: {told:?}");
+            } else {
+                // The launcher ends the job, and some of the others may have gone on before.
+                assert!(told.is_success == Some(false), "{mpi}, {place}: {told:?}");
+            }
+        }
+    }
+}
+
+#[test]
 fn ranks_that_a_launcher_has_bound_are_no_crowd() {
     for mpi in installed("bound ranks") {
         let options = if mpi.is_open_mpi { "--bind-to hwthread --use-hwthread-cpus" } else { "-bind-to hwthread" };

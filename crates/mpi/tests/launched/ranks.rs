@@ -7,11 +7,11 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use corecast_base::CpuId;
-use corecast_collective::nodes::{Error, Member};
+use corecast_collective::nodes::{Error, Lanes, Member};
 use corecast_collective::{Group, Order, op};
 use corecast_machine::source::{self, DiscoveryRequest};
 use corecast_machine::{Cpu, Machine, Topology, pin};
-use corecast_mpi_engine::{Launcher, Rank};
+use corecast_mpi_engine::{Launcher, OpenError, Rank};
 use corecast_testing::actor::say;
 
 /// Long enough for anything that happens at all.
@@ -47,13 +47,19 @@ pub(crate) fn in_folder(name: &str) -> PathBuf {
 /// This process as a member of a group of `nodes` nodes. Ranks are on the node that `node_of` says, as they meet there.
 fn on_nodes(nodes: usize, node_of: impl Fn(usize) -> usize) -> Member {
     let own = Launcher::from_env().expect("a launcher").rank;
+    let me = rank_on_nodes(&node_of).join().expect("a group");
+    assert_eq!((me.nodes(), me.node()), (nodes, node_of(own)));
+    me
+}
+
+/// The same before it joins.
+fn rank_on_nodes(node_of: impl Fn(usize) -> usize) -> Rank {
+    let own = Launcher::from_env().expect("a launcher").rank;
     let folder = in_folder(&format!("node{}", node_of(own)));
     std::fs::create_dir_all(&folder).expect("a folder");
     // SAFETY: no other thread of this process uses the environment now.
     unsafe { std::env::set_var("XDG_RUNTIME_DIR", &folder) };
-    let me = rank_of(1).join().expect("a group");
-    assert_eq!((me.nodes(), me.node()), (nodes, node_of(own)));
-    me
+    rank_of(1)
 }
 
 /// The same with a rank on each node.
@@ -358,4 +364,68 @@ pub(crate) fn forked(ranks: usize) {
     }
     me.barrier().expect("a barrier");
     say("ok");
+}
+
+/// Ranks of two nodes share slices by two lanes: each of the ranks gets the same bits, which are right.
+pub(crate) fn lanes(ranks: usize) {
+    let rank = rank_on_nodes(|rank| rank / (ranks / 2));
+    assert_eq!(rank.most_lanes(), ranks / 2);
+    let mut me =
+        rank.lanes(Lanes::of(2).from_bytes(1000)).expect("all ranks ask for the same").join().expect("a group");
+    let (own, size) = (me.rank(), me.size());
+    assert_eq!(me.lanes().count(), 2);
+    for len in [0, 1, 124, 125, 5000, 100_000] {
+        let sums = |place: usize| (0..size).map(|rank| (rank * 31 + place) as u64).sum::<u64>();
+        let mut values: Vec<u64> = (0..len).map(|place| (own * 31 + place) as u64).collect();
+        me.allreduce_slice_with(&mut values, op::Sum).expect("an allreduce");
+        assert!((0..len).all(|place| values[place] == sums(place)), "{len} values");
+        let mut floats: Vec<f64> = (0..len).map(|place| 1.0 / (own * 31 + place + 1) as f64).collect();
+        me.allreduce_slice(&mut floats, |a, b| a + b).expect("an allreduce");
+        let mut of_first: Vec<u64> = floats.iter().map(|float| float.to_bits()).collect();
+        me.broadcast_slice(0, &mut of_first).expect("a broadcast");
+        assert!(floats.iter().zip(of_first).all(|(float, bits)| float.to_bits() == bits), "the same bits everywhere");
+    }
+    me.barrier().expect("a barrier");
+    say("ok");
+}
+
+/// Ranks that ask for different lanes are told so, and so are those that ask for more lanes than a node has ranks.
+pub(crate) fn other_lanes(ranks: usize) {
+    let own = Launcher::from_env().expect("a launcher").rank;
+    let refused =
+        rank_of(ranks).lanes(Lanes::of(if own == 1 { 3 } else { 2 })).expect_err("rank 1 has asked for others");
+    assert!(matches!(refused, OpenError::OtherLanes { rank: 1, .. }), "{refused}");
+    say("ok");
+}
+
+/// See [`other_lanes`].
+pub(crate) fn too_many_lanes(ranks: usize) {
+    let refused = rank_of(ranks).lanes(Lanes::of(ranks + 1)).expect_err("there are fewer ranks");
+    assert!(matches!(refused, OpenError::TooFewRanks { node: 0, .. }), "{refused}");
+    say("ok");
+}
+
+/// A rank that leads a lane of node 1, and not the node, dies at the place that the variable of the test names.
+pub(crate) fn lane_killed_at(ranks: usize) {
+    let victim = ranks / 2 + 1;
+    if Launcher::from_env().expect("a launcher").rank == victim {
+        let place = std::env::var("CORECAST_TEST_PLACE_OF_DEATH").expect("a place");
+        // SAFETY: no other thread of this process uses the environment now.
+        unsafe { std::env::set_var("CORECAST_CRASH_AT", place) };
+    }
+    let rank =
+        rank_on_nodes(|rank| rank / (ranks / 2)).lanes(Lanes::of(2).from_bytes(0)).expect("all ask for the same");
+    let mut me = rank.join().expect("a group");
+    let error = loop {
+        if let Err(error) = me.allreduce_slice(&mut [1_u64; 1000], |a, b| a + b) {
+            break error;
+        }
+    };
+    assert!(matches!(error, Error::MemberLost { rank, .. } if rank == victim), "{error}");
+    let mut shrunk = me.shrink_timeout(PATIENCE).expect("the others live");
+    assert_eq!((shrunk.gone, shrunk.me.lanes()), (vec![victim], Lanes::ONE));
+    let mut ones = [1; 1000];
+    shrunk.me.allreduce_slice(&mut ones, |a, b| a + b).expect("nobody is lost any more");
+    assert_eq!(ones, [ranks - 1; 1000]);
+    say("went on");
 }
