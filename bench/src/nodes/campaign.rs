@@ -36,6 +36,8 @@ pub(super) struct Campaign {
     pub(super) shape: NodesShape,
     pub(super) hosts: usize,
     pub(super) members: usize,
+    /// The members of each host that share slices until the first death.
+    pub(super) lanes: usize,
     pub(super) runs: usize,
 }
 
@@ -124,8 +126,15 @@ impl Campaign {
 mod tests {
     use super::*;
 
-    const CAMPAIGN: Campaign =
-        Campaign { victim: Victim::Leader, place: None, shape: NodesShape::Nested, hosts: 4, members: 2, runs: 1 };
+    const CAMPAIGN: Campaign = Campaign {
+        victim: Victim::Leader,
+        place: None,
+        shape: NodesShape::Nested,
+        hosts: 4,
+        members: 2,
+        lanes: 1,
+        runs: 1,
+    };
     const RANKS: Campaign = Campaign { shape: NodesShape::Ranks, ..CAMPAIGN };
 
     fn told(named: Option<usize>, node: usize) -> Told {

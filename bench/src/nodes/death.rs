@@ -8,6 +8,8 @@ use super::work::{After, Told, Work};
 
 /// Operations among the survivors of each death.
 const AFTER: usize = 50;
+/// The values of a slice.
+const SLICE: usize = 64;
 
 /// This many times: operations until one fails, and then some among the survivors.
 pub(super) fn die(me: &mut Member, work: &Work, deaths: usize) -> Result<(), Failure> {
@@ -26,9 +28,13 @@ pub(super) fn die(me: &mut Member, work: &Work, deaths: usize) -> Result<(), Fai
 fn survive(me: &mut Member, work: &Work, (first, death): (usize, usize)) -> Result<Member, Failure> {
     let own = me.rank() as u64;
     let error = loop {
-        match me.allreduce(own, |a, b| a + b) {
-            Ok(_) => {}
-            Err(error) => break error,
+        // A slice, if there are lanes that it can go by.
+        let done = match me.lanes().count() {
+            1 => me.allreduce(own, |a, b| a + b).map(drop),
+            _ => me.allreduce_slice(&mut [own; SLICE], |a, b| a + b),
+        };
+        if let Err(error) = done {
+            break error;
         }
     };
     work.tell(&format!("told-{first}-{death}"), &told(&error))?;

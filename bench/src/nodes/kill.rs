@@ -116,7 +116,7 @@ pub(super) fn kill_many(
         let deaths = campaign.deaths_of_launch(is_survivable).min(campaign.runs - outcomes.len());
         let at = campaign.draw_place(random);
         let task = (campaign.shape, HostMembers::even(campaign.members), Task::Die { deaths, at });
-        let launch = Launch::start(bed, library, programs, campaign.hosts, task)?;
+        let launch = Launch::start(bed, library, programs, campaign.hosts, task, campaign.lanes)?;
         let victims = Victims { bed, campaign, is_survivable, deaths, at };
         outcomes.extend(victims.kill(launch, options, random)?);
     }
@@ -366,6 +366,7 @@ mod tests {
         let work = Work {
             shape: NodesShape::Nested,
             members: HostMembers::even(2),
+            lanes: 1,
             task: Task::Idle,
             folder: folder.path().to_owned(),
         };

@@ -64,12 +64,13 @@ impl<'a> Launch<'a> {
         programs: &NodesPrograms,
         hosts: usize,
         (shape, members, task): (NodesShape, HostMembers, Task),
+        lanes: usize,
     ) -> Result<Self, Failure> {
         let folder = tempfile::Builder::new().prefix("corecast-launch-").tempdir();
         let folder = folder.map_err(Failure::while_doing("make a temporary folder"))?;
         let is_tolerant = matches!(task, Task::Die { .. });
         let processes = shape.processes(&members);
-        let work = Work { shape, members, task, folder: folder.path().to_owned() };
+        let work = Work { shape, members, lanes, task, folder: folder.path().to_owned() };
         put(&work.path(), &work)?;
         let is_dealt = shape == NodesShape::DealtRanks;
         let layout = Layout { hosts, processes, is_dealt, is_tolerant };

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use corecast::Group;
-use corecast::collective::nodes::Member;
+use corecast::collective::nodes::{Lanes, Member};
 use corecast::collective::op;
 use corecast::machine;
 use corecast::mpi::{Cluster, Rank};
@@ -27,6 +27,8 @@ pub(super) const BLOCKS: usize = 3;
 pub(super) const MOST_ROUNDS: usize = 20_000;
 /// The memory of a group of ranks in which some die: each death takes half of what is left.
 const ROOM_OF_DEATHS: usize = 256 << 20;
+/// The shortest slice that goes by lanes where operations are not timed: some do, and some do not.
+const LEAST_BYTES_UNTIMED: usize = 256;
 
 /// One process of a launch, whose work this file has.
 ///
@@ -75,8 +77,21 @@ fn ranks(work: &Work) -> Result<(), Failure> {
         let group = Group::builder(machine).members(members).pin(false);
         if matches!(work.task, Task::Die { .. }) { group.room_bytes(ROOM_OF_DEATHS) } else { group }
     });
-    let mut me = rank.map_err(Failure::refused)?.join().map_err(Failure::refused)?;
+    let mut rank = rank.map_err(Failure::refused)?;
+    if work.lanes > 1 {
+        rank = rank.lanes(lanes(work)).map_err(Failure::refused)?;
+    }
+    let mut me = rank.join().map_err(Failure::refused)?;
     body(&mut me, work)
+}
+
+/// The lanes of the work. Operations that are not timed are mostly short, and are to go by lanes, too.
+fn lanes(work: &Work) -> Lanes {
+    let lanes = Lanes::of(work.lanes);
+    match work.task {
+        Task::Check { .. } | Task::Die { .. } => lanes.from_bytes(LEAST_BYTES_UNTIMED),
+        _ => lanes,
+    }
 }
 
 fn body(me: &mut Member, work: &Work) -> Result<(), Failure> {

@@ -72,6 +72,8 @@ pub struct NodesOptions {
     pub libraries: Vec<String>,
     /// How members become processes and threads; where some are killed, nested or ranks.
     pub shape: NodesShape,
+    /// The members of each host that share long slices; more than one only among ranks.
+    pub lanes: usize,
     /// Launches of each kind in a race, or deaths; a default if `None`.
     pub runs: Option<usize>,
     /// The work of this run.
@@ -153,7 +155,7 @@ pub fn nodes(
     Ok(report)
 }
 
-/// That there are not too many members, and uneven ones only where they are checked.
+/// That there are not too many members, and uneven ones only where they are checked; and as many as there are lanes.
 fn check_members(settings: &NodesOptions) -> Result<(), BenchError> {
     let participants = settings.members.iter().map(|members| members.total(settings.hosts)).max().unwrap_or(1);
     if participants > MAX_MEMBERS {
@@ -161,6 +163,11 @@ fn check_members(settings: &NodesOptions) -> Result<(), BenchError> {
     }
     let can_be_uneven = matches!(settings.work, NodesWork::Check(_));
     let fits = |members: &HostMembers| members.fits(settings.hosts) && (can_be_uneven || members.is_even());
+    let least = settings.members.iter().map(HostMembers::least).min().unwrap_or(1);
+    if settings.lanes == 0 || (settings.lanes > 1 && (settings.lanes > least || !settings.shape.can_have_lanes())) {
+        let words = format!("{} lanes are for ranks, and as many on each host, not {least}", settings.lanes);
+        return Err(BenchError::Failed(Failure::refused(words)));
+    }
     let Some(members) = settings.members.iter().find(|members| !fits(members)) else { return Ok(()) };
     let words =
         format!("{members} members are for as many hosts as there are numbers, and for checked operations only");
@@ -235,7 +242,8 @@ impl Run<'_> {
         let shape = work.0;
         let mut launches = 1;
         loop {
-            let launched = Launch::start(&self.bed, library, &self.settings.programs, hosts, work.clone())?;
+            let NodesOptions { programs, lanes, .. } = self.settings;
+            let launched = Launch::start(&self.bed, library, programs, hosts, work.clone(), *lanes)?;
             let (work, folder, ended) = launched.finish(limit, self.options)?;
             match ended {
                 Ended::Launcher(reason) if launches < MAX_LAUNCHES => {
@@ -256,6 +264,8 @@ impl Run<'_> {
     ) -> Result<(), BenchError> {
         // Launchers deal ranks in turns only to hosts with as many.
         let shapes = if members.is_even() { NodesShape::checked(members.most()) } else { NodesShape::checked(1) };
+        let is_checked = |shape: NodesShape| self.settings.lanes == 1 || shape.can_have_lanes();
+        let shapes: Vec<NodesShape> = shapes.iter().copied().filter(|&shape| is_checked(shape)).collect();
         for (place, &shape) in shapes.iter().enumerate() {
             step(place as f64 / shapes.len() as f64, "random operations");
             let task = Task::Check { rounds, seed: self.random.u64(..1 << 53) };
@@ -289,8 +299,8 @@ impl Run<'_> {
             )));
         }
         let runs = self.settings.runs.unwrap_or(if self.options.quick { 5 } else { 50 });
-        let NodesOptions { shape, hosts, .. } = *self.settings;
-        let campaign = Campaign { victim, place, shape, hosts, members, runs };
+        let NodesOptions { shape, hosts, lanes, .. } = *self.settings;
+        let campaign = Campaign { victim, place, shape, hosts, members, lanes, runs };
         let done = |run: usize| step(run as f64 / runs as f64, &format!("death {} of {runs}", run + 1));
         let (bed, programs) = (&self.bed, &self.settings.programs);
         let row = kill_many(bed, library, programs, campaign, self.options, &mut self.random, done)?;

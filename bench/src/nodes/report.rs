@@ -24,6 +24,8 @@ pub struct NodesReport {
     pub quick: bool,
     /// The number of hosts.
     pub hosts: usize,
+    /// The members of each host that share long slices.
+    pub lanes: usize,
     /// One entry for each timed operation.
     pub rows: Vec<NodesRow>,
     /// One entry for each cell of checked operations.
@@ -55,6 +57,7 @@ impl NodesReport {
             seed: options.seed_or_draw(),
             quick: options.quick,
             hosts: settings.hosts,
+            lanes: settings.lanes,
             rows: Vec::new(),
             checks: Vec::new(),
             idle: Vec::new(),

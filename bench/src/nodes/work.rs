@@ -34,6 +34,12 @@ impl HostMembers {
         self.0.iter().copied().max().unwrap_or(1)
     }
 
+    /// The least number on a host.
+    #[must_use]
+    pub fn least(&self) -> usize {
+        self.0.iter().copied().min().unwrap_or(1)
+    }
+
     /// The number on this many hosts together.
     #[must_use]
     pub fn total(&self, hosts: usize) -> usize {
@@ -92,6 +98,11 @@ impl NodesShape {
     pub(super) fn checked(members: usize) -> &'static [Self] {
         let shapes = &[Self::Threads, Self::Nested, Self::Ranks, Self::DealtRanks];
         if members == 1 { &shapes[..3] } else { shapes }
+    }
+
+    /// True if every member is a process of MPI, so that several of a host can lead.
+    pub(super) fn can_have_lanes(self) -> bool {
+        matches!(self, Self::Ranks | Self::DealtRanks)
     }
 
     /// MPI processes on the hosts.
@@ -198,6 +209,8 @@ pub(super) struct Work {
     pub(super) shape: NodesShape,
     /// Members on the hosts.
     pub(super) members: HostMembers,
+    /// The members of each host that share long slices: more than one only among ranks.
+    pub(super) lanes: usize,
     pub(super) task: Task,
     /// The folder of outcomes.
     pub(super) folder: PathBuf,

@@ -11,6 +11,7 @@ use corecast_bench::{
 };
 
 use corecast::collective::MAX_MEMBERS;
+use corecast::collective::nodes::Lanes;
 
 use super::{Shared, count as number};
 use crate::columns::Format::{Digits, Ratio};
@@ -35,7 +36,8 @@ pub(crate) struct Arguments {
     /// The number of hosts, made of network namespaces [default: 2].
     #[arg(long, value_name = "N", default_value_t = 2, hide_default_value = true, value_parser = number(MAX_NODES as u64))]
     hosts: usize,
-    /// The numbers of members on each host; 1+3, host by host, with --check [default: 1,2,4; 1 with --model, 2 with --kill].
+    /// The numbers of members on each host; 1+3, host by host, with --check [default: those of 1,2,4 that have --lanes; 1 with
+    /// --model, 2 with --kill].
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     members: Vec<HostMembers>,
     /// Take a library from this folder, which has bin/mpiexec and lib, too; may be given several times.
@@ -47,6 +49,10 @@ pub(crate) struct Arguments {
     /// How members become processes [default: threads, or nested with --kill, which takes nested or ranks].
     #[arg(long, value_enum)]
     shape: Option<Shape>,
+    /// Let this many members of each host share the messages of long slices, with --shape ranks [default: 1].
+    #[arg(long, value_name = "K", default_value_t = 1, hide_default_value = true)]
+    #[arg(value_parser = number(Lanes::MOST as u64), conflicts_with_all = ["model", "run"])]
+    lanes: usize,
     /// Check N random operations in each cell instead of timing some.
     #[arg(long, value_name = "N", conflicts_with = "kill", value_parser = clap::value_parser!(u64).range(1..))]
     check: Option<u64>,
@@ -135,6 +141,7 @@ impl Arguments {
             homes: self.mpi_home.clone(),
             libraries: self.libraries.clone(),
             shape: self.shape(),
+            lanes: self.lanes,
             runs: self.runs,
             work: self.work(),
             programs,
@@ -167,6 +174,9 @@ impl Arguments {
         if self.at.is_some() && self.kill != Some(Killed::Leader) {
             return Err(Failure::input("--at is a place that only leaders pass: expected --kill leader"));
         }
+        if self.lanes > 1 && self.shape != Some(Shape::Ranks) {
+            return Err(Failure::input("--lanes needs several MPI processes on each host: expected --shape ranks"));
+        }
         self.members().iter().try_for_each(|members| self.check_cell(members)).map_err(Failure::input)
     }
 
@@ -177,6 +187,10 @@ impl Arguments {
         }
         if !members.is_even() && self.check.is_none() {
             return Err(format!("--members {members}: expected --check N beside different numbers"));
+        }
+        if members.least() < self.lanes {
+            let lanes = self.lanes;
+            return Err(format!("--members {members}: expected {lanes} or more on each host with --lanes {lanes}"));
         }
         if self.kill == Some(Killed::Member) && members.most() < 2 {
             return Err(format!("--members {members}: expected 2 or more with --kill member, as the first one leads"));
@@ -211,7 +225,13 @@ impl Arguments {
     }
 
     fn members(&self) -> Vec<HostMembers> {
-        let even = |numbers: &[usize]| numbers.iter().copied().map(HostMembers::even).collect();
+        // As many as there are lanes, at least.
+        let even = |numbers: &[usize]| {
+            let lanes = |&number: &usize| number >= self.lanes;
+            let numbers: Vec<usize> = numbers.iter().copied().filter(lanes).collect();
+            let numbers = if numbers.is_empty() { vec![self.lanes] } else { numbers };
+            numbers.into_iter().map(HostMembers::even).collect()
+        };
         match (self.members.as_slice(), self.kill) {
             ([], Some(_)) => even(&[2]),
             ([], None) if self.model => even(&[1]),
@@ -323,8 +343,12 @@ const DEATHS: &[Column<NodesDeathRow>] = &[
 ];
 
 fn describe(report: &NodesReport) -> String {
-    let NodesReport { machine, hosts, rows, checks, idle, model, deaths, relaunches, skipped, gates, .. } = report;
+    let NodesReport { machine, hosts, lanes, rows, checks, idle, model, deaths, relaunches, skipped, gates, .. } =
+        report;
     let mut text = format!("groups over {hosts} hosts, which share {}\n", printable::line(machine));
+    if *lanes > 1 {
+        text += &format!("{lanes} members of each host share long slices\n");
+    }
     if !rows.is_empty() {
         text += &columns::plain(ROWS, rows);
         let mut wrong: Vec<(&str, usize, &str)> =

@@ -65,6 +65,12 @@ fn members_that_make_no_group_are_refused() {
         (&["--model", "--hosts", "1"], "--model needs messages between hosts: expected --hosts 2 or more, not 1"),
         (&["--model", "--members", "1,2"], "--members 2: expected 1 with --model"),
         (&["--model", "--shape", "ranks"], "cannot be used with"),
+        (&["--lanes", "2"], "--lanes needs several MPI processes on each host: expected --shape ranks"),
+        (&["--lanes", "17", "--shape", "ranks"], "17 is not in 1..=16"),
+        (
+            &["--lanes", "3", "--shape", "ranks", "--members", "2+4", "--check", "1"],
+            "--members 2+4: expected 3 or more on each host with --lanes 3",
+        ),
         (&["--members", "256", "--hosts", "64"], "expected at most 4096 members in all, not 16384"),
     ] {
         let run = program.run(&[&["nodes"], arguments].concat()).failed(2, words);
@@ -81,6 +87,14 @@ fn operations_of_groups_over_two_hosts_are_right() {
         "four shapes of each library, and three where hosts have different numbers: {rows:?}"
     );
     assert!(rows.is_empty() || rows.iter().any(|row| row["uneven"] == "1+3"), "{rows:?}");
+    assert!(rows.iter().all(|row| row["wrong"].is_null() && row["is_late"] == false), "{rows:?}");
+}
+
+#[test]
+fn operations_of_groups_with_lanes_are_right() {
+    let lanes = ["--members", "2", "--check", "100", "--shape", "ranks", "--lanes", "2"];
+    let rows = rows("operations with lanes", "checks", &lanes);
+    assert_eq!(rows.len() % 2, 0, "ranks of each library, one after the other and in turns: {rows:?}");
     assert!(rows.iter().all(|row| row["wrong"].is_null() && row["is_late"] == false), "{rows:?}");
 }
 
