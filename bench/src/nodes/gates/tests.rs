@@ -14,6 +14,7 @@ fn empty() -> NodesReport {
         seed: 7,
         quick: false,
         hosts: 2,
+        lanes: 1,
         rows: Vec::new(),
         checks: Vec::new(),
         idle: Vec::new(),

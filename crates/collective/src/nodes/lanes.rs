@@ -2,7 +2,7 @@
 //!
 //! **When to take it:** slices of some hundred kilobytes, nodes with CPUs to spare, and a network that one member cannot fill.
 //! **When not:** otherwise; one leader copies and combines all values between the nodes, and nobody waits for a second one. On
-//! two CPUs lanes are slower.
+//! two CPUs that two hosts of two or four members share, two lanes took 1.0 to 1.1 times as long as one.
 //!
 //! Lane l is led by the member of local rank l of each node, which holds an end of an engine of its own: the leaders of a lane
 //! speak to each other only. The chunks of a slice are dealt to the lanes in turn. Each chunk is reduced to its lane's leader
