@@ -224,7 +224,8 @@ fn all_hear_of_a_fault_of_one_lane_in_any_schedule() {
         let (nodes, members, lanes) = (random.usize(2..4), random.usize(2..4), 2);
         let (node, lane, step) = (random.usize(0..nodes), random.usize(0..lanes), random.u64(2..20));
         let mut networks = networks(nodes, lanes, seed);
-        // Messages that come long before the word of the fault take leaders of other nodes back to their nodes, where no word comes.
+        // Messages that come long before the word of the fault take leaders of other nodes back to their nodes, where they hear
+        // no word.
         networks[lane] = networks[lane].clone().delays(random.u64(..300)).error(node, step);
         // A fault that a node told before another one has met all would end that one's set-up.
         let have_met = &Barrier::new(nodes * members);
