@@ -127,4 +127,11 @@ impl Poll {
     pub(crate) fn woken(&mut self, now: Ticks) {
         self.last = now;
     }
+
+    /// The thread has its CPU again from this time on. Another one may have written lines meanwhile that the CPU has kept, so the
+    /// rounds before tell nothing of them, even if they had ended.
+    pub(crate) fn back_on_cpu(&mut self, now: Ticks) {
+        self.last = now;
+        self.is_broken = true;
+    }
 }

@@ -86,7 +86,7 @@ impl RunState {
         own.is_on_cpu = true;
         own.wait = Wait::No;
         own.clock = on.since + std::mem::take(&mut own.left);
-        own.poll.woken(own.clock);
+        own.poll.back_on_cpu(own.clock);
         let end = on.since + self.machine.costs().system.slice;
         if !on.ready.is_empty() {
             self.announce_slice(cpu, end);

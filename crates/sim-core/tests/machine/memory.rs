@@ -20,6 +20,13 @@ impl Line {
         unsafe { Word::of(self.0.cast::<u64>()) }
     }
 
+    /// Its first two words.
+    pub(crate) fn words(self) -> [Word; 2] {
+        let second = self.0.cast::<u64>().wrapping_add(1);
+        // SAFETY: as in `word`.
+        [self.word(), unsafe { Word::of(second) }]
+    }
+
     /// The value of its first word, once no run is left that uses it.
     pub(crate) fn value(self) -> u64 {
         // SAFETY: as in `word`; no thread runs.

@@ -166,3 +166,28 @@ fn a_loop_that_says_when_it_does_something_else_goes_on_then() {
     assert!((deadline_ns..deadline_ns + 100).contains(&end.get()), "{} ns", end.get());
     assert!(accesses < 10_010, "it sleeps through its rounds: {accesses} accesses");
 }
+
+/// A thread that waits, and looks by turns at two words of a line, in rounds of its own: as one that waits for a lock looks at the
+/// lock's word, and at another one before it looks again. A thread of the same CPU, which keeps the line, writes the first word
+/// between two of these looks.
+#[test]
+fn a_loop_sees_what_another_thread_of_its_cpu_has_written_meanwhile() {
+    for (begin, yields) in (0..8).flat_map(|step| (0..3).map(move |yields| (units(100_000 + step * 300), yields))) {
+        let [word, other] = Line::new().words();
+        let mut run = Run::new(&published::xeon_8x10());
+        run.spawn(0, 0, move |me| {
+            while me.load(word) == 0 {
+                me.give_way();
+                let _ = me.load(other);
+                me.give_way();
+            }
+        })
+        .expect("there is memory");
+        run.spawn(0, begin, move |me| {
+            (0..yields).for_each(|_| me.give_way());
+            me.store(word, 1);
+        })
+        .expect("there is memory");
+        run.finish(LIMIT).unwrap_or_else(|stopped| panic!("from {begin} on, after {yields} yields: {stopped}"));
+    }
+}
