@@ -7,11 +7,11 @@ use crate::costs::Ticks;
 
 /// The most lines that a loop reads.
 const MOST: usize = 4;
-/// A loop that reads the clock sleeps for at most this part of the time that it has waited for, unless it says when it does
-/// something else.
+/// A loop that looks at the clock now and then sleeps for at most this part of the time that it has waited for, unless it says when
+/// it does something else.
 const PART: Ticks = 16;
 
-/// Rounds after the last look at the clock in which a loop is held to look again.
+/// Rounds after the last look at the clock in which a loop is held to look again: some do so once in 64.
 const CLOCKED: u32 = 128;
 
 /// The last rounds of a thread's loop.
@@ -24,8 +24,7 @@ pub(crate) struct Poll {
     reads_clock: bool,
     /// The time at which the loop said that it does something else, if it did in this round.
     until: Option<Ticks>,
-    /// The rounds, without those that were slept through, for which the thread is still held to look at the clock now and then:
-    /// some loops do so once in 64.
+    /// The rounds, without those that were slept through, for which the thread is still held to look at the clock now and then.
     clocked: u32,
     before: [usize; MOST],
     len_before: usize,
@@ -42,7 +41,7 @@ pub(crate) struct Sleep {
     pub(crate) from: Ticks,
     /// The time of a round.
     pub(crate) period: Ticks,
-    /// The longest sleep, if the loop reads the clock or has said when it does something else.
+    /// The longest sleep, if the loop looks at the clock now and then or has said when it does something else.
     pub(crate) longest: Option<Ticks>,
     /// True if the rounds end by giving the CPU away.
     pub(crate) gives_way: bool,
@@ -100,7 +99,7 @@ impl Poll {
         self.clocked = if self.reads_clock { CLOCKED } else { self.clocked.saturating_sub(1) };
         let longest = match self.until.take() {
             Some(until) => Some(until.saturating_sub(now)),
-            None => self.reads_clock.then(|| (now - self.first) / PART),
+            None => (self.clocked > 0).then(|| (now - self.first) / PART),
         };
         self.before = self.lines;
         self.len_before = if is_poll { self.len } else { 0 };
@@ -114,13 +113,6 @@ impl Poll {
             longest,
             gives_way: false,
         })
-    }
-
-    /// The time until which a loop sleeps that has read the clock, if nothing else is left to happen: it may do something else
-    /// then. `None` if it has not.
-    pub(crate) fn alone_until(&self, sleep: Sleep) -> Option<Ticks> {
-        let waited = sleep.from.saturating_sub(self.first);
-        (self.clocked > 0).then(|| sleep.round_at(sleep.from + sleep.period.max(waited / PART)))
     }
 
     /// The loop has slept until this time.

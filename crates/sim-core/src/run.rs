@@ -178,12 +178,7 @@ impl Run {
         self.state.borrow_mut().events.limit = limit;
         loop {
             let next = self.state.borrow_mut().events.next();
-            let Some((now, event)) = next else {
-                if self.state.borrow_mut().wake_clock_readers() {
-                    continue;
-                }
-                break;
-            };
+            let Some((now, event)) = next else { break };
             if now > limit && !self.state.borrow().is_void(event) {
                 return Err(Stopped::Limit { limit, waiting: self.waiting(), seed: self.seed() });
             }

@@ -224,19 +224,6 @@ impl RunState {
         true
     }
 
-    /// Lets polling loops go on that have read the clock, once nothing else is left to happen. False if there are none.
-    pub(crate) fn wake_clock_readers(&mut self) -> bool {
-        let Self { threads, events, .. } = self;
-        let mut is_any = false;
-        for (thread, own) in threads.iter().enumerate().filter(|(_, own)| own.wait == Wait::Poll) {
-            if let Some(time) = own.poll.alone_until(own.sleep) {
-                events.announce(time, Event::Turn { thread, turn: own.turn });
-                is_any = true;
-            }
-        }
-        is_any
-    }
-
     /// Puts a thread to sleep on the word at this address, for at most this time, or until it is woken if that is long.
     pub(crate) fn sleep(&mut self, thread: usize, address: usize, longest: Ticks) {
         let own = &mut self.threads[thread];

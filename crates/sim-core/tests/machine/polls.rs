@@ -79,6 +79,33 @@ fn a_loop_that_reads_the_clock_in_some_rounds_comes_to_its_end() {
     assert!(report.counts.accesses < 1000, "{}", report.counts.accesses);
 }
 
+/// Another thread is busy until it hears of the end, so that there is always something left to happen.
+#[test]
+fn a_loop_that_reads_the_clock_in_every_second_round_is_not_much_too_late() {
+    let ([word, end], mut run) = ([Line::new(), Line::new()].map(Line::word), Run::new(&published::opteron_4x12()));
+    let seen = Rc::new(Cell::new(0));
+    let told = Rc::clone(&seen);
+    let deadline = units(100_000);
+    run.spawn(0, 0, move |me| {
+        while me.load(word) == 0 && me.now() < deadline {
+            me.pause();
+            let _ = me.load(word);
+            me.pause();
+        }
+        me.store(end, 1);
+    })
+    .expect("there is memory");
+    run.spawn(1, 0, move |me| {
+        while me.load(end) == 0 {
+            me.work(1000);
+        }
+        told.set(me.now());
+    })
+    .expect("there is memory");
+    run.finish(LIMIT).expect("one of them sees the time, and the other one that");
+    assert!(seen.get() >= deadline && seen.get() <= deadline + deadline / 10, "{}", seen.get());
+}
+
 /// Threads on the first `cpus` CPUs take a lock of tickets in turns, `rounds` times each: they poll one word, and the holder's
 /// store wakes all. The time, and the sum of what they added under the lock.
 fn tickets(machine: &Machine, cpus: usize, rounds: u64) -> (Ticks, u64) {
