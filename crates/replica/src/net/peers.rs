@@ -1,14 +1,10 @@
 //! The other nodes as this one reaches them: by slot the incarnation there, and the channels to and from it.
 
-use std::fs::File;
-use std::os::fd::{AsRawFd, OwnedFd};
-use std::path::PathBuf;
-
 use corecast_base::region::SharedRegion;
 
 use super::config::Config;
 use super::links::{self, Link};
-use super::memory;
+use super::memory::{self, Announced};
 use super::table::NodeTable;
 use crate::NodeId;
 use crate::error::OpenError;
@@ -30,13 +26,6 @@ struct Peer {
     link: Option<Link>,
 }
 
-/// The region of a later node.
-struct OwnRegion {
-    region: SharedRegion,
-    /// Kept open, so that others find the region by its number.
-    fd: OwnedFd,
-}
-
 /// All other slots.
 pub(super) struct Peers {
     me: NodeId,
@@ -44,7 +33,8 @@ pub(super) struct Peers {
     serial: u64,
     /// By slot; that of this node stays empty.
     slots: Vec<Peer>,
-    own: Option<OwnRegion>,
+    /// The region of a later node.
+    own: Option<Announced>,
     /// The count of announcements that were looked at.
     seen: u64,
 }
@@ -88,10 +78,9 @@ impl Peers {
             Ok(Peer { node, link: Some(link) })
         };
         let slots = (0..config.slots).map(reach).collect::<Result<_, OpenError>>()?;
-        let fd = region.share().map_err(OpenError::State)?;
-        let (pid, number) = (std::process::id(), fd.as_raw_fd());
-        let at = ChannelPlace { node: me, serial, pid, fd: number, region: region.generation() };
-        let mut peers = Self { me, serial, slots, own: Some(OwnRegion { region, fd }), seen: 0 };
+        let own = Announced::new(region)?;
+        let at = own.place(me, serial);
+        let mut peers = Self { me, serial, slots, own: Some(own), seen: 0 };
         peers.refresh(table);
         table.slots.announce(&at);
         Ok(peers)
@@ -179,22 +168,13 @@ impl Peers {
 
 impl std::fmt::Debug for Peers {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let own = self.own.as_ref().map(|own| (own.region.generation(), own.fd.as_raw_fd()));
-        f.debug_list().entries(self.slots.iter().map(|peer| peer.node)).entry(&own).finish()
+        f.debug_list().entries(self.slots.iter().map(|peer| peer.node)).entry(&self.own).finish()
     }
 }
 
-/// The channels to a later node, in its region. The process may be gone, and another have its number.
+/// The channels to a later node, in its region.
 fn open_link(at: &ChannelPlace, me: usize) -> Option<Link> {
-    let path = PathBuf::from(format!("/proc/{}/fd/{}", at.pid, at.fd));
-    if !path.metadata().ok()?.is_file() {
-        return None;
-    }
-    let file = File::options().read(true).write(true).open(path).ok()?;
-    let region = SharedRegion::from_fd(file.into()).ok()?;
-    let is_announced = region.generation() == at.region;
-    let other = usize::from(at.node.slot);
-    if is_announced { Link::open(&region, me, other).ok() } else { None }
+    Link::open(&memory::open(at)?, me, usize::from(at.node.slot)).ok()
 }
 
 fn channel_error(error: &corecast_channel::OpenChannelError) -> OpenError {

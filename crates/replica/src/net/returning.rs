@@ -6,8 +6,9 @@
 
 use std::io;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
+use corecast_base::Clock;
 use corecast_base::wait::Waiter;
 
 use super::barriers::Barriers;
@@ -39,8 +40,9 @@ impl<S: StateMachine> Driver<S> {
 
     #[cold]
     fn come_back(&mut self, inner: &Inner<S>) -> Result<(), OpenError> {
-        let until = Instant::now() + self.config.joining;
-        let is_over = || Instant::now() >= until || inner.is_stopping();
+        let clock = Clock::get();
+        let until = clock.ticks() + clock.ticks_in(self.config.joining);
+        let is_over = || clock.ticks() >= until || inner.is_stopping();
         let (me, mut transport) = self.claim_next(inner)?;
         let waiter = Waiter::new(self.config.wait, inner.region.cpu_sharing(2), None);
         let mut taker = Taker::new(me, &mut transport, &self.table, waiter, &is_over);
@@ -57,7 +59,7 @@ impl<S: StateMachine> Driver<S> {
             if is_over() {
                 return Err(OpenError::NotTakenIn(self.config.joining));
             }
-            std::thread::sleep(LOOK_AGAIN);
+            taker.rest(LOOK_AGAIN);
         };
         transport.counters = self.transport.counters;
         transport.counters.rejoins += 1;

@@ -6,7 +6,7 @@
 
 use std::collections::HashMap;
 use std::io;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use corecast_base::Clock;
 use corecast_base::wait::Waiter;
@@ -156,7 +156,8 @@ impl<'a> Taker<'a> {
     /// # Errors
     /// [`OpenError::Lost`] if nobody else lives, `NotTakenIn` without a limit's time left, `State` if no state could be read.
     pub(super) fn take<S>(&mut self, restore: Restore<'_, S>) -> Result<((GroupState, S), NodeId), OpenError> {
-        let (began, mut damaged) = (Instant::now(), None);
+        let (clock, mut damaged) = (Clock::get(), None);
+        let began = clock.ticks();
         loop {
             self.transport.refresh_peers();
             let givers = self.givers();
@@ -170,12 +171,20 @@ impl<'a> Taker<'a> {
                     Err(Failed::Damaged(error)) => damaged = Some(error),
                 }
                 if (self.is_over)() {
-                    return Err(damaged.map_or(OpenError::NotTakenIn(began.elapsed()), OpenError::State));
+                    return Err(
+                        damaged.map_or(OpenError::NotTakenIn(clock.duration(clock.ticks() - began)), OpenError::State)
+                    );
                 }
             }
             // Those that have none, as they are about to join themselves, say so at once.
-            std::thread::sleep(BEAT);
+            self.rest(BEAT);
         }
+    }
+
+    /// Waits for this long, whatever comes.
+    pub(super) fn rest(&mut self, time: Duration) {
+        let check = |waited: Duration| time.checked_sub(waited).filter(|left| !left.is_zero()).ok_or(());
+        let _ = self.waiter.until(self.table.wake_word(usize::from(self.me.slot)), || None::<()>, check);
     }
 
     fn givers(&self) -> Vec<NodeId> {
@@ -207,7 +216,8 @@ impl<'a> Taker<'a> {
     /// All parts of a giver's state, and their checksum.
     fn bytes_from(&mut self, giver: NodeId) -> Result<(Vec<u8>, u32), Failed> {
         let mut taken = Taken { number: self.asked, bytes: Vec::new(), total: None };
-        let (mut again, mut sign) = (AGAIN, ((0, 0), Instant::now()));
+        let clock = Clock::get();
+        let (mut again, mut sign) = (AGAIN, ((0, 0), clock.ticks()));
         self.ask(giver, 0);
         loop {
             let goal = taken.bytes.len() + RUN * PART;
@@ -218,9 +228,9 @@ impl<'a> Taker<'a> {
             again = if has_moved { AGAIN } else { (again * 2).min(LONGEST_AGAIN) };
             let found = (taken.bytes.len(), self.table.sign(usize::from(giver.slot)));
             if found != sign.0 {
-                sign = (found, Instant::now());
+                sign = (found, clock.ticks());
             }
-            let is_silent = sign.1.elapsed() >= self.silence;
+            let is_silent = clock.duration(clock.ticks().saturating_sub(sign.1)) >= self.silence;
             if is_silent {
                 self.silence = (self.silence * 2).min(LONGEST_SILENCE);
             }

@@ -7,6 +7,9 @@ use corecast_sim_core::with_current;
 
 use crate::error::SimError;
 
+/// The bytes of a command.
+const ENTRY_BYTES: usize = 24;
+
 /// A command: as long as one that sets a key of 8 bytes to a value of 16.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Entry {
@@ -27,7 +30,7 @@ impl Wire for Entry {
         let words: Vec<u64> =
             bytes.chunks(8).filter_map(|word| Some(u64::from_le_bytes(word.try_into().ok()?))).collect();
         match words[..] {
-            [client, number, check] if bytes.len() == 24 && check == !number => Some(Self { client, number }),
+            [client, number, check] if bytes.len() == ENTRY_BYTES && check == !number => Some(Self { client, number }),
             _ => None,
         }
     }
@@ -81,9 +84,16 @@ impl StateMachine for Ledger {
         to.write_all(&bytes)
     }
 
-    /// Replicas of a run begin together, so none takes the state of another.
+    /// Replicas of a run begin together: a list that is taken from another one takes the place of one that has fallen behind.
     fn restore(_from: &mut dyn io::Read) -> io::Result<Self> {
         Err(io::ErrorKind::Unsupported.into())
+    }
+
+    fn restore_anew(&self, from: &mut dyn io::Read) -> io::Result<Self> {
+        let mut bytes = Vec::new();
+        from.read_to_end(&mut bytes)?;
+        let entries: Option<Vec<Entry>> = bytes.chunks(ENTRY_BYTES).map(Entry::decode).collect();
+        Ok(Self { entries: entries.ok_or(io::ErrorKind::InvalidData)?, write: self.write, own_ns: self.own_ns })
     }
 }
 
@@ -155,7 +165,7 @@ mod tests {
         let entry = Entry { client: 7, number: 1 << 40 };
         let mut bytes = Vec::new();
         entry.encode(&mut bytes);
-        assert_eq!((bytes.len(), Entry::decode(&bytes)), (24, Some(entry)));
+        assert_eq!((bytes.len(), Entry::decode(&bytes)), (ENTRY_BYTES, Some(entry)));
         bytes[8] ^= 1;
         assert_eq!(Entry::decode(&bytes), None);
         assert_eq!(Entry::decode(&bytes[..23]), None);

@@ -81,9 +81,6 @@ fn check_input(machine: &Machine, asked: &Replicas) -> Result<(), SimError> {
     if disturbance.threads_per_cpu > 1 || disturbance.unpinned {
         return Err(SimError::group("each replica has a CPU, which its node and its client share"));
     }
-    if disturbance.foreign_cpus > 0 {
-        return Err(SimError::group("the others take a node that waits for its CPU for dead"));
-    }
     disturbance.cpus_of(machine, replicas)?;
     if clients == 0 || clients > replicas {
         return Err(SimError::group(format!(
