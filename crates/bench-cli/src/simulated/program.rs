@@ -215,14 +215,6 @@ impl Program {
         }
     }
 
-    /// Why no other program computes on its CPUs; `None` where one can.
-    pub(crate) fn keeps_cpus_free(&self) -> Option<&'static str> {
-        match self {
-            Self::Replica { .. } => Some("the others take a node that waits for its CPU for dead, and its client ends"),
-            _ => None,
-        }
-    }
-
     /// Why none of its threads can be killed; `None` where one can.
     pub(crate) fn keeps_lives(&self) -> Option<&'static str> {
         match self {

@@ -246,7 +246,6 @@ fn bad_input_is_named() {
     other(&["messages", "--threads-per-cpu", "2"], "--threads-per-cpu means nothing for sim messages");
     other(&["messages", "--unpinned"], "--unpinned means nothing for sim messages: a message goes between two CPUs");
     other(&["replica", "--unpinned"], "--unpinned means nothing for sim replica: each replica has a CPU");
-    other(&["replica", "--foreign-load", "1"], "--foreign-load means nothing for sim replica: the others take a node");
     other(&["check", "--unpinned", "--kills"], "cannot be used with");
     fails(&["--foreign-load", "0"], "expected a whole number from 1 to 4096");
     fails(&["--foreign-load", "0,1"], "expected a whole number from 1 to 4096");

@@ -93,6 +93,8 @@ pub struct ReplicaOutcome {
     pub tree: Option<Tree>,
     /// The number of times that a role has changed hands.
     pub role_changes: u32,
+    /// The number of times that a node came back which the others had put out, as they held it for stuck.
+    pub rejoins: u64,
     /// How the threads were disturbed.
     pub disturbed: Disturbed,
 }

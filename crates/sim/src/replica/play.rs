@@ -187,6 +187,7 @@ impl Shared {
             transfers: report.counts.transfers_each(commands),
             tree: None,
             role_changes: self.living().iter().map(|(_, node)| node.status().epoch).max().unwrap_or(0),
+            rejoins: self.living().iter().map(|(_, node)| node.status().counters.rejoins).sum(),
             disturbed: Disturbed::of(machine, report),
         }
     }

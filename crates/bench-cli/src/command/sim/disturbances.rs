@@ -43,7 +43,6 @@ impl Disturbances {
         let asked = [
             ("--threads-per-cpu", threads_per_cpu > 1, program.keeps_cpus()),
             ("--unpinned", unpinned, program.keeps_cpus()),
-            ("--foreign-load", foreign_load.is_some(), program.keeps_cpus_free()),
             ("--kill-at", kill_at.is_some(), program.keeps_lives()),
         ];
         let refused =
