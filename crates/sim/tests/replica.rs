@@ -57,10 +57,24 @@ fn replicas_agree_where_their_threads_are_stopped() {
     assert!(role_changes > 0, "some stop was long enough for another node to take the role over");
 }
 
+/// A slice of the other program outlasts the time for which a node waits for another one: that loses its role, or its place, and
+/// comes back with the state of the other.
+#[test]
+fn replicas_come_back_that_lose_their_places_beside_another_program() {
+    let machine = published::xeon_8x10();
+    let disturbance = Disturbance { foreign_cpus: 1, ..Disturbance::NONE };
+    let beside = Replicas { replicas: 2, outstanding: 1, duration_us: 6000, pause_ns: 1000, disturbance, ..FEW };
+    let outcomes = [4, 7].map(|seed| played(&machine, &Replicas { seed, ..beside.clone() }));
+    assert!(outcomes.iter().all(|outcome| outcome.least_commands > 0 && outcome.disturbed.switches > 0));
+    let sum = |count: fn(&ReplicaOutcome) -> u64| outcomes.iter().map(count).sum::<u64>();
+    let counts = [sum(|outcome| outcome.role_changes.into()), sum(|outcome| outcome.rejoins)];
+    assert!(counts.iter().all(|&count| count > 0), "{counts:?} changes of roles, and returns");
+}
+
 #[test]
 fn replicas_go_on_without_a_node_that_is_killed() {
     let machine = published::opteron_4x12();
-    for (victim, access) in [(0, 600), (1, 600), (2, 300), (0, 2500), (1, 1500)] {
+    for (victim, access) in [(0, 600), (1, 1500), (2, 300)] {
         let disturbance = Disturbance { kill_at: Some(access), ..Disturbance::NONE };
         let asked = Replicas { victim, disturbance, clients: 1, learning: shape("binary"), ..FEW };
         let outcome = played(&machine, &asked);
@@ -90,12 +104,22 @@ fn the_planned_tree_is_ahead_of_one_send_after_another() {
     let machine = published::opteron_4x12();
     let kops = |learning: Learning| {
         let asked = Replicas { replicas: 28, clients: 28, outstanding: 1, learning, own_ns: 0, ..FEW };
-        let outcome = played(&machine, &Replicas { warm_up_us: 200, duration_us: 60, ..asked });
+        let outcome = played(&machine, &Replicas { warm_up_us: 50, duration_us: 40, ..asked });
         assert!(outcome.least_commands > 0, "a client had no answer: {} commands", outcome.commands);
         outcome.kops()
     };
     let [planned, sequential] = [Learning::Planned, Learning::Sequential].map(kops);
     assert!(planned >= 1.7 * sequential, "{planned} against {sequential} thousand commands a second");
+}
+
+/// The nodes wait for each other for longer than spinning pays, and each that sleeps is woken by the one before it.
+#[test]
+fn a_large_group_with_few_clients_does_not_fall_asleep() {
+    let machine = published::opteron_4x12();
+    let wake_up_ns = machine.ns(machine.costs().system.woken);
+    let asked = Replicas { replicas: 28, clients: 4, outstanding: 1, own_ns: 0, warm_up_us: 50, ..FEW };
+    let median_ns = played(&machine, &asked).latency_ns(0.5);
+    assert!(0.0 < median_ns && median_ns < wake_up_ns, "{median_ns} ns for a command, {wake_up_ns} to wake one node");
 }
 
 #[test]
@@ -115,8 +139,6 @@ fn groups_that_cannot_be_are_refused() {
     assert!(refused(Replicas { disturbance, ..FEW }).contains("each replica has a CPU"));
     let disturbance = Disturbance { unpinned: true, ..Disturbance::NONE };
     assert!(refused(Replicas { disturbance, ..FEW }).contains("each replica has a CPU"));
-    let disturbance = Disturbance { foreign_cpus: 1, ..Disturbance::NONE };
-    assert!(refused(Replicas { disturbance, ..FEW }).contains("a node that waits for its CPU"));
     let larger = published::xeon_8x10();
     let error = replicas(&larger, &Replicas { replicas: MAX_REPLICAS + 1, ..FEW }).expect_err("too many");
     assert!(matches!(error, SimError::Group { .. }), "{error}");

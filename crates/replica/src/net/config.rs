@@ -14,6 +14,9 @@ pub const MAX_NODES: usize = 64;
 /// The bytes of a channel's slot.
 pub(super) const SLOT_BYTES: usize = 64;
 
+/// The longest time that is reckoned with until a thread that is woken runs.
+const WAKE_UP: Duration = Duration::from_micros(50);
+
 /// How the acceptor's word about decided commands gets to all nodes.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
@@ -157,6 +160,22 @@ impl Config {
         self
     }
 
+    /// The time for which a thread of a node on one of these CPUs spins before it sleeps, if spinning is not in vain for less.
+    ///
+    /// A command goes from node to node, and each that sleeps has to be woken before it wakes the next one: the others wait for
+    /// all of these wake-ups. If they sleep meanwhile, the next command finds all of them asleep, and the group stays so. A
+    /// command of 28 simulated replicas with four clients took 150 us along a tree in the place of 3. Nodes that share CPUs keep
+    /// each other from running, and two wait for one wake-up each, which they spin for anyway.
+    pub(super) fn spinning_before_sleep(&self, cpus: usize) -> Duration {
+        let has_cpus = (3..=cpus).contains(&self.slots);
+        let hops = match &self.spread {
+            Spread::Tree(parents) => depth(parents),
+            Spread::Sequential | Spread::Ring => 1,
+        };
+        // The request and the proposal are two more.
+        if has_cpus { WAKE_UP * (hops + 2) as u32 } else { Duration::ZERO }
+    }
+
     pub(super) fn check(&self) -> Result<(), OpenError> {
         let refuse = |what: String| Err(OpenError::Config(what));
         if !(1..=MAX_NODES).contains(&self.nodes) {
@@ -183,6 +202,12 @@ impl Config {
             Spread::Sequential | Spread::Ring => Ok(()),
         }
     }
+}
+
+/// The levels below the root of a tree that was checked.
+fn depth(parents: &[Option<usize>]) -> usize {
+    let ancestors = |node: usize| std::iter::successors(parents[node], |&above| parents[above]);
+    (0..parents.len()).map(|node| ancestors(node).count()).max().unwrap_or(0)
 }
 
 /// Checks that the parents are those of one tree over all nodes.
@@ -216,6 +241,15 @@ fn check_tree(parents: &[Option<usize>], nodes: usize) -> Result<(), OpenError> 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn nodes_spin_for_the_wake_ups_of_those_before_them_where_each_has_a_cpu() {
+        let spun = |config: &Config, cpus| config.spinning_before_sleep(cpus);
+        let tree = Spread::Tree(vec![Some(1), None, Some(1), Some(0), Some(3)]);
+        let group = Config::new(5).spread(tree);
+        assert_eq!([spun(&group, 5), spun(&group, 4)], [WAKE_UP * 5, Duration::ZERO]);
+        assert_eq!([3, 2].map(|nodes| spun(&Config::new(nodes), 64)), [WAKE_UP * 3, Duration::ZERO]);
+    }
 
     #[test]
     fn bad_layouts_are_named() {

@@ -10,7 +10,7 @@ use corecast_lock::{RwLock, RwSpread};
 use super::cut::Cuts;
 use super::driver::Driver;
 use super::wire::Body;
-use crate::runtime::{Applied, AppliedCount, Callers, End, Ending, Errand, Errands, Member, Reads, Waiters};
+use crate::runtime::{self, Applied, AppliedCount, Callers, End, Ending, Errand, Errands, Member, Reads, Waiters};
 use crate::{Index, NodeId, StateMachine};
 
 /// The driver, held by one thread.
@@ -44,6 +44,7 @@ pub struct Inner<S: StateMachine> {
 impl<S: StateMachine> Inner<S> {
     pub(super) fn new(region: &SharedRegion, driver: Driver<S>, state: Applied<S>) -> Self {
         let (wait, sharing) = (driver.config.wait, region.cpu_sharing(2));
+        let patience = driver.config.spinning_before_sleep(runtime::cpus());
         Self {
             me: AtomicU32::new(driver.core.id().to_bits()),
             region: region.clone(),
@@ -52,7 +53,7 @@ impl<S: StateMachine> Inner<S> {
             largest: driver.config.largest,
             callers: Callers::new(
                 driver.table.wake_word(usize::from(driver.core.id().slot)).clone(),
-                Waiters::new(wait, sharing.clone()),
+                Waiters::new(wait, sharing.clone()).spinning_before_sleep(patience),
             ),
             driver: corecast_lock::Mutex::new(driver),
             errands: Errands::default(),

@@ -1,6 +1,7 @@
 //! Waiters to borrow: making one reads the limits of the control group, which takes longer than a write.
 
 use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
 
 use corecast_base::wait::{CpuSharing, Wait, WaitCounts, Waiter};
 
@@ -9,6 +10,8 @@ use corecast_base::wait::{CpuSharing, Wait, WaitCounts, Waiter};
 pub struct Waiters {
     policy: Wait,
     sharing: CpuSharing,
+    /// The time for which they spin before they sleep where participants have a CPU each; zero for as long as spinning pays.
+    patience: Duration,
     idle: Mutex<Idle>,
 }
 
@@ -23,13 +26,22 @@ impl Waiters {
     /// Waiters of participants that wait as `policy` says.
     #[must_use]
     pub fn new(policy: Wait, sharing: CpuSharing) -> Self {
-        Self { policy, sharing, idle: Mutex::default() }
+        Self { policy, sharing, patience: Duration::ZERO, idle: Mutex::default() }
+    }
+
+    /// The same, but each spins for this long before it sleeps: see [`Waiter::spinning_before_sleep`].
+    #[must_use]
+    pub fn spinning_before_sleep(mut self, patience: Duration) -> Self {
+        self.patience = patience;
+        self
     }
 
     /// Runs `wait` with a waiter that no other thread uses.
     pub fn with<R>(&self, wait: impl FnOnce(&mut Waiter) -> R) -> R {
         let idle = self.lock().waiters.pop();
-        let mut waiter = idle.unwrap_or_else(|| Waiter::new(self.policy, self.sharing.clone(), None));
+        let mut waiter = idle.unwrap_or_else(|| {
+            Waiter::new(self.policy, self.sharing.clone(), None).spinning_before_sleep(self.patience)
+        });
         let before = waiter.counts();
         let result = wait(&mut waiter);
         let mut idle = self.lock();
@@ -51,8 +63,6 @@ impl Waiters {
 
 #[cfg(all(test, not(loom)))]
 mod tests {
-    use std::time::Duration;
-
     use corecast_base::wait::WakeWord;
 
     use super::*;
