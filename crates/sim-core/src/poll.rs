@@ -7,8 +7,8 @@ use crate::costs::Ticks;
 
 /// The most lines that a loop reads.
 const MOST: usize = 4;
-/// A loop that looks at the clock now and then sleeps for at most this part of the time that it has waited for, unless it says when
-/// it does something else.
+/// A loop that looks at the clock now and then sleeps for at most this part of the time that it has waited for, unless it says
+/// when it does something else.
 const PART: Ticks = 16;
 
 /// Rounds after the last look at the clock in which a loop is held to look again: some do so once in 64.
