@@ -7,7 +7,7 @@
 //! - `case`: the registry; `operation`, `state`: what is done to a line, and what was done before;
 //! - `handed`, `contended`, `clusters`, `alone`: the four kinds of cases; `group`: their threads; `lines`: what is measured;
 //!   `home`: on which NUMA node that lies;
-//! - `system`, `parameters`: what a simulated machine takes of this one;
+//! - `system`, `overlap`, `siblings`, `parameters`: what a simulated machine takes of this one;
 //! - `timer`, `distribution`: from ticks to numbers;
 //! - `report`, `published`: what is told, and what others have told.
 
@@ -24,9 +24,11 @@ mod home;
 mod instruction;
 mod lines;
 mod operation;
+mod overlap;
 mod parameters;
 mod published;
 mod report;
+mod siblings;
 mod state;
 mod system;
 mod timer;
@@ -124,7 +126,8 @@ pub fn coherence(
 }
 
 /// The parameters of a simulated machine that can be measured on the CPUs at hand: what single accesses cost by state and
-/// distance, and calls of the system. What cannot be measured here, or is not known of `machine`, is left out.
+/// distance, loads under way together, CPUs that share a core, and calls of the system.
+/// What cannot be measured here, or is not known of `machine`, is left out.
 ///
 /// # Errors
 /// As for [`coherence`]. The cases asked for are not looked at.
@@ -136,12 +139,33 @@ pub fn coherence_parameters(
     let cases = parameters::CASES.map(str::to_owned).to_vec();
     let report = coherence(machine, &CoherenceOptions { options: options.clone(), cases }, progress)?;
     let cpus: Vec<CpuId> = options.usable_cpus(machine)?.iter().collect();
-    let named = |failure: Failure| match failure {
-        Failure::Aborted => BenchError::Cancelled,
-        other => BenchError::Failed(other.named("calls of the system")),
+    let named = |what: &'static str| {
+        move |failure: Failure| match failure {
+            Failure::Aborted => BenchError::Cancelled,
+            other => BenchError::Failed(other.named(what)),
+        }
     };
-    let system = system::measure(&cpus, &options.cancel).map_err(named)?;
-    Ok(Measured { machine, report: &report, system }.coherence())
+    let system = system::measure(&cpus, &options.cancel).map_err(named("calls of the system"))?;
+    let group = |pair: [CpuId; 2]| Group { cpus: pair.to_vec(), cancel: options.cancel.clone() };
+    let of_core = pairs(machine, &cpus).find(|&(_, is_of_core)| is_of_core);
+    let apart = pairs(machine, &cpus).find(|&(_, is_of_core)| !is_of_core);
+    let (mut ahead, mut slowdown) = (None, None);
+    if let Some((pair, _)) = apart {
+        let (_, correction) = timer::measure(pair[1])?;
+        ahead = overlap::loads_under_way(&group(pair), correction, report.seed).map_err(named("loads under way"))?;
+    }
+    if let Some((pair, _)) = of_core {
+        slowdown = siblings::slowdown(&group(pair)).map_err(named("CPUs that share a core"))?;
+    }
+    Ok(Measured { machine, report: &report, system, ahead, slowdown }.coherence())
+}
+
+/// The pairs of these CPUs from near to far, and whether they share a core.
+fn pairs<'a>(machine: &'a Machine, cpus: &'a [CpuId]) -> impl Iterator<Item = ([CpuId; 2], bool)> + 'a {
+    let all = distance_classes(machine).into_iter().flat_map(|class| class.pairs);
+    let pairs = all.map(|(one, other)| [&machine.cpus[one], &machine.cpus[other]]);
+    let usable = pairs.filter(|pair| pair.iter().all(|cpu| cpus.contains(&cpu.id)));
+    usable.map(|[one, other]| ([one.id, other.id], one.core.is_some() && one.core == other.core))
 }
 
 fn placement(case: &Case) -> Placement {

@@ -5,7 +5,8 @@
 
 use corecast::base::CpuId;
 use corecast::machine::{
-    ByDistance, Coherence, Curve, Machine, Origin, Parameter, StateCosts, SystemCosts, Unit, distance_classes,
+    ByDistance, Coherence, Curve, MOST_AHEAD, Machine, Origin, Parameter, SmtCosts, StateCosts, SystemCosts, Unit,
+    distance_classes,
 };
 
 use super::home::Home;
@@ -48,6 +49,9 @@ pub(super) struct Measured<'a> {
     pub(super) machine: &'a Machine,
     pub(super) report: &'a CoherenceReport,
     pub(super) system: SystemTimes,
+    /// The loads of a CPU that are under way together, and the factor by which another CPU of its core slows it down.
+    pub(super) ahead: Option<f64>,
+    pub(super) slowdown: Option<f64>,
 }
 
 /// Two CPUs of some clusters, on average.
@@ -87,11 +91,13 @@ impl Measured<'_> {
             hit: of_time(self.alone("load-own-cache")),
             read_modify_write_hit: of_time(self.alone("fai-own-cache")),
             pause: of_time(self.alone("pause").filter(is_time)),
+            ahead: self.ahead.map(|number| Parameter { value: count_ahead(number), origin: Origin::Measured }),
             gap: self.gap(&known, &store.modified),
             beta: self.beta(&load.modified).and_then(|share| of_time(Some(share))),
             service,
             kappa,
             system: self.system(),
+            smt: SmtCosts { slowdown: of_time(self.slowdown), line: of_time(self.line_of_core()) },
             load,
             store,
             read_modify_write,
@@ -124,6 +130,17 @@ impl Measured<'_> {
             switch: of_time(switch),
             ..SystemCosts::default()
         }
+    }
+
+    /// A load of a line that another CPU of the core has written.
+    fn line_of_core(&self) -> Option<f64> {
+        let core = |cpu: u32| self.machine.cpus[self.machine.position(CpuId::new(cpu))?].core;
+        let of_core = |group: &&CoherenceGroup| match *group.cpus.as_slice() {
+            [one, other, ..] => core(one).is_some() && core(one) == core(other),
+            _ => false,
+        };
+        let groups = self.groups(Placement::Pair).filter(of_core);
+        median(&groups.filter_map(|group| cell(group, "load-modified").and_then(time)).collect::<Vec<_>>())
     }
 
     fn groups(&self, placement: Placement) -> impl DoubleEndedIterator<Item = &CoherenceGroup> {
@@ -269,6 +286,12 @@ fn by_class(known: &Coherence, samples: impl Iterator<Item = (usize, f64)>) -> B
     value.map(|value| Parameter { value, origin: Origin::Measured })
 }
 
+/// The whole number of loads under way: none, where each waits for the one before.
+fn count_ahead(number: f64) -> u32 {
+    let whole = (number.round() as u32).min(MOST_AHEAD);
+    if whole > 1 { whole } else { 0 }
+}
+
 fn of_time(number: Option<f64>) -> Option<Parameter<f64>> {
     number.map(|number| Parameter { value: rounded(number), origin: Origin::Measured })
 }
@@ -321,7 +344,7 @@ mod tests {
             published: Vec::new(),
         };
         let system = SystemTimes { sleep: Some(700.0), wake: None, switch: Some(1500.004) };
-        Measured { machine, report: &report, system }.coherence()
+        Measured { machine, report: &report, system, ahead: Some(9.6), slowdown: None }.coherence()
     }
 
     fn values(parameter: &ByDistance) -> Option<&[f64]> {
@@ -350,6 +373,9 @@ mod tests {
         assert_eq!(values(&found.read_modify_write.modified), Some(&[47.0, 160.0][..]));
         assert_eq!(values(&found.memory), Some(&[92.5, 150.0][..]));
         assert_eq!(found.hit.map(|hit| hit.value), Some(1.23));
+        assert_eq!(found.ahead.map(|ahead| (ahead.value, ahead.origin)), Some((10, Origin::Measured)));
+        assert_eq!(found.smt, SmtCosts::default(), "no two share a core");
+        assert_eq!([0.4, 1.2, 1.6, 99.0].map(count_ahead), [0, 0, 2, MOST_AHEAD]);
         assert_eq!(found.pause, None, "a polling loop that takes no time makes no machine");
         assert_eq!((found.load.exclusive, found.service, found.system.wake), (None, None, None));
         assert_eq!(found.system.switch.map(|switch| (switch.value, switch.origin)), Some((1500.0, Origin::Measured)));
@@ -375,6 +401,16 @@ mod tests {
         let found = coherence(&machine(), groups);
         assert_eq!(values(&found.load.shared), Some(&[40.0, 200.0][..]));
         assert_eq!(values(&found.load.owned), Some(&[30.0, 125.0][..]));
+    }
+
+    #[test]
+    fn a_line_of_a_core_comes_in_the_time_of_a_pair_that_shares_it() {
+        let cpu = |id: u32| Cpu { core: Some(id / 2), ..Cpu::flat(CpuId::new(id)) };
+        let machine = Machine::from_topology(&Topology { cpus: (0..4).map(cpu).collect(), ..Topology::default() });
+        let pair = |cpus: &[u32], ns| group(Placement::Pair, None, cpus, &[("load-modified", ns)]);
+        let found = coherence(&machine, vec![pair(&[0, 1], 12.0), pair(&[0, 2], 60.0)]);
+        let line = found.smt.line.map(|line| (line.value, line.origin));
+        assert_eq!((line, found.smt.slowdown), (Some((12.0, Origin::Measured)), None));
     }
 
     #[test]

@@ -3,9 +3,9 @@
 pub use corecast_machine::{
     BoundedReadError, ByDistance, Cache, CacheMiss, Coherence, CoherenceProtocol, CoreKind, CostMatrix,
     CostMatrixError, Cpu, Curve, DistanceClass, Extended, Fingerprint, LineProbe, LineReceiver, LineSender, MAX_COST,
-    MOST_RACES, Machine, MachineError, ModelError, ModelFileError, NumaDistances, Origin, Parameter, Probe,
-    ProbeReceiver, ProbeSender, Provenance, RaceCheck, StateCosts, SystemCosts, Topology, TopologyJson, Unit, clusters,
-    distance_classes, measure, model_file, pin, read_bounded, source, user_cache_folder, write_atomically,
+    MOST_AHEAD, MOST_RACES, Machine, MachineError, ModelError, ModelFileError, NumaDistances, Origin, Parameter, Probe,
+    ProbeReceiver, ProbeSender, Provenance, RaceCheck, SmtCosts, StateCosts, SystemCosts, Topology, TopologyJson, Unit,
+    clusters, distance_classes, measure, model_file, pin, read_bounded, source, user_cache_folder, write_atomically,
 };
 
 use corecast_machine::source::{DiscoverError, DiscoveryRequest, discover};

@@ -20,7 +20,7 @@ const LONGEST: f64 = 1e10;
 /// The most stores that wait for their lines.
 const MOST_STORES: u32 = 4096;
 /// The most accesses under way.
-const MOST_AHEAD: u32 = 64;
+pub const MOST_AHEAD: u32 = 64;
 
 /// Where a parameter comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

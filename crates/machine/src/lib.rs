@@ -47,7 +47,9 @@ mod unit;
 pub use atomic_file::write_atomically;
 pub use bounded_file::{BoundedReadError, read_bounded};
 pub use cache::{Cache, CacheMiss, user_cache_folder};
-pub use coherence::{ByDistance, Coherence, CoherenceProtocol, Origin, Parameter, SmtCosts, StateCosts, SystemCosts};
+pub use coherence::{
+    ByDistance, Coherence, CoherenceProtocol, MOST_AHEAD, Origin, Parameter, SmtCosts, StateCosts, SystemCosts,
+};
 pub use cost_matrix::{CostMatrix, CostMatrixError, MAX_COST};
 pub use curve::Curve;
 pub use distance::{DistanceClass, distance_classes};
