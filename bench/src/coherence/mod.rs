@@ -127,7 +127,7 @@ pub fn coherence(
 
 /// The parameters of a simulated machine that can be measured on the CPUs at hand: what single accesses cost by state and
 /// distance, loads under way together, CPUs that share a core, and calls of the system.
-/// What cannot be measured here, or is not known of `machine`, is left out.
+/// Parameters that cannot be measured here, or are not known of `machine`, are left out.
 ///
 /// # Errors
 /// As for [`coherence`]. The cases asked for are not looked at.

@@ -194,9 +194,9 @@ fn a_loop_that_says_when_it_does_something_else_goes_on_then() {
     assert!(accesses < 10_010, "it sleeps through its rounds: {accesses} accesses");
 }
 
-/// A thread that waits, and looks by turns at two words of a line, in rounds of its own: as one that waits for a lock looks at
-/// the lock's word, and at another one before it looks again. A thread of the same CPU, which keeps the line, writes the first word
-/// between two of these looks.
+/// A thread that waits looks by turns at two words of a line, in rounds of its own: as one that waits for a lock looks at the
+/// lock's word, and at another one before it looks again. A thread of the same CPU, which keeps the line, writes the first
+/// word between two of these looks.
 #[test]
 fn a_loop_sees_what_another_thread_of_its_cpu_has_written_meanwhile() {
     for (begin, yields) in (0..8).flat_map(|step| (0..3).map(move |yields| (units(100_000 + step * 300), yields))) {
