@@ -146,6 +146,18 @@ impl Receiver {
         }
     }
 
+    /// True if [`try_recv`](Self::try_recv) would return anything but [`TryRecvError::Empty`], as far as one look tells.
+    #[inline]
+    #[must_use]
+    pub fn is_ready(&self) -> bool {
+        // In a forked child it is ready with that error.
+        let is_ready = self.check_fork().is_err() || self.end.is_ready();
+        if !is_ready {
+            self.waiter.borrow_mut().reap_if_due(&self.end.ring);
+        }
+        is_ready
+    }
+
     /// The number of messages that are open now or were forgotten.
     #[must_use]
     pub fn open_messages(&self) -> u64 {
@@ -224,12 +236,7 @@ impl Selectable for Receiver {
 
     #[inline]
     fn is_ready(&mut self) -> bool {
-        // In a forked child it is ready with that error.
-        let is_ready = self.check_fork().is_err() || self.end.is_ready();
-        if !is_ready {
-            self.waiter.borrow_mut().reap_if_due(&self.end.ring);
-        }
-        is_ready
+        Self::is_ready(self)
     }
 
     fn try_recv(&mut self) -> Result<Msg<'_>, TryRecvError> {

@@ -1,0 +1,298 @@
+//! A sender of a broadcast channel.
+
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::Duration;
+
+use corecast::channel::mcast::bytes::{Loan, Sender, sender, spec};
+use corecast::channel::mcast::{Config, Delivery, ZeroReaders};
+use corecast::channel::{SendTimeoutError, TrySendError};
+use corecast::region::Liveness;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyTuple, PyType};
+
+use crate::borrowed::Borrowed;
+use crate::error;
+use crate::meeting::{CHANNEL, Meeting};
+use crate::room::{Outlet, Room, Written};
+use crate::waiting::{Limit, detached, until};
+
+/// From this length on the interpreter's lock is given away while a message is copied.
+pub(crate) const LONG_COPY: usize = 32 << 10;
+
+/// The longest message that may lie in a slot: its place is not known before it is sent.
+const LONGEST_INLINE: usize = 240;
+
+/// A sending end.
+struct Hand {
+    /// First, as it says goodbye in the memory of the meeting.
+    held: Mutex<Held>,
+    meeting: Meeting,
+}
+
+struct Held {
+    sender: Sender,
+    /// True while a message is written in place.
+    is_reserved: bool,
+}
+
+impl Hand {
+    fn enter(&self) -> PyResult<MutexGuard<'_, Held>> {
+        self.meeting.check_fork()?;
+        self.held.try_lock().map_err(|_| error::busy("publisher"))
+    }
+
+    /// For a new message.
+    fn begin(&self) -> PyResult<MutexGuard<'_, Held>> {
+        let held = self.enter()?;
+        if held.is_reserved {
+            return Err(error::named("Busy", "room of this publisher is reserved: commit or cancel that first"));
+        }
+        Ok(held)
+    }
+}
+
+/// A sender of a broadcast channel: each message is written once, and every subscriber reads it in place.
+///
+/// >>> import corecast
+/// >>> with corecast.Publisher("docs-publisher", max_bytes=1000) as publisher:
+/// ...     reader = corecast.Subscriber("docs-publisher", timeout=5)
+/// ...     publisher.send(b"written once")
+/// ...     with publisher.reserve(4) as room:
+/// ...         room[:] = b"more"
+/// ...     [reader.recv_bytes(), reader.recv_bytes()]
+/// [b'written once', b'more']
+#[pyclass(module = "corecast", frozen)]
+pub(crate) struct Publisher {
+    hand: Mutex<Option<Arc<Hand>>>,
+    name: Option<String>,
+}
+
+#[pymethods]
+impl Publisher {
+    /// Makes a channel and hosts it under `name`, for processes of this user; without a name it is found by `share`.
+    ///
+    /// `max_bytes`: the longest message. `slots`: the messages that it holds, a power of two; beside short ones it takes `slots +
+    /// publishers` times `max_bytes` of memory once that is used. `readers`, `publishers`: the most ends at a time.
+    /// `overwrite`: subscribers may choose to be left behind. `when_alone`: "discard" or "wait", while there is no subscriber.
+    /// `wait`: "adaptive" (spins for a while, then sleeps), "spin", "yield" or "park".
+    #[new]
+    #[pyo3(signature = (name=None, *, max_bytes=65536, slots=16, readers=64, publishers=1, overwrite=false, when_alone="discard", wait="adaptive"))]
+    #[expect(clippy::too_many_arguments, reason = "keywords of Python")]
+    fn new(
+        name: Option<&str>,
+        max_bytes: usize,
+        slots: usize,
+        readers: usize,
+        publishers: usize,
+        overwrite: bool,
+        when_alone: &str,
+        wait: &str,
+    ) -> PyResult<Self> {
+        use corecast::channel::mcast::{MAX_BYTES, MAX_READERS, MAX_SENDERS, MAX_SLOTS};
+        within("max_bytes", max_bytes, MAX_BYTES)?;
+        within("slots", slots, MAX_SLOTS)?;
+        within("readers", readers, MAX_READERS)?;
+        within("publishers", publishers, MAX_SENDERS)?;
+        let zero_readers = match when_alone {
+            "discard" => ZeroReaders::Discard,
+            "wait" => ZeroReaders::Block,
+            other => return Err(error::value(format_args!("when_alone is '{other}': expected 'discard' or 'wait'"))),
+        };
+        let config = Config {
+            slots,
+            block_bytes: max_bytes,
+            readers,
+            senders: publishers,
+            delivery: if overwrite { Delivery::Overwrite } else { Delivery::Gated },
+            zero_readers,
+            wait: wait.parse().map_err(error::value)?,
+            ..Config::default()
+        };
+        Self::at(Meeting::found(name, spec(config))?, name)
+    }
+
+    /// One more publisher of a channel that another process has made for several, waiting up to `timeout` seconds for it.
+    #[classmethod]
+    #[pyo3(signature = (name, *, timeout=10.0))]
+    fn join(_class: &Bound<'_, PyType>, py: Python<'_>, name: &str, timeout: Option<f64>) -> PyResult<Self> {
+        Self::at(Meeting::find(py, name, Limit::of(timeout)?)?, Some(name))
+    }
+
+    /// Sends a copy of the bytes of `data`, an object with the buffer protocol, waiting up to `timeout` seconds for room. Memory
+    /// that is not contiguous is copied twice, with a `CopyWarning`.
+    ///
+    /// Raises `Timeout`, `TooLarge`.
+    #[pyo3(signature = (data, timeout=None))]
+    fn send(&self, py: Python<'_>, data: &Bound<'_, PyAny>, timeout: Option<f64>) -> PyResult<()> {
+        let limit = Limit::of(timeout)?;
+        let data = Borrowed::of(data)?;
+        let hand = self.hand()?;
+        let sender = &mut hand.begin()?.sender;
+        let mut loan = sender.reserve(data.len()).map_err(error::send)?;
+        if data.len() < LONG_COPY {
+            fill(&mut loan, &data);
+        } else {
+            detached(py, || fill(&mut loan, &data));
+        }
+        match loan.try_commit() {
+            Ok(()) => return Ok(()),
+            Err(TrySendError::Failed(failed)) => return Err(error::send(failed)),
+            Err(_) => {}
+        }
+        if data.len() > LONGEST_INLINE {
+            // The bytes are in the sender's own memory already.
+            return until(py, limit, |part| commit_within(sender, data.len(), part));
+        }
+        // SAFETY: the copy of a message that Python changes meanwhile has some of its bytes.
+        let bytes = unsafe { data.bytes() };
+        until(py, limit, |part| in_part(sender.send_timeout(bytes, part)))
+    }
+
+    /// Room for a message of `size` bytes, to be written in place. As a `with` block it gives a writable memoryview, and sends the
+    /// message at the end unless an exception leaves the block.
+    fn reserve(&self, py: Python<'_>, size: usize) -> PyResult<Room> {
+        let hand = self.hand()?;
+        let held = &mut *hand.begin()?;
+        let mut loan = held.sender.reserve(size).map_err(error::send)?;
+        let in_place = loan.bytes().as_mut_slice().map(<[u8]>::as_mut_ptr).filter(|_| size > LONGEST_INLINE);
+        let room = Room::open(py, Arc::clone(&hand), in_place, size)?;
+        held.is_reserved = true;
+        Ok(room)
+    }
+
+    /// The longest message, in bytes.
+    #[getter]
+    fn max_bytes(&self) -> PyResult<usize> {
+        Ok(self.hand()?.enter()?.sender.max_len())
+    }
+
+    /// The name of the channel; None if there is none.
+    #[getter]
+    fn name(&self) -> Option<&str> {
+        self.name.as_deref()
+    }
+
+    /// A descriptor of the channel for a child process, which passes its number to `Subscriber.from_fd`: give it to
+    /// `subprocess.Popen(pass_fds=...)`, and close it with `os.close` afterwards.
+    fn share(&self) -> PyResult<i32> {
+        self.hand()?.meeting.share()
+    }
+
+    /// The processes that are attached to the channel: for each a dict of its `pid`, `state` ("alive", "left" or "dead"), and
+    /// whether it is `stopped`.
+    fn participants<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyDict>>> {
+        let hand = self.hand()?;
+        let region = &hand.meeting.region;
+        let all = region.participants().map_err(|_| error::forked("channel"))?;
+        let tell = |who: &corecast::region::Participant| {
+            let facts = PyDict::new(py);
+            facts.set_item("pid", who.pid)?;
+            facts.set_item("alive", region.liveness(who.id) == Liveness::Alive)?;
+            facts.set_item("stopped", region.is_stopped(who.id))?;
+            Ok(facts)
+        };
+        all.iter().map(tell).collect()
+    }
+
+    /// Says goodbye: subscribers receive what was sent, and then `Closed`.
+    fn close(&self) -> PyResult<()> {
+        let mut hand = self.hand.lock().expect("nothing panics with it");
+        if let Some(open) = hand.as_ref().filter(|hand| hand.meeting.check_fork().is_ok()) {
+            drop(open.begin()?);
+        }
+        hand.take();
+        Ok(())
+    }
+
+    fn __enter__(slf: Py<Self>) -> Py<Self> {
+        slf
+    }
+
+    #[pyo3(signature = (*_error))]
+    fn __exit__(&self, _error: &Bound<'_, PyTuple>) -> PyResult<()> {
+        self.close()
+    }
+
+    /// Of a named one: one more publisher of the same channel, opened where it is unpickled.
+    fn __reduce__(slf: &Bound<'_, Self>) -> PyResult<(Py<PyAny>, (String,))> {
+        let name = slf.get().name.clone().ok_or_else(|| error::not_picklable("publisher"))?;
+        Ok((slf.py().import("corecast._reopen")?.getattr("publisher")?.unbind(), (name,)))
+    }
+
+    fn __repr__(&self) -> String {
+        let state = if self.hand.lock().expect("nothing panics with it").is_some() { "" } else { ", closed" };
+        format!("Publisher({:?}{state})", self.name.as_deref().unwrap_or("without a name"))
+    }
+}
+
+impl Publisher {
+    fn at(meeting: Meeting, name: Option<&str>) -> PyResult<Self> {
+        let end = sender(&meeting.region, CHANNEL).map_err(error::open)?;
+        // SAFETY: the processes of a user trust each other not to write into messages, as the guide says.
+        let honest = unsafe { meeting.region.assume_honest() };
+        let sender = end.with_honest(&honest);
+        drop(honest);
+        let held = Mutex::new(Held { sender, is_reserved: false });
+        Ok(Self { hand: Mutex::new(Some(Arc::new(Hand { held, meeting }))), name: name.map(str::to_owned) })
+    }
+
+    fn hand(&self) -> PyResult<Arc<Hand>> {
+        self.hand.lock().expect("nothing panics with it").clone().ok_or_else(|| error::closed("publisher"))
+    }
+}
+
+impl Outlet for Hand {
+    fn commit(&self, py: Python<'_>, limit: Limit, message: Written<'_>) -> PyResult<()> {
+        let mut held = self.enter()?;
+        let sender = &mut held.sender;
+        match message {
+            Written::InPlace(size) => until(py, limit, |part| commit_within(sender, size, part))?,
+            Written::Aside(bytes) => until(py, limit, |part| in_part(sender.send_timeout(bytes, part)))?,
+        }
+        held.is_reserved = false;
+        Ok(())
+    }
+
+    fn cancel(&self) -> PyResult<()> {
+        self.enter()?.is_reserved = false;
+        Ok(())
+    }
+
+    fn give_up(&self) {
+        if self.meeting.check_fork().is_ok() {
+            // A view that is still there keeps the memory, and the next message overwrites what it shows.
+            self.held.lock().expect("nothing panics with it").is_reserved = false;
+        }
+    }
+}
+
+/// Sends what lies in the sender's own block, within one part of a wait.
+fn commit_within(sender: &mut Sender, size: usize, part: Duration) -> Option<PyResult<()>> {
+    match sender.reserve(size) {
+        Ok(loan) => in_part(loan.commit_timeout(part)),
+        Err(failed) => Some(Err(error::send(failed))),
+    }
+}
+
+/// Copies a message to its place.
+fn fill(loan: &mut Loan<'_>, data: &Borrowed) {
+    // SAFETY: of what another thread of Python writes meanwhile, some bytes come over and some do not.
+    loan.bytes().copy_from(unsafe { data.bytes() });
+}
+
+/// The outcome of one part of a wait.
+pub(crate) fn in_part(outcome: Result<(), SendTimeoutError<impl Sized>>) -> Option<PyResult<()>> {
+    match outcome {
+        Ok(()) => Some(Ok(())),
+        Err(SendTimeoutError::Failed(failed)) => Some(Err(error::send(failed))),
+        Err(_) => None,
+    }
+}
+
+/// Checks that a size is possible.
+pub(crate) fn within(name: &str, value: usize, most: usize) -> PyResult<()> {
+    if (1..=most).contains(&value) {
+        return Ok(());
+    }
+    Err(error::value(format_args!("{name} is {value}: expected 1 to {most}")))
+}
