@@ -2,10 +2,8 @@
 
 use std::ffi::{c_char, c_int, c_void};
 
-use pyo3::ffi::{PyObject, Py_ssize_t};
+use pyo3::ffi::{Py_ssize_t, PyObject};
 
-/// A look at contiguous bytes is all that is asked for.
-pub(crate) const SIMPLE: c_int = 0;
 /// With the format of its items, and contiguous in the order of C.
 pub(crate) const C_CONTIGUOUS_FORMAT: c_int = 0x0020 | 0x0010 | 0x0008 | 0x0004;
 /// It shall be writable.

@@ -43,7 +43,9 @@ pub(crate) fn is(py: Python<'_>, error: &PyErr, name: &str) -> bool {
 
 /// An end without a name cannot be opened anew elsewhere.
 pub(crate) fn not_picklable(what: &str) -> PyErr {
-    pyo3::exceptions::PyTypeError::new_err(format!("this {what} has no name by which another process could open its own: pass the descriptor of `share`"))
+    pyo3::exceptions::PyTypeError::new_err(format!(
+        "this {what} has no name by which another process could open its own: pass the descriptor of `share`"
+    ))
 }
 
 /// An argument of a type that has no such operation.
@@ -57,7 +59,12 @@ pub(crate) fn timeout() -> PyErr {
 
 /// The object is in use by another thread, or by a call that a signal handler interrupts.
 pub(crate) fn busy(what: &str) -> PyErr {
-    named("Busy", format_args!("this {what} is in use by another thread, or by the call that this one interrupts: open one for each"))
+    named(
+        "Busy",
+        format_args!(
+            "this {what} is in use by another thread, or by the call that this one interrupts: open one for each"
+        ),
+    )
 }
 
 pub(crate) fn closed(what: &str) -> PyErr {
@@ -65,7 +72,10 @@ pub(crate) fn closed(what: &str) -> PyErr {
 }
 
 pub(crate) fn forked(what: &str) -> PyErr {
-    named("Forked", format_args!("this {what} belongs to the parent of this process: open one anew in the child, by its name"))
+    named(
+        "Forked",
+        format_args!("this {what} belongs to the parent of this process: open one anew in the child, by its name"),
+    )
 }
 
 /// Says that the bytes of an object were copied.
@@ -78,7 +88,9 @@ pub(crate) fn recv(error: RecvError) -> PyErr {
     match error {
         RecvError::Closed => named("Closed", error),
         RecvError::Died => named("Died", error),
-        RecvError::Lagged { missed } => with("Lagged", error, &[("missed", usize::try_from(missed).unwrap_or(usize::MAX))]),
+        RecvError::Lagged { missed } => {
+            with("Lagged", error, &[("missed", usize::try_from(missed).unwrap_or(usize::MAX))])
+        }
         RecvError::Forked => forked("end"),
         other => named("Corrupt", other),
     }
@@ -132,7 +144,10 @@ pub(crate) fn group(error: Error) -> PyErr {
     match error {
         Error::MemberLost { rank, loss } => Python::attach(|py| {
             let made = (|| {
-                let facts = [("rank", rank.into_pyobject(py)?.into_any()), ("loss", loss.to_string().into_pyobject(py)?.into_any())];
+                let facts = [
+                    ("rank", rank.into_pyobject(py)?.into_any()),
+                    ("loss", loss.to_string().into_pyobject(py)?.into_any()),
+                ];
                 let text = PyTuple::new(py, [error.to_string()])?;
                 Ok(PyErr::from_value(class(py, "MemberLost")?.call(text, Some(&facts.into_py_dict(py)?))?))
             })();

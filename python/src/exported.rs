@@ -16,8 +16,8 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyType;
 
-use crate::error;
 use crate::buffer_ffi::{BufferView, PyBuffer_FillInfo};
+use crate::error;
 
 /// The numbers of the slots, which pyo3 does not give for interfaces before 3.11.
 const GET_BUFFER: c_int = 1;
@@ -29,6 +29,7 @@ pub(crate) struct Lent {
     pub(crate) bytes: usize,
     pub(crate) is_writable: bool,
     /// Dropped when the object dies, or is released.
+    #[expect(dead_code, reason = "it is dropped with the rest")]
     pub(crate) keeper: Box<dyn Any>,
 }
 
@@ -107,7 +108,12 @@ pub(crate) fn class(py: Python<'_>) -> PyResult<&Bound<'_, PyType>> {
 
 fn make_class(py: Python<'_>) -> PyResult<Py<PyType>> {
     static mut METHODS: [ffi::PyMethodDef; 4] = [
-        method(c"release", release, ffi::METH_NOARGS, c"release()\n--\n\nGives the memory back. Views and arrays of it must be gone."),
+        method(
+            c"release",
+            release,
+            ffi::METH_NOARGS,
+            c"release()\n--\n\nGives the memory back. Views and arrays of it must be gone.",
+        ),
         method(c"__enter__", enter, ffi::METH_NOARGS, c"__enter__()\n--\n\nA memoryview of the bytes."),
         method(c"__exit__", exit, ffi::METH_VARARGS, c"__exit__(*error)\n--\n\nReleases the view and the memory."),
         ffi::PyMethodDef::zeroed(),
@@ -231,7 +237,9 @@ unsafe extern "C" fn enter(object: *mut PyObject, _: *mut PyObject) -> *mut PyOb
     let body = unsafe { body(object) };
     answer(|py| {
         // SAFETY: the object is alive; the result is a new reference, or null with an exception.
-        let view = unsafe { Bound::from_owned_ptr_or_err(py, ffi::PyMemoryView_FromObject(object)) }?;
+        let view = unsafe { ffi::PyMemoryView_FromObject(object) };
+        // SAFETY: as above.
+        let view = unsafe { Bound::from_owned_ptr_or_err(py, view) }?;
         body.view.set(Some(view.clone().unbind()));
         Ok(view.unbind())
     })

@@ -41,11 +41,19 @@ impl Place {
 
     /// The place `rank`, or the first free one, of the group of a name; the first to come founds it.
     #[staticmethod]
-    fn by_name(py: Python<'_>, name: &str, size: usize, rank: Option<usize>, timeout: f64, pin: bool) -> PyResult<Self> {
+    fn by_name(
+        py: Python<'_>,
+        name: &str,
+        size: usize,
+        rank: Option<usize>,
+        timeout: f64,
+        pin: bool,
+    ) -> PyResult<Self> {
         within("size", size, MOST)?;
         let machine = machine::detect().map_err(|error| error::named("Error", error))?;
         let founder = Plan::builder(&machine).members(size).pin(pin);
-        let invitation = detached(py, || Invitation::by_name(&SocketDir::of_user(), name, &founder)).map_err(error::join)?;
+        let invitation =
+            detached(py, || Invitation::by_name(&SocketDir::of_user(), name, &founder)).map_err(error::join)?;
         Self::join(py, invitation, rank, timeout)
     }
 
@@ -208,13 +216,16 @@ impl ForNumbers for Combining<'_, '_> {
 ///
 /// # Safety
 /// Nobody else uses the memory meanwhile, and the items are of this size.
+#[expect(clippy::mut_from_ref, reason = "the memory is that of an object of Python, not of the view")]
 unsafe fn values<T: Plain>(array: &Borrowed) -> PyResult<&mut [T]> {
     if array.len() == 0 {
         return Ok(&mut []);
     }
     let start = array.start().cast::<T>();
     if !start.is_aligned() {
-        return Err(error::value("the array is not aligned to its numbers: expected one that numpy has made, or a copy"));
+        return Err(error::value(
+            "the array is not aligned to its numbers: expected one that numpy has made, or a copy",
+        ));
     }
     // SAFETY: the view says that they are there and may be written, and the caller that nobody else uses them; any bytes are
     // plain values.

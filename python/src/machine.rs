@@ -40,7 +40,8 @@ pub(crate) fn measure_text(py: Python<'_>, quick: bool, store: bool) -> PyResult
         (work.join(), interrupted)
     });
     interrupted?;
-    let measured: Result<Machine, MeasureError> = measured.map_err(|_| error::named("Error", "the measurement panicked"))?;
+    let measured: Result<Machine, MeasureError> =
+        measured.map_err(|_| error::named("Error", "the measurement panicked"))?;
     let measured = measured.map_err(failed)?;
     if let Some(cache) = Cache::of_user().filter(|_| store) {
         cache.store(&Fingerprint::of_this_machine(&topology), &measured).map_err(failed)?;
@@ -69,7 +70,9 @@ pub(crate) fn plan_texts(
     };
     let problem = problem.map_err(error::value)?;
     let root = root.map(|cpu| {
-        problem.member_on(CpuId::new(cpu)).ok_or_else(|| error::value(format_args!("root is CPU {cpu}, which is not among those of the plan")))
+        problem
+            .member_on(CpuId::new(cpu))
+            .ok_or_else(|| error::value(format_args!("root is CPU {cpu}, which is not among those of the plan")))
     });
     let request = Request::new(operation).planner(planner).root(root.transpose()?).effort(effort);
     let plan = detached(py, || request.plan(&problem)).map_err(error::value)?;

@@ -16,6 +16,7 @@ pub(crate) const CHANNEL: &str = "channel";
 /// A region, and what keeps its name alive.
 pub(crate) struct Meeting {
     pub(crate) region: SharedRegion,
+    #[expect(dead_code, reason = "the name is hosted until it is dropped")]
     hosted: Option<HostedRegion>,
 }
 
@@ -35,7 +36,9 @@ impl Meeting {
         loop {
             let part = limit.part();
             match detached(py, || rendezvous::connect_timeout(&dir, name, part.unwrap_or_default())) {
-                Err(RendezvousError::NotFound(_) | RendezvousError::TimedOut(_)) if part.is_some() => py.check_signals()?,
+                Err(RendezvousError::NotFound(_) | RendezvousError::TimedOut(_)) if part.is_some() => {
+                    py.check_signals()?
+                }
                 Ok(hosted) => return Ok(Self { region: hosted.region().clone(), hosted: Some(hosted) }),
                 Err(error) => return Err(error::meet(error)),
             }
@@ -56,10 +59,5 @@ impl Meeting {
 
     pub(crate) fn check_fork(&self) -> PyResult<()> {
         self.region.check_fork().map_err(|_| error::forked("channel"))
-    }
-
-    /// True if this process answers those who ask for the name.
-    pub(crate) fn is_host(&self) -> bool {
-        self.hosted.as_ref().is_some_and(HostedRegion::is_host)
     }
 }

@@ -34,7 +34,10 @@ impl Hand {
         self.meeting.check_fork()?;
         let held = self.held.try_lock().map_err(|_| error::busy("receiver"))?;
         if held.is_open {
-            return Err(error::named("Busy", "a message of this receiver is open: release it, and all views and arrays of it, before the next one"));
+            return Err(error::named(
+                "Busy",
+                "a message of this receiver is open: release it, and all views and arrays of it, before the next one",
+            ));
         }
         Ok(held)
     }
@@ -133,10 +136,12 @@ impl Receiver {
         let limit = Limit::of(timeout)?;
         let hand = self.hand()?;
         let mut held = hand.enter()?;
-        let copy = |message: Msg<'_>| PyBytes::new_with(py, message.len(), |copy| {
-            message.copy_to(copy);
-            Ok(())
-        });
+        let copy = |message: Msg<'_>| {
+            PyBytes::new_with(py, message.len(), |copy| {
+                message.copy_to(copy);
+                Ok(())
+            })
+        };
         match held.end.try_recv() {
             Ok(message) => return copy(message),
             Err(TryRecvError::Failed(failed)) => return Err(error::recv(failed)),

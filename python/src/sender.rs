@@ -2,9 +2,9 @@
 
 use std::sync::{Arc, Mutex, MutexGuard};
 
+use corecast::channel::TrySendError;
 use corecast::channel::ump::bytes::{Sender as End, sender, spec};
 use corecast::channel::ump::{Config, MAX_SLOTS};
-use corecast::channel::TrySendError;
 use pyo3::prelude::*;
 use pyo3::types::{PyTuple, PyType};
 
@@ -90,7 +90,9 @@ impl Sender {
         let limit = Limit::of(timeout)?;
         let meeting = match name {
             Some(name) if !create => Meeting::find(py, name, limit)?,
-            None if !create => return Err(error::value("a channel that another process has made is found by its name: give one")),
+            None if !create => {
+                return Err(error::value("a channel that another process has made is found by its name: give one"));
+            }
             name => found(name, max_bytes, slots, wait)?,
         };
         Self::at(meeting, name)

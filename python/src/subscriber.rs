@@ -4,8 +4,8 @@ use std::mem::{self, ManuallyDrop};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
-use corecast::channel::mcast::bytes::{Msg, Receiver, receiver};
 use corecast::channel::mcast::Policy;
+use corecast::channel::mcast::bytes::{Msg, Receiver, receiver};
 use corecast::channel::{RecvError, RecvTimeoutError, TryRecvError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyTuple, PyType};
@@ -96,6 +96,9 @@ impl Drop for Keeper {
         self.reader.settle();
     }
 }
+
+/// A function that opens a subscriber, with the name and the policy.
+type Opening = (Py<PyAny>, (String, Option<Py<PyAny>>));
 
 /// One received message, not yet an object.
 type Received = OneAtATime<Msg<'static>>;
@@ -232,7 +235,7 @@ impl Subscriber {
     }
 
     /// Of a named one: another subscriber, opened where it is unpickled, which gets what is sent from then on.
-    fn __reduce__(slf: &Bound<'_, Self>) -> PyResult<(Py<PyAny>, (String, Option<Py<PyAny>>))> {
+    fn __reduce__(slf: &Bound<'_, Self>) -> PyResult<Opening> {
         let py = slf.py();
         let this = slf.get();
         let name = this.name.clone().ok_or_else(|| error::not_picklable("subscriber"))?;
@@ -322,7 +325,9 @@ fn hand_out(py: Python<'_>, reader: Arc<Reader>, message: Received) -> PyResult<
 fn policy_of(argument: Option<&Bound<'_, PyAny>>) -> PyResult<Policy> {
     let Some(argument) = argument else { return Ok(Policy::Reliable) };
     let wrong = || {
-        error::value(format_args!("policy is {argument}: expected 'reliable', 'lossy', or the seconds that publishers wait for this reader"))
+        error::value(format_args!(
+            "policy is {argument}: expected 'reliable', 'lossy', or the seconds that publishers wait for this reader"
+        ))
     };
     if let Ok(name) = argument.extract::<String>() {
         return match name.as_str() {

@@ -17,7 +17,8 @@ impl Limit {
     /// After this many seconds from now; never for `None`.
     pub(crate) fn of(seconds: Option<f64>) -> PyResult<Self> {
         let Some(seconds) = seconds else { return Ok(Self(None)) };
-        let wrong = || error::value(format_args!("timeout is {seconds}: expected seconds from 0, or None to wait for ever"));
+        let wrong =
+            || error::value(format_args!("timeout is {seconds}: expected seconds from 0, or None to wait for ever"));
         if seconds.is_nan() || seconds < 0.0 {
             return Err(wrong());
         }

@@ -1,0 +1,19 @@
+#!/usr/bin/env bash
+# The Python package: built, its tests and the examples of its documentation, in a virtual environment of its own.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+if ! python3 -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 9))' 2>/dev/null; then
+    echo "SKIPPED: the Python package: no Python from 3.9 on with the module venv"
+    exit 0
+fi
+target="${CARGO_TARGET_DIR:-$PWD/target}/python"
+[ -x "$target/venv/bin/pip" ] || python3 -m venv "$target/venv"
+"$target/venv/bin/pip" install --quiet maturin pytest numpy
+cargo fmt --manifest-path python/Cargo.toml --check
+CARGO_TARGET_DIR="$target" cargo clippy --quiet --manifest-path python/Cargo.toml -- -D warnings
+(cd python && VIRTUAL_ENV="$target/venv" CARGO_TARGET_DIR="$target" "$target/venv/bin/maturin" develop --quiet)
+"$target/venv/bin/python" -m pytest --quiet python/tests
+"$target/venv/bin/python" -m pytest --quiet --doctest-modules python/corecast --ignore python/corecast/__main__.py
+"$target/venv/bin/python" python/examples/decode_loop.py --workers 2 --steps 100
+"$target/venv/bin/python" python/examples/camera.py --frames 50
+"$target/venv/bin/python" python/examples/stencil.py --members 2 --steps 10
