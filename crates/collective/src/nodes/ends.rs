@@ -99,16 +99,17 @@ impl Ends {
         has_begun: &mut bool,
         mut steps: impl FnMut(&mut NearEnds) -> Result<T, NearError>,
     ) -> Result<T, Error> {
-        let deadline = self.deadline;
+        let (deadline, is_pending) = (self.deadline, self.is_pending);
         let mut run = || {
             if !*has_begun {
                 self.near.begin(call)?;
                 *has_begun = true;
             }
             let ends = self.near.ends_mut();
-            ends.core.deadline = deadline;
+            // Steps that may be interrupted keep what they need to go on.
+            (ends.core.deadline, ends.core.is_pending) = (deadline, is_pending);
             let result = steps(ends);
-            ends.core.deadline = NEVER;
+            (ends.core.deadline, ends.core.is_pending) = (NEVER, false);
             result
         };
         let result = run();

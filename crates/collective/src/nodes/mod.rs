@@ -70,6 +70,7 @@ mod news;
 mod node_set;
 mod numbering;
 mod operation;
+mod parts;
 mod prepared;
 mod race;
 mod schedule;

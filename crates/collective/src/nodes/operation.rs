@@ -2,7 +2,8 @@
 //!
 //! The values of a chunk go up to the leader, between the nodes, and down to all members. The leader starts a chunk's messages,
 //! turns to its node, starts those of the next chunk and comes back to the first one: so two chunks are between the nodes at a
-//! time, in slots of their own, while a third one goes up. All members of a node take the same steps in the same order.
+//! time, in slots of their own, while a third one goes up. All members of a node take the same steps in the same order. Where all
+//! values go up and down [at once](super::parts), the first chunk's step up and the last one's down are those of all.
 //!
 //! Where chunks are dealt to [lanes](super::lanes), a round has one chunk of each lane: each goes up to the leader of its lane,
 //! which starts its messages, and later finishes them and hands the chunk down. With one lane a round is a chunk.
@@ -15,12 +16,12 @@ use super::ends::Ends;
 use super::engine::{Engine, Slot};
 use super::error::Error;
 use super::exchange::{Exchange, Header, Way};
-use super::few::Few;
 use super::lanes::Seat;
 use super::leader::Polled;
+use super::parts::Parts;
 use super::stop::Stop;
 use crate::call::{Call, CallKind};
-use crate::operation::{Message, Order, Progress, Reduction, broadcast, reduce};
+use crate::operation::{Message, Order};
 
 /// A step of a member.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -107,13 +108,6 @@ impl At {
     }
 }
 
-/// A part of the values that travels on its own.
-struct Chunk<M: Message> {
-    message: M,
-    reduction: Reduction<M::Item>,
-    progress: Progress,
-}
-
 /// An operation under way.
 pub(super) struct Operation<M: Message, F> {
     /// The call as this node's group knows it.
@@ -128,7 +122,7 @@ pub(super) struct Operation<M: Message, F> {
     at: At,
     /// True while a step within the node is under way.
     has_begun: bool,
-    chunks: Few<Chunk<M>>,
+    chunks: Parts<M>,
     /// Rounds whose chunk of this member's lane has done its work between the nodes.
     rounds_over: usize,
     /// Those of the chunks between the nodes, the one of each round in turn.
@@ -151,11 +145,9 @@ pub(super) struct Terms {
 }
 
 impl<M: Message, F: FnMut(&mut [M::Item], &[M::Item])> Operation<M, F> {
-    /// An operation on these chunks, at least one; it begins with the first call of [`go_on`](Self::go_on).
-    pub(super) fn new(ends: &Ends, terms: Terms, messages: impl IntoIterator<Item = M>, each: F) -> Self {
+    /// An operation on these chunks; it begins with the first call of [`go_on`](Self::go_on).
+    pub(super) fn new(ends: &Ends, terms: Terms, chunks: Parts<M>, each: F) -> Self {
         let Terms { kind, root, order, way, course, len, signature } = terms;
-        let chunk = |message| Chunk { message, reduction: Reduction::default(), progress: Progress::default() };
-        let chunks: Few<Chunk<M>> = messages.into_iter().map(chunk).collect();
         let own = root.map(|root| ends.numbering.place(root)).filter(|&(node, _)| node == ends.numbering.node);
         let call = Call { operation: kind, root };
         Self {
@@ -205,21 +197,25 @@ impl<M: Message, F: FnMut(&mut [M::Item], &[M::Item])> Operation<M, F> {
 
     /// The values of the first chunk: all of them, where there is one.
     pub(super) fn first_chunk(&mut self) -> &mut [M::Item] {
-        self.chunks.at(0).message.values()
+        self.chunks.values(0)
     }
 
     fn go_up(&mut self, ends: &mut Ends, chunk: usize, root: usize) -> Result<(), Error> {
         let Self { near_call, order, has_begun, chunks, each, .. } = self;
-        let Chunk { message, reduction, .. } = chunks.at(chunk);
-        ends.near(*near_call, has_begun, |near| {
-            reduce(&mut near.core, &mut near.reduce, root, *order, message, reduction, &mut *each)
-        })
+        if chunks.are_at_once() && chunk > 0 {
+            return Ok(());
+        }
+        ends.near(*near_call, has_begun, |near| chunks.go_up(near, chunk, root, *order, each))
     }
 
     fn go_down(&mut self, ends: &mut Ends, chunk: usize, root: usize) -> Result<(), Error> {
-        let Self { near_call, has_begun, chunks, .. } = self;
-        let Chunk { message, progress, .. } = chunks.at(chunk);
-        ends.near(*near_call, has_begun, |near| broadcast(&mut near.core, &mut near.broadcast, root, message, progress))
+        let Self { near_call, has_begun, chunks, course, .. } = self;
+        // The values of a root that does not lead have to be at the leader before it sends them.
+        let of_all = if course.begins_at.is_some_and(|root| root > 0) { 0 } else { chunks.len() - 1 };
+        if chunks.are_at_once() && chunk != of_all {
+            return Ok(());
+        }
+        ends.near(*near_call, has_begun, |near| chunks.go_down(near, chunk, root))
     }
 
     /// Sends what can be sent, and waits for nothing.
@@ -256,7 +252,7 @@ impl<M: Message, F: FnMut(&mut [M::Item], &[M::Item])> Operation<M, F> {
             return Ok(false);
         }
         let (exchange, header) = (&mut exchanges[round % Slot::LANES], Header { chunk: chunk as u64, ..*header });
-        exchange.go_on(engine, way, header, chunks.at(chunk).message.values(), theirs, each)
+        exchange.go_on(engine, way, header, chunks.values(chunk), theirs, each)
     }
 }
 

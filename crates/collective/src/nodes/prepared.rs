@@ -12,7 +12,9 @@ use super::gather::Gather;
 use super::lanes::chunk_bytes;
 use super::message::OwnValue;
 use super::operation::{Course, Operation, Terms};
+use super::parts::Parts;
 use crate::call::CallKind;
+use crate::operation::in_place::InPlace;
 use crate::operation::reduce::pairwise;
 use crate::operation::{Order, Slice, Value};
 
@@ -35,7 +37,7 @@ pub(super) fn barrier(ends: &mut Ends) -> Result<impl Steps<()> + use<>, Error> 
         len: 1,
         signature: 0,
     };
-    let mut operation = Operation::new(ends, terms, [OwnValue(0_u64)], |_: &mut [u64], _: &[u64]| {});
+    let mut operation = Operation::new(ends, terms, Parts::each([OwnValue(0_u64)]), |_: &mut [u64], _: &[u64]| {});
     Ok(move |ends: &mut Ends| operation.go_on(ends))
 }
 
@@ -66,7 +68,7 @@ pub(super) fn broadcast<'a, T: Plain>(
     value: &'a mut T,
 ) -> Result<impl Steps<()> + use<'a, T>, Error> {
     let terms = broadcast_terms::<T>(ends, CallKind::Broadcast, root, 1)?;
-    let mut operation = Operation::new(ends, terms, [Value(value)], |_: &mut [T], _: &[T]| {});
+    let mut operation = Operation::new(ends, terms, Parts::each([Value(value)]), |_: &mut [T], _: &[T]| {});
     Ok(move |ends: &mut Ends| operation.go_on(ends))
 }
 
@@ -76,7 +78,8 @@ pub(super) fn broadcast_slice<'a, T: Plain>(
     values: &'a mut [T],
 ) -> Result<impl Steps<()> + use<'a, T>, Error> {
     let terms = broadcast_terms::<T>(ends, CallKind::BroadcastSlice, root, values.len())?;
-    let mut operation = Operation::new(ends, terms, chunks(values), |_: &mut [T], _: &[T]| {});
+    let chunks = parts_of(ends, values, CHUNK_BYTES, InPlace::suits);
+    let mut operation = Operation::new(ends, terms, chunks, |_: &mut [T], _: &[T]| {});
     Ok(move |ends: &mut Ends| operation.go_on(ends))
 }
 
@@ -106,7 +109,7 @@ pub(super) fn reduce<T: Plain, F: FnMut(T, T) -> T>(
     let kind = if order == Order::Rank { CallKind::ReduceByRank } else { CallKind::Reduce };
     let terms = reduce_terms::<T>(ends, kind, order, root, 1)?;
     let is_root = ends.rank() == root;
-    let mut operation = Operation::new(ends, terms, [OwnValue(value)], pairwise(combine));
+    let mut operation = Operation::new(ends, terms, Parts::each([OwnValue(value)]), pairwise(combine));
     Ok(move |ends: &mut Ends| {
         operation.go_on(ends)?;
         Ok(is_root.then(|| operation.first_chunk()[0]))
@@ -120,7 +123,8 @@ pub(super) fn reduce_slice<'a, T: Plain, F: FnMut(T, T) -> T>(
     combine: F,
 ) -> Result<impl Steps<()> + use<'a, T, F>, Error> {
     let terms = reduce_terms::<T>(ends, CallKind::ReduceSlice, Order::Plan, root, values.len())?;
-    let mut operation = Operation::new(ends, terms, chunks(values), pairwise(combine));
+    let chunks = parts_of(ends, values, CHUNK_BYTES, InPlace::suits);
+    let mut operation = Operation::new(ends, terms, chunks, pairwise(combine));
     Ok(move |ends: &mut Ends| operation.go_on(ends))
 }
 
@@ -141,7 +145,7 @@ pub(super) fn allreduce<T: Plain, F: FnMut(T, T) -> T>(
         len: 1,
         signature: signature::<T>(),
     };
-    let mut operation = Operation::new(ends, terms, [OwnValue(value)], pairwise(combine));
+    let mut operation = Operation::new(ends, terms, Parts::each([OwnValue(value)]), pairwise(combine));
     Ok(move |ends: &mut Ends| {
         operation.go_on(ends)?;
         Ok(operation.first_chunk()[0])
@@ -166,7 +170,10 @@ pub(super) fn allreduce_slice<'a, T: Plain, F: FnMut(T, T) -> T>(
         signature: signature::<T>(),
     };
     let lanes = ends.lane_end.lanes.of_slice(bytes);
-    let chunks = chunks_of(values, chunk_bytes(bytes, lanes, ends.allreduce_chunk_bytes(bytes, known)));
+    let most_bytes = chunk_bytes(bytes, lanes, ends.allreduce_chunk_bytes(bytes, known));
+    // Several lanes share the messages of the slice, each with chunks that go up to its own leader.
+    let suits = |in_place: &InPlace, bytes| lanes == 1 && in_place.suits_allreduce(bytes);
+    let chunks = parts_of(ends, values, most_bytes, suits);
     let mut operation = Operation::new(ends, terms, chunks, pairwise(combine)).dealt_to(lanes);
     Ok(move |ends: &mut Ends| operation.go_on(ends))
 }
@@ -189,9 +196,24 @@ pub(super) fn gather_slice<T: Plain>(
     Ok(move |ends: &mut Ends| gather.go_on(ends))
 }
 
-/// The parts of values that go by messages.
-fn chunks<T: Plain>(values: &mut [T]) -> Vec<Slice<'_, T>> {
-    chunks_of(values, CHUNK_BYTES)
+/// Values in parts of this many bytes at most. The members of the node take them up and down at once where they can read each
+/// other's slices in place, and slices of this length `suit` that.
+fn parts_of<'a, T: Plain>(
+    ends: &Ends,
+    values: &'a mut [T],
+    most_bytes: usize,
+    suits: impl Fn(&InPlace, usize) -> bool,
+) -> Parts<Slice<'a, T>> {
+    let in_place = ends.near.ends().in_place.as_ref();
+    match in_place.is_some_and(|in_place| suits(in_place, size_of_val(values))) {
+        true => Parts::at_once(Slice::of(values), part_len::<T>(most_bytes)),
+        false => Parts::each(chunks_of(values, most_bytes)),
+    }
+}
+
+/// The number of values of a part.
+fn part_len<T>(most_bytes: usize) -> usize {
+    (most_bytes / size_of::<T>().max(1)).max(1)
 }
 
 /// The values in parts that travel on their own; one of no values if there are none, as all members exchange their number.
@@ -199,8 +221,7 @@ fn chunks_of<T: Plain>(values: &mut [T], most_bytes: usize) -> Vec<Slice<'_, T>>
     if values.is_empty() {
         return vec![Slice::of(values)];
     }
-    let len = (most_bytes / size_of::<T>().max(1)).max(1);
-    values.chunks_mut(len).map(Slice::of).collect()
+    values.chunks_mut(part_len::<T>(most_bytes)).map(Slice::of).collect()
 }
 
 #[cfg(test)]
