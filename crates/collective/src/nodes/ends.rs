@@ -10,6 +10,7 @@ use super::lanes::{LaneEnd, Seat};
 use super::leader::{Leader, Polled};
 use super::news::News;
 use super::numbering::Numbering;
+use super::schedule::Schedules;
 use super::stop::Stop;
 use super::{Fault, FaultKind, FaultWord};
 use crate::call::Call;
@@ -38,6 +39,8 @@ pub(super) struct Ends {
     pub(super) deadline: u64,
     /// The ways of values between nodes.
     pub(super) forms: Forms,
+    /// The messages of this node by each way that it has taken.
+    pub(super) schedules: Schedules,
     /// The trees between nodes, if they are planned.
     pub(super) far_plan: Option<FarPlan>,
     /// The members of the first group, and of each member of this one its rank there: by these, groups that have shrunk name
@@ -63,6 +66,7 @@ impl Ends {
             is_pending,
             deadline,
             forms,
+            schedules: Schedules::default(),
             far_plan,
             first,
             first_ranks,

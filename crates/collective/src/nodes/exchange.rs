@@ -11,7 +11,7 @@ use corecast_plan::cluster::{GROUP_HALVED_BYTES, GROUP_PIECE_BYTES};
 
 use super::engine::{Engine, Slot, Step, Ticket, ValueKind};
 use super::few::Few;
-use super::schedule::{Action, Share};
+use super::schedule::{Action, Actions, Share};
 use super::stop::Stop;
 use super::{FaultKind, PredefinedOp};
 use crate::call::Call;
@@ -27,10 +27,10 @@ pub(super) const HALVED_BYTES: usize = GROUP_HALVED_BYTES as usize;
 #[derive(Clone, Debug)]
 pub(super) enum Way {
     /// Messages, in this order.
-    Messages(Vec<Action>),
+    Messages(Actions),
     /// The engine's operation, behind messages without values, in this order, in which the nodes agree that all have begun the
     /// same: none where these would take as long as the operation.
-    Whole(Whole, Vec<Action>),
+    Whole(Whole, Actions),
 }
 
 /// An operation of the engine.
@@ -93,6 +93,9 @@ impl Header {
         }))
     }
 }
+
+/// Those of the chunks between the nodes, the one of each round in turn.
+pub(super) type Exchanges = [Exchange; Slot::LANES];
 
 /// The progress of a chunk.
 #[derive(Debug, Default)]

@@ -21,7 +21,7 @@ use super::error::Error;
 use super::exchange::HALVED_BYTES;
 use super::forms::{BYTES, FarForm, Forms};
 use super::member::Member;
-use super::schedule::Action;
+use super::schedule::{Action, Actions};
 
 /// The most bytes of a model that travels: those of a file.
 const MAX_LEN_BYTES: usize = cluster::MAX_LEN_BYTES as usize;
@@ -33,7 +33,7 @@ pub(super) struct FarPlan {
     near: Arc<NearCosts>,
     node: u64,
     /// By operation, size class and root.
-    trees: HashMap<(Operation, usize, usize), Vec<Action>>,
+    trees: HashMap<(Operation, usize, usize), Actions>,
 }
 
 impl Member {
@@ -122,17 +122,17 @@ impl FarPlan {
     }
 
     /// The messages of this node in an operation of values of a size class, with this root.
-    pub(super) fn actions(&mut self, operation: Operation, class: usize, root: usize) -> Vec<Action> {
+    pub(super) fn actions(&mut self, operation: Operation, class: usize, root: usize) -> Actions {
         let key = (operation, class, root);
         if let Some(actions) = self.trees.get(&key) {
-            return actions.clone();
+            return Actions::clone(actions);
         }
         let plan =
             self.plan(operation, class, root).expect("the operations are those between nodes, the root is a node");
         let up = plan.neighbours(Direction::Up, self.node).map(|place| up(&place));
         let down = plan.neighbours(Direction::Down, self.node).map(|place| down(&place));
-        let actions: Vec<Action> = up.into_iter().chain(down).flatten().collect();
-        self.trees.insert(key, actions.clone());
+        let actions: Actions = up.into_iter().chain(down).flatten().collect();
+        self.trees.insert(key, Actions::clone(&actions));
         actions
     }
 }
@@ -184,7 +184,7 @@ mod tests {
             let mut parents = [None; 12];
             let mut sends = Vec::new();
             for (node, plan) in plans.iter_mut().enumerate() {
-                for action in plan.actions(Operation::Broadcast, 0, root) {
+                for &action in &*plan.actions(Operation::Broadcast, 0, root) {
                     match action {
                         Action::Replace { from } => parents[node] = Some(from),
                         Action::Send { to } => sends.push((node, to)),
@@ -198,7 +198,7 @@ mod tests {
             assert_eq!(far, 2, "root {root}: {sends:?}");
         }
         let binomial = Place { node: 1, nodes: 12 }.broadcast(1);
-        assert_ne!(plans[1].actions(Operation::Broadcast, 0, 1), binomial);
+        assert_ne!(*plans[1].actions(Operation::Broadcast, 0, 1), *binomial);
     }
 
     /// The forms of allreductions, by size class, for nodes between which a byte costs a nanosecond.

@@ -164,7 +164,7 @@ impl<T: Plain> Gather<T> {
         let header = Header { chunk: (*from / CHUNK_BYTES) as u64, ..self.header };
         let end = self.bytes.len().min(*from + CHUNK_BYTES);
         let (node, _) = ends.numbering.place(self.root);
-        let way = Way::Messages(vec![Action::Send { to: node }]);
+        let way = Way::Messages([Action::Send { to: node }].into());
         let (chunk, mut none) = (&mut self.bytes[*from..end], Vec::new());
         ends.far(|engine| match exchange.go_on(engine, &way, header, chunk, &mut none, &mut |_, _| {})? {
             true => Ok(Polled::Done),
@@ -184,7 +184,7 @@ impl<T: Plain> Gather<T> {
             return Ok(self.passed_on(ends));
         }
         let header = Header { chunk: *chunk, ..self.header };
-        let way = Way::Messages(vec![Action::Replace { from: node }]);
+        let way = Way::Messages([Action::Replace { from: node }].into());
         let mut none = Vec::new();
         ends.far(|engine| match exchange.go_on(engine, &way, header, buffer, &mut none, &mut |_, _| {})? {
             true => Ok(Polled::Done),

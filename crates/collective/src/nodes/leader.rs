@@ -12,6 +12,7 @@ use corecast_base::Clock;
 use corecast_base::sync::yield_now;
 
 use super::engine::Engine;
+use super::exchange::Exchanges;
 use super::news::News;
 use super::stop::Stop;
 use super::{Fault, FaultWord};
@@ -39,6 +40,8 @@ pub(super) struct Leader {
     pub(super) engine: Box<dyn Engine>,
     /// The number of times that the engine was remade.
     pub(super) epoch: u32,
+    /// The state of the chunks between the nodes, which one operation hands to the next: `None` while one has it.
+    pub(super) exchanges: Option<Box<Exchanges>>,
     /// True once the others know, or have told, why the group of this epoch has failed.
     pub(super) has_told: bool,
     /// When it last looked for words, in ticks.
@@ -53,7 +56,7 @@ pub(super) struct Leader {
 impl Leader {
     pub(super) fn new(engine: Box<dyn Engine>) -> Self {
         let [look, burst] = [LOOK, BURST].map(|time| Clock::get().ticks_in(time));
-        Self { engine, epoch: 0, has_told: false, looked: 0, look, burst, process: process::id() }
+        Self { engine, exchanges: None, epoch: 0, has_told: false, looked: 0, look, burst, process: process::id() }
     }
 
     fn is_copy(&self) -> bool {

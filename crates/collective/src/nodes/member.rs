@@ -27,7 +27,8 @@ use crate::operation::Order;
 ///
 /// **Bits:** an allreduction gives the same bits at all members of all nodes, and in all runs with the same numbers of members,
 /// nodes and [lanes](Lanes) that take the same forms (see [`race`](Self::race)). [`Order::Rank`] combines in one bracketing
-/// within each node, and then the results of the nodes in their order; the same members on other nodes may get other bits.
+/// within each node, and then the results of the nodes in their order; the same members on other nodes may get other bits, and
+/// so may processes in the place of threads.
 ///
 /// **Failure:** a member that panics or dies, or calls something else, makes the group fail at all nodes: each of them learns
 /// of it in its current operation or its next one. What failed is named by node and rank. A leader that is busy elsewhere
@@ -302,6 +303,7 @@ impl Member {
         self.run(steps)
     }
 
+    #[inline(always)]
     fn run<T>(&mut self, mut steps: impl Steps<T>) -> Result<T, Error> {
         let result = steps(&mut self.ends)?;
         self.ends.completed += 1;

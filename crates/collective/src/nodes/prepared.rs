@@ -26,6 +26,7 @@ impl<T, S: FnMut(&mut Ends) -> Result<T, Error>> Steps<T> for S {}
 /// The parts of an operation whose result goes to all members.
 const UP_AND_DOWN: Course = Course { goes_up: true, begins_at: None, goes_down: true };
 
+#[inline(always)]
 pub(super) fn barrier(ends: &mut Ends) -> Result<impl Steps<()> + use<>, Error> {
     ends.begin()?;
     let terms = Terms {
@@ -62,6 +63,7 @@ fn broadcast_terms<T>(ends: &mut Ends, kind: CallKind, root: usize, len: usize) 
     })
 }
 
+#[inline(always)]
 pub(super) fn broadcast<'a, T: Plain>(
     ends: &mut Ends,
     root: usize,
@@ -72,6 +74,7 @@ pub(super) fn broadcast<'a, T: Plain>(
     Ok(move |ends: &mut Ends| operation.go_on(ends))
 }
 
+#[inline(always)]
 pub(super) fn broadcast_slice<'a, T: Plain>(
     ends: &mut Ends,
     root: usize,
@@ -99,6 +102,7 @@ fn reduce_terms<T>(ends: &mut Ends, kind: CallKind, order: Order, root: usize, l
     })
 }
 
+#[inline(always)]
 pub(super) fn reduce<T: Plain, F: FnMut(T, T) -> T>(
     ends: &mut Ends,
     order: Order,
@@ -116,6 +120,7 @@ pub(super) fn reduce<T: Plain, F: FnMut(T, T) -> T>(
     })
 }
 
+#[inline(always)]
 pub(super) fn reduce_slice<'a, T: Plain, F: FnMut(T, T) -> T>(
     ends: &mut Ends,
     root: usize,
@@ -128,6 +133,7 @@ pub(super) fn reduce_slice<'a, T: Plain, F: FnMut(T, T) -> T>(
     Ok(move |ends: &mut Ends| operation.go_on(ends))
 }
 
+#[inline(always)]
 pub(super) fn allreduce<T: Plain, F: FnMut(T, T) -> T>(
     ends: &mut Ends,
     order: Order,
@@ -152,6 +158,7 @@ pub(super) fn allreduce<T: Plain, F: FnMut(T, T) -> T>(
     })
 }
 
+#[inline(always)]
 pub(super) fn allreduce_slice<'a, T: Plain, F: FnMut(T, T) -> T>(
     ends: &mut Ends,
     values: &'a mut [T],

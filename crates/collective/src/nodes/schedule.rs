@@ -13,6 +13,11 @@
 
 use std::ops::Range;
 
+use corecast_base::sync::Arc;
+
+/// The messages of one node in an operation.
+pub(super) type Actions = Arc<[Action]>;
+
 /// The next message of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Action {
@@ -47,14 +52,60 @@ impl Share {
     }
 }
 
+/// An operation between nodes, and the way of its messages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Pattern {
+    Broadcast(usize),
+    Reduce(usize),
+    ReduceByRank(usize),
+    AllreduceByTree,
+    AllreduceByDoubling,
+    AllreduceByHalving,
+}
+
+/// The most patterns that are kept: more than a program with a few roots has.
+const MOST_KEPT: usize = 16;
+
+/// The messages of one node in the operations that it has taken part in, so that not each of them makes them anew.
+#[derive(Debug, Default)]
+pub(super) struct Schedules {
+    kept: Vec<(Place, Pattern, Actions)>,
+}
+
+impl Schedules {
+    /// The messages of a node in an operation.
+    pub(super) fn actions(&mut self, place: Place, pattern: Pattern) -> Actions {
+        if let Some((.., actions)) = self.kept.iter().find(|kept| (kept.0, kept.1) == (place, pattern)) {
+            return Arc::clone(actions);
+        }
+        if self.kept.len() == MOST_KEPT {
+            self.kept.remove(0);
+        }
+        let actions = Actions::from(place.actions(pattern));
+        self.kept.push((place, pattern, Arc::clone(&actions)));
+        actions
+    }
+}
+
 /// A node among others.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Place {
     pub(super) node: usize,
     pub(super) nodes: usize,
 }
 
 impl Place {
+    fn actions(self, pattern: Pattern) -> Vec<Action> {
+        match pattern {
+            Pattern::Broadcast(root) => self.broadcast(root),
+            Pattern::Reduce(root) => self.reduce(root),
+            Pattern::ReduceByRank(root) => self.reduce_by_rank(root),
+            Pattern::AllreduceByTree => self.allreduce_by_tree(),
+            Pattern::AllreduceByDoubling => self.allreduce_by_doubling(),
+            Pattern::AllreduceByHalving => self.allreduce_by_halving(),
+        }
+    }
+
     /// From the root to all.
     pub(super) fn broadcast(self, root: usize) -> Vec<Action> {
         let mut actions = Vec::new();
@@ -67,7 +118,7 @@ impl Place {
     }
 
     /// From all to the root, in the order of a tree that begins there.
-    pub(super) fn reduce(self, root: usize) -> Vec<Action> {
+    fn reduce(self, root: usize) -> Vec<Action> {
         let mut actions = Vec::new();
         let (number, of_number) = self.counted_from(root);
         actions.extend(self.children(number).map(|child| Action::Combine { from: of_number(child) }));
@@ -78,7 +129,7 @@ impl Place {
     }
 
     /// From all to the root, in the order of nodes: to node 0, which hands it on.
-    pub(super) fn reduce_by_rank(self, root: usize) -> Vec<Action> {
+    fn reduce_by_rank(self, root: usize) -> Vec<Action> {
         let mut actions = self.reduce(0);
         match (self.node, root) {
             (0, 1..) => actions.push(Action::Send { to: root }),
@@ -89,14 +140,14 @@ impl Place {
     }
 
     /// From all to all along a tree that begins at node 0.
-    pub(super) fn allreduce_by_tree(self) -> Vec<Action> {
+    fn allreduce_by_tree(self) -> Vec<Action> {
         let mut actions = self.reduce(0);
         actions.extend(self.broadcast(0));
         actions
     }
 
     /// From all to all by recursive doubling.
-    pub(super) fn allreduce_by_doubling(self) -> Vec<Action> {
+    fn allreduce_by_doubling(self) -> Vec<Action> {
         self.folded(|number, rounds, of_number| {
             let exchange = |round| {
                 let partner = number ^ (1_usize << round);
@@ -107,7 +158,7 @@ impl Place {
     }
 
     /// From all to all by recursive halving.
-    pub(super) fn allreduce_by_halving(self) -> Vec<Action> {
+    fn allreduce_by_halving(self) -> Vec<Action> {
         self.folded(|number, rounds, of_number| {
             let mut part = 0;
             let (mut down, mut up) = (Vec::new(), Vec::new());

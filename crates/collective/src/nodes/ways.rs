@@ -8,29 +8,33 @@ use corecast_plan::Operation;
 use super::ends::Ends;
 use super::exchange::{CHUNK_BYTES, HALVED_BYTES, Way, Whole};
 use super::forms::{CLASSES, FarForm, Forms, Known, class};
-use super::schedule::{Action, Place};
+use super::schedule::{Actions, Pattern, Place};
 use crate::operation::Order;
 
 /// The most bytes that the engine takes at once where it takes a slice as it is: its buffers have room for as many, and keep it.
 const WHOLE_BYTES: usize = 64 << 20;
 
 impl Ends {
-    pub(super) fn place(&self) -> Place {
-        Place { node: self.numbering.node, nodes: self.numbering.nodes() }
+    /// The messages of this node.
+    fn actions(&mut self, pattern: Pattern) -> Actions {
+        let place = Place { node: self.numbering.node, nodes: self.numbering.nodes() };
+        self.schedules.actions(place, pattern)
     }
 
     /// The way of an allreduction of this many bytes. By rank it takes no planned tree, whose parts do not lie side by side.
     pub(super) fn allreduce_way(&mut self, bytes: usize, order: Order, known: Option<Known>) -> Way {
         let class = class(bytes);
-        match (self.allreduce_form(bytes, known), known) {
-            (FarForm::Engine, Some((kind, op))) => Way::Whole(Whole::Allreduce(kind, op), self.agreement(class)),
+        Way::Messages(match (self.allreduce_form(bytes, known), known) {
+            (FarForm::Engine, Some((kind, op))) => {
+                return Way::Whole(Whole::Allreduce(kind, op), self.agreement(class));
+            }
             (FarForm::Tree, _) => {
                 let planned = (order != Order::Rank).then(|| self.planned(Operation::Allreduce, class, 0));
-                Way::Messages(planned.flatten().unwrap_or_else(|| self.place().allreduce_by_tree()))
+                planned.flatten().unwrap_or_else(|| self.actions(Pattern::AllreduceByTree))
             }
-            (FarForm::Halving, _) => Way::Messages(self.place().allreduce_by_halving()),
-            (FarForm::Doubling | FarForm::Engine, _) => Way::Messages(self.place().allreduce_by_doubling()),
-        }
+            (FarForm::Halving, _) => self.actions(Pattern::AllreduceByHalving),
+            (FarForm::Doubling | FarForm::Engine, _) => self.actions(Pattern::AllreduceByDoubling),
+        })
     }
 
     fn allreduce_form(&self, bytes: usize, known: Option<Known>) -> FarForm {
@@ -51,10 +55,10 @@ impl Ends {
     /// The way of a reduction of this many bytes to a node.
     pub(super) fn reduce_way(&mut self, bytes: usize, order: Order, root: usize) -> Way {
         Way::Messages(match order {
-            Order::Rank => self.place().reduce_by_rank(root),
+            Order::Rank => self.actions(Pattern::ReduceByRank(root)),
             Order::Plan | Order::Arrival => {
                 let planned = self.planned(Operation::Reduce, class(bytes), root);
-                planned.unwrap_or_else(|| self.place().reduce(root))
+                planned.unwrap_or_else(|| self.actions(Pattern::Reduce(root)))
             }
         })
     }
@@ -66,19 +70,20 @@ impl Ends {
             FarForm::Engine => Way::Whole(Whole::Broadcast(root), self.agreement(class)),
             _ => {
                 let planned = self.planned(Operation::Broadcast, class, root);
-                Way::Messages(planned.unwrap_or_else(|| self.place().broadcast(root)))
+                Way::Messages(planned.unwrap_or_else(|| self.actions(Pattern::Broadcast(root))))
             }
         }
     }
 
     /// The messages in which the nodes compare their calls before an operation of the engine. Shorter classes have none, as these
     /// would take as long as the operation.
-    fn agreement(&self, class: usize) -> Vec<Action> {
-        if class + 1 == CLASSES.len() { self.place().allreduce_by_doubling() } else { Vec::new() }
+    fn agreement(&mut self, class: usize) -> Actions {
+        let is_compared = class + 1 == CLASSES.len();
+        if is_compared { self.actions(Pattern::AllreduceByDoubling) } else { Actions::default() }
     }
 
     /// The messages along a planned tree, at a leader of a node or a lane of a group that has a plan.
-    fn planned(&mut self, operation: Operation, class: usize, root: usize) -> Option<Vec<Action>> {
+    fn planned(&mut self, operation: Operation, class: usize, root: usize) -> Option<Actions> {
         let leads = self.leader.is_some() || self.lane_end.leader.is_some();
         let plan = self.far_plan.as_mut().filter(|_| leads)?;
         Some(plan.actions(operation, class, root))

@@ -1,5 +1,7 @@
 //! Results of all operations are those of a sequential model, in all cells of nodes and members.
 
+use std::thread;
+
 use corecast_collective::nodes::local::Network;
 use corecast_collective::nodes::{Error, Member};
 use corecast_collective::op::{self, Max, Min, Sum, Xor};
@@ -110,6 +112,32 @@ fn values_are_combined_as_by_one_after_the_other() {
 #[test]
 fn slices_are_combined_as_by_one_after_the_other() {
     check_cells(20, check_slices);
+}
+
+/// Slices of more than 1 MiB go up and down within a node at once in all operations, whether or not members share CPUs.
+#[test]
+fn the_longest_slices_of_threads_are_combined_in_place() {
+    const LEN: usize = (1 << 17) + 5;
+    let outcomes = all(run(Network::of(2).delays(10), &[2, 3], |me| {
+        let (rank, size) = (me.rank(), me.size());
+        let is_sum = |values: &[u64]| values.iter().zip(0..).all(|(value, place)| *value == 10 + place * size as u64);
+        for root in 0..size {
+            let mut values: Vec<u64> = (rank as u64..).take(LEN).collect();
+            me.reduce_slice(root, &mut values, |a, b| a + b)?;
+            assert!(rank != root || is_sum(&values), "to {root}");
+            me.broadcast_slice(root, &mut values)?;
+            assert!(is_sum(&values), "from {root} at {rank}");
+        }
+        let mut values: Vec<u64> = (rank as u64..).take(LEN).collect();
+        let mut sum = me.start().allreduce_slice(&mut values, |a, b| a + b)?;
+        while !sum.try_finish()? {
+            thread::yield_now();
+        }
+        sum.finish()?;
+        assert!(is_sum(&values), "at {rank}");
+        Ok::<_, Error>(())
+    }));
+    assert_eq!(outcomes, vec![Ok(()); 5]);
 }
 
 #[test]

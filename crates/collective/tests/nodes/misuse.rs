@@ -59,6 +59,22 @@ fn other_lengths_and_types_are_named() {
     }
 }
 
+#[test]
+fn other_lengths_within_a_node_are_named() {
+    // Threads read the long ones where they lie.
+    for (len, other) in [(100, 101), (40_000, 40_001), (40_000, 10), (10, 40_000)] {
+        let outcomes = all(run(Network::of(2), &[1, 3], |me| {
+            let mut values = vec![1u64; if me.rank() == 2 { other } else { len }];
+            me.allreduce_slice(&mut values, |a, b| a + b)?;
+            me.barrier()
+        }));
+        for outcome in outcomes {
+            let Err(Error::MemberLost { node: 1, loss, .. }) = outcome else { panic!("{len} {other}: {outcome:?}") };
+            assert!(loss == Loss::OtherLength, "{len} {other}: {loss}");
+        }
+    }
+}
+
 /// The outcomes of members that are one on each node, whose slices have these lengths; long ones go by the engine's allreduce.
 fn summed(lengths: &[usize]) -> Vec<Result<(), Error>> {
     all(run(Network::of(lengths.len()).delays(5), &vec![1; lengths.len()], |me| {
