@@ -36,6 +36,15 @@ impl Buffer {
         Self { start, bytes }
     }
 
+    /// Gets more bytes, and keeps what it holds.
+    #[cold]
+    fn grow(&mut self, bytes: usize) {
+        let mut grown = Self::of(bytes);
+        let kept = self.bytes;
+        grown.slice(kept).copy_from_slice(self.slice(kept));
+        *self = grown;
+    }
+
     fn slice(&mut self, bytes: usize) -> &mut [u8] {
         assert!(bytes <= self.bytes, "{bytes} bytes of a buffer of {}", self.bytes);
         // SAFETY: that many initialised bytes belong to this buffer, which is borrowed, and the slots' rules keep the library
@@ -86,10 +95,7 @@ impl Slots {
         let entry = &mut self.entries[index];
         assert!(entry.uses == 0, "{slot:?} is used by a step under way");
         if entry.buffer.bytes < bytes {
-            let mut grown = Buffer::of(bytes);
-            let kept = entry.buffer.bytes;
-            grown.slice(kept).copy_from_slice(entry.buffer.slice(kept));
-            entry.buffer = grown;
+            entry.buffer.grow(bytes);
         }
         entry.buffer.slice(bytes)
     }
@@ -99,12 +105,10 @@ impl Slots {
     /// The memory is used by the library alone until [`give_back`](Self::give_back): [`room`](Self::room) refuses it before.
     pub(crate) fn lend(&mut self, slot: Slot, bytes: usize) -> *mut u8 {
         let index = self.index(slot);
-        let entry = &mut self.entries[index];
-        if entry.uses == 0 {
+        if self.entries[index].buffer.bytes < bytes {
             self.room(slot, bytes);
         }
         let entry = &mut self.entries[index];
-        assert!(bytes <= entry.buffer.bytes, "{slot:?} is used by a step under way and has too few bytes");
         entry.uses += 1;
         entry.buffer.start.as_ptr()
     }

@@ -21,17 +21,38 @@ const TAG: c_int = 1;
 /// A step under way.
 struct Active {
     ticket: Ticket,
-    /// The requests that are not done.
-    requests: Vec<Request>,
+    requests: Requests,
     used: Used,
+}
+
+/// The requests of a step that are not done: mostly one, which takes no memory of its own.
+#[derive(Default)]
+struct Requests {
+    last: Option<Request>,
+    before: Vec<Request>,
+}
+
+impl Requests {
+    fn push(&mut self, request: Request) {
+        self.before.extend(self.last.replace(request));
+    }
+
+    /// True once all are done.
+    fn are_done(&mut self, library: &Library) -> Result<bool, MpiError> {
+        while let Some(request) = &mut self.last {
+            if library.test(request)?.is_none() {
+                return Ok(false);
+            }
+            self.last = self.before.pop();
+        }
+        Ok(true)
+    }
 }
 
 /// The steps under way.
 #[derive(Default)]
 pub(crate) struct Steps {
     active: Vec<Active>,
-    /// Lists of requests without any, kept for their memory.
-    spare: Vec<Vec<Request>>,
     started: u64,
 }
 
@@ -45,7 +66,7 @@ impl Steps {
         step: Step,
         nodes: usize,
     ) -> Result<Ticket, MpiError> {
-        let mut starter = Starter { library, comm, slots, requests: self.spare.pop().unwrap_or_default() };
+        let mut starter = Starter { library, comm, slots, requests: Requests::default() };
         let used = match step {
             Step::Send { to, from, bytes } => starter.send(to, from, bytes)?,
             Step::Receive { from, into, bytes } => starter.receive(from, into, bytes)?,
@@ -65,20 +86,14 @@ impl Steps {
     pub(crate) fn poll(&mut self, library: &Library, slots: &mut Slots, ticket: Ticket) -> Result<bool, MpiError> {
         let place = self.active.iter().position(|active| active.ticket == ticket);
         let place = place.unwrap_or_else(|| panic!("{ticket:?} is of no step under way"));
-        let requests = &mut self.active[place].requests;
-        while let Some(request) = requests.last_mut() {
-            if library.test(request)?.is_none() {
-                return Ok(false);
-            }
-            requests.pop();
+        if !self.active[place].requests.are_done(library)? {
+            return Ok(false);
         }
-        let done = self.active.swap_remove(place);
-        let Used { lent, flipped } = done.used;
+        let Used { lent, flipped } = self.active.swap_remove(place).used;
         lent.into_iter().flatten().for_each(|slot| slots.give_back(slot));
         if let Some(Flipped { kind, bytes }) = flipped {
             lent.into_iter().flatten().for_each(|slot| flip(kind, slots.room(slot, bytes)));
         }
-        self.spare.push(done.requests);
         Ok(true)
     }
 
@@ -121,7 +136,7 @@ struct Starter<'a> {
     library: &'a Library,
     comm: Handle,
     slots: &'a mut Slots,
-    requests: Vec<Request>,
+    requests: Requests,
 }
 
 impl Starter<'_> {
