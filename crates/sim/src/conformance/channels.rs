@@ -305,8 +305,10 @@ mod tests {
 
     use super::*;
 
-    /// One place. The sender says that a message is there before it writes it, and neither end gives up.
+    /// One place. The sender says that a message is there before it writes it, and neither end gives up. On a line of its own, as
+    /// a run goes by the lines that the allocator puts it on.
     #[derive(Default)]
+    #[repr(align(128))]
     struct TooEarly {
         /// The messages that were sent. Written by the sender.
         sent: AtomicU64,
