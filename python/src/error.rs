@@ -8,7 +8,7 @@ use corecast::processes::JoinError;
 use corecast::rendezvous::RendezvousError;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::{IntoPyDict, PyTuple, PyType};
+use pyo3::types::{PyDict, PyTuple, PyType};
 
 /// The class of this name in `corecast._errors`.
 fn class<'py>(py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyType>> {
@@ -17,13 +17,15 @@ fn class<'py>(py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyType>> {
 
 /// An exception of this class, with this text.
 pub(crate) fn named(name: &'static str, why: impl Display) -> PyErr {
-    with(name, why, &[])
+    with(name, why, |_| Ok(()))
 }
 
-fn with(name: &'static str, why: impl Display, facts: &[(&'static str, usize)]) -> PyErr {
+/// An exception of this class, with this text and the keywords that `tell` sets.
+fn with(name: &'static str, why: impl Display, tell: impl FnOnce(&Bound<'_, PyDict>) -> PyResult<()>) -> PyErr {
     Python::attach(|py| {
         let made = (|| {
-            let keywords = facts.iter().copied().into_py_dict(py)?;
+            let keywords = PyDict::new(py);
+            tell(&keywords)?;
             let text = PyTuple::new(py, [why.to_string()])?;
             Ok(PyErr::from_value(class(py, name)?.call(text, Some(&keywords))?))
         })();
@@ -34,6 +36,14 @@ fn with(name: &'static str, why: impl Display, facts: &[(&'static str, usize)]) 
 /// An argument with an impossible value.
 pub(crate) fn value(why: impl Display) -> PyErr {
     PyValueError::new_err(why.to_string())
+}
+
+/// Checks that a size is possible.
+pub(crate) fn within(name: &str, given: usize, most: usize) -> PyResult<()> {
+    if (1..=most).contains(&given) {
+        return Ok(());
+    }
+    Err(value(format_args!("{name} is {given}: expected 1 to {most}")))
 }
 
 /// True for an exception of this class of `corecast._errors`.
@@ -88,9 +98,7 @@ pub(crate) fn recv(error: RecvError) -> PyErr {
     match error {
         RecvError::Closed => named("Closed", error),
         RecvError::Died => named("Died", error),
-        RecvError::Lagged { missed } => {
-            with("Lagged", error, &[("missed", usize::try_from(missed).unwrap_or(usize::MAX))])
-        }
+        RecvError::Lagged { missed } => with("Lagged", error, |keywords| keywords.set_item("missed", missed)),
         RecvError::Forked => forked("end"),
         other => named("Corrupt", other),
     }
@@ -142,26 +150,13 @@ pub(crate) fn join(error: JoinError) -> PyErr {
 
 pub(crate) fn group(error: Error) -> PyErr {
     match error {
-        Error::MemberLost { rank, loss } => Python::attach(|py| {
-            let made = (|| {
-                let facts = [
-                    ("rank", rank.into_pyobject(py)?.into_any()),
-                    ("loss", loss.to_string().into_pyobject(py)?.into_any()),
-                ];
-                let text = PyTuple::new(py, [error.to_string()])?;
-                Ok(PyErr::from_value(class(py, "MemberLost")?.call(text, Some(&facts.into_py_dict(py)?))?))
-            })();
-            made.unwrap_or_else(|error: PyErr| error)
+        Error::MemberLost { rank, loss } => with("MemberLost", error, |keywords| {
+            keywords.set_item("rank", rank)?;
+            keywords.set_item("loss", loss.to_string())
         }),
-        Error::Timeout { ref missing } => Python::attach(|py| {
-            let made = (|| {
-                let ranks: Vec<usize> = missing.ranks().collect();
-                let facts = [("missing", ranks)].into_py_dict(py)?;
-                let text = PyTuple::new(py, [error.to_string()])?;
-                Ok(PyErr::from_value(class(py, "Timeout")?.call(text, Some(&facts))?))
-            })();
-            made.unwrap_or_else(|error: PyErr| error)
-        }),
+        Error::Timeout { ref missing } => {
+            with("Timeout", error, |keywords| keywords.set_item("missing", missing.ranks().collect::<Vec<_>>()))
+        }
         Error::Forked => forked("group"),
         Error::Corrupt => named("Corrupt", error),
         Error::BadRank { .. } | Error::WrongCount { .. } => value(error),

@@ -12,9 +12,8 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 use crate::borrowed::Borrowed;
-use crate::error;
+use crate::error::{self, within};
 use crate::number::{ForNumbers, for_numbers};
-use crate::publisher::within;
 use crate::waiting::{Limit, detached};
 
 /// The most members of a group.

@@ -5,6 +5,7 @@ mod buffer_ffi;
 mod error;
 mod exported;
 mod group;
+mod hand;
 mod machine;
 mod meeting;
 mod number;

@@ -1,55 +1,23 @@
 //! A sender of a broadcast channel.
 
-use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
+use corecast::channel::TrySendError;
 use corecast::channel::mcast::bytes::{Loan, Sender, sender, spec};
 use corecast::channel::mcast::{Config, Delivery, ZeroReaders};
-use corecast::channel::{SendTimeoutError, TrySendError};
 use corecast::region::Liveness;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple, PyType};
 
 use crate::borrowed::Borrowed;
-use crate::error;
+use crate::error::{self, within};
+use crate::hand::{LONG_COPY, Opened, SendingEnd, in_part, reopening};
 use crate::meeting::{CHANNEL, Meeting};
-use crate::room::{Outlet, Room, Written};
+use crate::room::{Room, Written};
 use crate::waiting::{Limit, detached, until};
-
-/// From this length on the interpreter's lock is given away while a message is copied.
-pub(crate) const LONG_COPY: usize = 32 << 10;
 
 /// The longest message that may lie in a slot: its place is not known before it is sent.
 const LONGEST_INLINE: usize = 240;
-
-/// A sending end.
-struct Hand {
-    /// First, as it says goodbye in the memory of the meeting.
-    held: Mutex<Held>,
-    meeting: Meeting,
-}
-
-struct Held {
-    sender: Sender,
-    /// True while a message is written in place.
-    is_reserved: bool,
-}
-
-impl Hand {
-    fn enter(&self) -> PyResult<MutexGuard<'_, Held>> {
-        self.meeting.check_fork()?;
-        self.held.try_lock().map_err(|_| error::busy("publisher"))
-    }
-
-    /// For a new message.
-    fn begin(&self) -> PyResult<MutexGuard<'_, Held>> {
-        let held = self.enter()?;
-        if held.is_reserved {
-            return Err(error::named("Busy", "room of this publisher is reserved: commit or cancel that first"));
-        }
-        Ok(held)
-    }
-}
 
 /// A sender of a broadcast channel: each message is written once, and every subscriber reads it in place.
 ///
@@ -63,8 +31,7 @@ impl Hand {
 /// [b'written once', b'more']
 #[pyclass(module = "corecast", frozen)]
 pub(crate) struct Publisher {
-    hand: Mutex<Option<Arc<Hand>>>,
-    name: Option<String>,
+    opened: Opened<Sender>,
 }
 
 #[pymethods]
@@ -126,8 +93,8 @@ impl Publisher {
     fn send(&self, py: Python<'_>, data: &Bound<'_, PyAny>, timeout: Option<f64>) -> PyResult<()> {
         let limit = Limit::of(timeout)?;
         let data = Borrowed::of(data)?;
-        let hand = self.hand()?;
-        let sender = &mut hand.begin()?.sender;
+        let hand = self.opened.hand()?;
+        let sender = &mut hand.begin()?.end;
         let mut loan = sender.reserve(data.len()).map_err(error::send)?;
         if data.len() < LONG_COPY {
             fill(&mut loan, &data);
@@ -151,37 +118,34 @@ impl Publisher {
     /// Room for a message of `size` bytes, to be written in place. As a `with` block it gives a writable memoryview, and sends the
     /// message at the end unless an exception leaves the block.
     fn reserve(&self, py: Python<'_>, size: usize) -> PyResult<Room> {
-        let hand = self.hand()?;
-        let held = &mut *hand.begin()?;
-        let mut loan = held.sender.reserve(size).map_err(error::send)?;
-        let in_place = loan.bytes().as_mut_slice().map(<[u8]>::as_mut_ptr).filter(|_| size > LONGEST_INLINE);
-        let room = Room::open(py, Arc::clone(&hand), in_place, size)?;
-        held.is_reserved = true;
-        Ok(room)
+        self.opened.hand()?.reserve(py, size, |sender| {
+            let mut loan = sender.reserve(size).map_err(error::send)?;
+            Ok(loan.bytes().as_mut_slice().map(<[u8]>::as_mut_ptr).filter(|_| size > LONGEST_INLINE))
+        })
     }
 
     /// The longest message, in bytes.
     #[getter]
     fn max_bytes(&self) -> PyResult<usize> {
-        Ok(self.hand()?.enter()?.sender.max_len())
+        Ok(self.opened.hand()?.enter()?.end.max_len())
     }
 
     /// The name of the channel; None if there is none.
     #[getter]
     fn name(&self) -> Option<&str> {
-        self.name.as_deref()
+        self.opened.name.as_deref()
     }
 
     /// A descriptor of the channel for a child process, which passes its number to `Subscriber.from_fd`: give it to
     /// `subprocess.Popen(pass_fds=...)`, and close it with `os.close` afterwards.
     fn share(&self) -> PyResult<i32> {
-        self.hand()?.meeting.share()
+        self.opened.hand()?.meeting.share()
     }
 
-    /// The processes that are attached to the channel: for each a dict of its `pid`, `state` ("alive", "left" or "dead"), and
-    /// whether it is `stopped`.
+    /// The processes that are attached to the channel: for each a dict of its `pid`, and whether it is `alive` and
+    /// `stopped`.
     fn participants<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyDict>>> {
-        let hand = self.hand()?;
+        let hand = self.opened.hand()?;
         let region = &hand.meeting.region;
         let all = region.participants().map_err(|_| error::forked("channel"))?;
         let tell = |who: &corecast::region::Participant| {
@@ -196,12 +160,7 @@ impl Publisher {
 
     /// Says goodbye: subscribers receive what was sent, and then `Closed`.
     fn close(&self) -> PyResult<()> {
-        let mut hand = self.hand.lock().expect("nothing panics with it");
-        if let Some(open) = hand.as_ref().filter(|hand| hand.meeting.check_fork().is_ok()) {
-            drop(open.begin()?);
-        }
-        hand.take();
-        Ok(())
+        self.opened.close()
     }
 
     fn __enter__(slf: Py<Self>) -> Py<Self> {
@@ -215,13 +174,12 @@ impl Publisher {
 
     /// Of a named one: one more publisher of the same channel, opened where it is unpickled.
     fn __reduce__(slf: &Bound<'_, Self>) -> PyResult<(Py<PyAny>, (String,))> {
-        let name = slf.get().name.clone().ok_or_else(|| error::not_picklable("publisher"))?;
-        Ok((slf.py().import("corecast._reopen")?.getattr("publisher")?.unbind(), (name,)))
+        let (open, name) = reopening(slf.py(), "publisher", slf.get().opened.name.as_deref())?;
+        Ok((open, (name,)))
     }
 
     fn __repr__(&self) -> String {
-        let state = if self.hand.lock().expect("nothing panics with it").is_some() { "" } else { ", closed" };
-        format!("Publisher({:?}{state})", self.name.as_deref().unwrap_or("without a name"))
+        self.opened.describe("Publisher")
     }
 }
 
@@ -232,36 +190,17 @@ impl Publisher {
         let honest = unsafe { meeting.region.assume_honest() };
         let sender = end.with_honest(&honest);
         drop(honest);
-        let held = Mutex::new(Held { sender, is_reserved: false });
-        Ok(Self { hand: Mutex::new(Some(Arc::new(Hand { held, meeting }))), name: name.map(str::to_owned) })
-    }
-
-    fn hand(&self) -> PyResult<Arc<Hand>> {
-        self.hand.lock().expect("nothing panics with it").clone().ok_or_else(|| error::closed("publisher"))
+        Ok(Self { opened: Opened::new(sender, meeting, name) })
     }
 }
 
-impl Outlet for Hand {
-    fn commit(&self, py: Python<'_>, limit: Limit, message: Written<'_>) -> PyResult<()> {
-        let mut held = self.enter()?;
-        let sender = &mut held.sender;
+impl SendingEnd for Sender {
+    const NAME: &'static str = "publisher";
+
+    fn commit(&mut self, py: Python<'_>, limit: Limit, message: Written<'_>) -> PyResult<()> {
         match message {
-            Written::InPlace(size) => until(py, limit, |part| commit_within(sender, size, part))?,
-            Written::Aside(bytes) => until(py, limit, |part| in_part(sender.send_timeout(bytes, part)))?,
-        }
-        held.is_reserved = false;
-        Ok(())
-    }
-
-    fn cancel(&self) -> PyResult<()> {
-        self.enter()?.is_reserved = false;
-        Ok(())
-    }
-
-    fn give_up(&self) {
-        if self.meeting.check_fork().is_ok() {
-            // A view that is still there keeps the memory, and the next message overwrites what it shows.
-            self.held.lock().expect("nothing panics with it").is_reserved = false;
+            Written::InPlace(size) => until(py, limit, |part| commit_within(self, size, part)),
+            Written::Aside(bytes) => until(py, limit, |part| in_part(self.send_timeout(bytes, part))),
         }
     }
 }
@@ -278,21 +217,4 @@ fn commit_within(sender: &mut Sender, size: usize, part: Duration) -> Option<PyR
 fn fill(loan: &mut Loan<'_>, data: &Borrowed) {
     // SAFETY: of what another thread of Python writes meanwhile, some bytes come over and some do not.
     loan.bytes().copy_from(unsafe { data.bytes() });
-}
-
-/// The outcome of one part of a wait.
-pub(crate) fn in_part(outcome: Result<(), SendTimeoutError<impl Sized>>) -> Option<PyResult<()>> {
-    match outcome {
-        Ok(()) => Some(Ok(())),
-        Err(SendTimeoutError::Failed(failed)) => Some(Err(error::send(failed))),
-        Err(_) => None,
-    }
-}
-
-/// Checks that a size is possible.
-pub(crate) fn within(name: &str, value: usize, most: usize) -> PyResult<()> {
-    if (1..=most).contains(&value) {
-        return Ok(());
-    }
-    Err(error::value(format_args!("{name} is {value}: expected 1 to {most}")))
 }

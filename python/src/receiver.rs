@@ -11,6 +11,7 @@ use pyo3::types::{PyBytes, PyTuple, PyType};
 
 use crate::error;
 use crate::exported::{Lent, export};
+use crate::hand::{describe, reopening};
 use crate::meeting::{CHANNEL, Meeting};
 use crate::sender::found;
 use crate::waiting::{Limit, detached, until};
@@ -229,13 +230,12 @@ impl Receiver {
 
     /// Of a named one: the receiving end, taken where it is unpickled. One process at a time can have it.
     fn __reduce__(slf: &Bound<'_, Self>) -> PyResult<(Py<PyAny>, (String,))> {
-        let name = slf.get().name.clone().ok_or_else(|| error::not_picklable("receiver"))?;
-        Ok((slf.py().import("corecast._reopen")?.getattr("receiver")?.unbind(), (name,)))
+        let (open, name) = reopening(slf.py(), "receiver", slf.get().name.as_deref())?;
+        Ok((open, (name,)))
     }
 
     fn __repr__(&self) -> String {
-        let state = if self.hand.lock().expect("nothing panics with it").is_some() { "" } else { ", closed" };
-        format!("Receiver({:?}{state})", self.name.as_deref().unwrap_or("by descriptor"))
+        describe("Receiver", self.name.as_deref(), self.hand().is_ok())
     }
 }
 

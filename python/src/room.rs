@@ -24,9 +24,9 @@ pub(crate) trait Outlet: Any + Send + Sync {
 
 /// A message, where it was written.
 pub(crate) enum Written<'a> {
-    /// In the place of the channel that the end has, so many bytes.
+    /// So many bytes, which the caller has written at the end's place in the channel.
     InPlace(usize),
-    /// In memory of its own.
+    /// Bytes in memory of the room.
     Aside(&'a [u8]),
 }
 
@@ -34,7 +34,7 @@ pub(crate) enum Written<'a> {
 #[derive(Clone, Copy)]
 struct Start(*mut u8);
 
-// SAFETY: used by who has locked the room only.
+// SAFETY: only the thread that has locked the room uses it.
 unsafe impl Send for Start {}
 // SAFETY: as above.
 unsafe impl Sync for Start {}

@@ -1,51 +1,20 @@
 //! The sending end of a channel between two processes.
 
-use std::sync::{Arc, Mutex, MutexGuard};
-
 use corecast::channel::TrySendError;
-use corecast::channel::ump::bytes::{Sender as End, sender, spec};
+use corecast::channel::ump::bytes::{Loan, Sender as End, sender, spec};
 use corecast::channel::ump::{Config, MAX_SLOTS};
 use pyo3::prelude::*;
 use pyo3::types::{PyTuple, PyType};
 
 use crate::borrowed::Borrowed;
-use crate::error;
+use crate::error::{self, within};
+use crate::hand::{LONG_COPY, Opened, SendingEnd, in_part, reopening};
 use crate::meeting::{CHANNEL, Meeting};
-use crate::publisher::{LONG_COPY, in_part, within};
-use crate::room::{Outlet, Room, Written};
+use crate::room::{Room, Written};
 use crate::waiting::{Limit, detached, until};
 
 /// The longest message: a quarter of the longest ring.
 const LONGEST: usize = 64 * (MAX_SLOTS / 4) - 64;
-
-/// A sending end.
-struct Hand {
-    /// First, as it says goodbye in the memory of the meeting.
-    held: Mutex<Held>,
-    meeting: Meeting,
-}
-
-struct Held {
-    end: End,
-    /// True while a message is written in place.
-    is_reserved: bool,
-}
-
-impl Hand {
-    fn enter(&self) -> PyResult<MutexGuard<'_, Held>> {
-        self.meeting.check_fork()?;
-        self.held.try_lock().map_err(|_| error::busy("sender"))
-    }
-
-    /// For a new message.
-    fn begin(&self) -> PyResult<MutexGuard<'_, Held>> {
-        let held = self.enter()?;
-        if held.is_reserved {
-            return Err(error::named("Busy", "room of this sender is reserved: commit or cancel that first"));
-        }
-        Ok(held)
-    }
-}
 
 /// A new channel between two processes.
 pub(crate) fn found(name: Option<&str>, max_bytes: usize, slots: usize, wait: &str) -> PyResult<Meeting> {
@@ -65,8 +34,7 @@ pub(crate) fn found(name: Option<&str>, max_bytes: usize, slots: usize, wait: &s
 /// b'a request'
 #[pyclass(module = "corecast", frozen)]
 pub(crate) struct Sender {
-    hand: Mutex<Option<Arc<Hand>>>,
-    name: Option<String>,
+    opened: Opened<End>,
 }
 
 #[pymethods]
@@ -112,7 +80,7 @@ impl Sender {
     fn send(&self, py: Python<'_>, data: &Bound<'_, PyAny>, timeout: Option<f64>) -> PyResult<()> {
         let limit = Limit::of(timeout)?;
         let data = Borrowed::of(data)?;
-        let hand = self.hand()?;
+        let hand = self.opened.hand()?;
         let end = &mut hand.begin()?.end;
         // SAFETY: of what another thread of Python writes meanwhile, some bytes come over and some do not.
         let bytes = unsafe { data.bytes() };
@@ -129,43 +97,34 @@ impl Sender {
     #[pyo3(signature = (size, timeout=None))]
     fn reserve(&self, py: Python<'_>, size: usize, timeout: Option<f64>) -> PyResult<Room> {
         let limit = Limit::of(timeout)?;
-        let hand = self.hand()?;
-        let held = &mut *hand.begin()?;
-        let end = &mut held.end;
-        until(py, limit, |part| in_part(end.reserve_timeout(size, part).map(drop)))?;
-        let mut loan = end.try_reserve(size).map_err(gone)?;
-        let in_place = loan.bytes().as_mut_slice().map(<[u8]>::as_mut_ptr);
-        let room = Room::open(py, Arc::clone(&hand), in_place, size)?;
-        held.is_reserved = true;
-        Ok(room)
+        self.opened.hand()?.reserve(py, size, |end| {
+            until(py, limit, |part| in_part(end.reserve_timeout(size, part).map(drop)))?;
+            let mut loan = end.try_reserve(size).map_err(gone)?;
+            Ok(loan.bytes().as_mut_slice().map(<[u8]>::as_mut_ptr))
+        })
     }
 
     /// The longest message, in bytes.
     #[getter]
     fn max_bytes(&self) -> PyResult<usize> {
-        Ok(self.hand()?.enter()?.end.max_len())
+        Ok(self.opened.hand()?.enter()?.end.max_len())
     }
 
     /// The name of the channel; None if there is none.
     #[getter]
     fn name(&self) -> Option<&str> {
-        self.name.as_deref()
+        self.opened.name.as_deref()
     }
 
     /// A descriptor of the channel for a child process, which passes its number to `Receiver.from_fd`: give it to
     /// `subprocess.Popen(pass_fds=...)`, and close it with `os.close` afterwards.
     fn share(&self) -> PyResult<i32> {
-        self.hand()?.meeting.share()
+        self.opened.hand()?.meeting.share()
     }
 
     /// Says goodbye: the receiver gets what was sent, and then `Closed`.
     fn close(&self) -> PyResult<()> {
-        let mut hand = self.hand.lock().expect("nothing panics with it");
-        if let Some(open) = hand.as_ref().filter(|hand| hand.meeting.check_fork().is_ok()) {
-            drop(open.begin()?);
-        }
-        hand.take();
-        Ok(())
+        self.opened.close()
     }
 
     fn __enter__(slf: Py<Self>) -> Py<Self> {
@@ -179,13 +138,12 @@ impl Sender {
 
     /// Of a named one: the sending end, taken where it is unpickled. One process at a time can have it.
     fn __reduce__(slf: &Bound<'_, Self>) -> PyResult<(Py<PyAny>, (String,))> {
-        let name = slf.get().name.clone().ok_or_else(|| error::not_picklable("sender"))?;
-        Ok((slf.py().import("corecast._reopen")?.getattr("sender")?.unbind(), (name,)))
+        let (open, name) = reopening(slf.py(), "sender", slf.get().opened.name.as_deref())?;
+        Ok((open, (name,)))
     }
 
     fn __repr__(&self) -> String {
-        let state = if self.hand.lock().expect("nothing panics with it").is_some() { "" } else { ", closed" };
-        format!("Sender({:?}{state})", self.name.as_deref().unwrap_or("without a name"))
+        self.opened.describe("Sender")
     }
 }
 
@@ -196,36 +154,17 @@ impl Sender {
         let honest = unsafe { meeting.region.assume_honest() };
         let end = end.with_honest(&honest);
         drop(honest);
-        let held = Mutex::new(Held { end, is_reserved: false });
-        Ok(Self { hand: Mutex::new(Some(Arc::new(Hand { held, meeting }))), name: name.map(str::to_owned) })
-    }
-
-    fn hand(&self) -> PyResult<Arc<Hand>> {
-        self.hand.lock().expect("nothing panics with it").clone().ok_or_else(|| error::closed("sender"))
+        Ok(Self { opened: Opened::new(end, meeting, name) })
     }
 }
 
-impl Outlet for Hand {
-    fn commit(&self, py: Python<'_>, limit: Limit, message: Written<'_>) -> PyResult<()> {
-        let mut held = self.enter()?;
-        let end = &mut held.end;
+impl SendingEnd for End {
+    const NAME: &'static str = "sender";
+
+    fn commit(&mut self, py: Python<'_>, limit: Limit, message: Written<'_>) -> PyResult<()> {
         match message {
-            Written::InPlace(size) => end.try_reserve(size).map_err(gone)?.commit(),
-            Written::Aside(bytes) => until(py, limit, |part| in_part(end.send_timeout(bytes, part)))?,
-        }
-        held.is_reserved = false;
-        Ok(())
-    }
-
-    fn cancel(&self) -> PyResult<()> {
-        self.enter()?.is_reserved = false;
-        Ok(())
-    }
-
-    fn give_up(&self) {
-        if self.meeting.check_fork().is_ok() {
-            // A view that is still there keeps the memory, and the next message overwrites what it shows.
-            self.held.lock().expect("nothing panics with it").is_reserved = false;
+            Written::InPlace(size) => self.try_reserve(size).map(Loan::commit).map_err(gone),
+            Written::Aside(bytes) => until(py, limit, |part| in_part(self.send_timeout(bytes, part))),
         }
     }
 }

@@ -12,6 +12,7 @@ use pyo3::types::{PyBytes, PyTuple, PyType};
 
 use crate::error;
 use crate::exported::{Lent, export};
+use crate::hand::{describe, reopening};
 use crate::meeting::{CHANNEL, Meeting};
 use crate::waiting::{Limit, until};
 use crate::watch::Watch;
@@ -238,8 +239,7 @@ impl Subscriber {
     fn __reduce__(slf: &Bound<'_, Self>) -> PyResult<Opening> {
         let py = slf.py();
         let this = slf.get();
-        let name = this.name.clone().ok_or_else(|| error::not_picklable("subscriber"))?;
-        let open = py.import("corecast._reopen")?.getattr("subscriber")?.unbind();
+        let (open, name) = reopening(py, "subscriber", this.name.as_deref())?;
         let policy = match this.policy {
             Policy::Reliable => None,
             Policy::Lossy => Some("lossy".into_pyobject(py)?.into_any().unbind()),
@@ -249,8 +249,7 @@ impl Subscriber {
     }
 
     fn __repr__(&self) -> String {
-        let state = if self.reader.lock().expect("nothing panics with it").is_some() { "" } else { ", closed" };
-        format!("Subscriber({:?}{state})", self.name.as_deref().unwrap_or("by descriptor"))
+        describe("Subscriber", self.name.as_deref(), self.reader().is_ok())
     }
 }
 

@@ -36,8 +36,8 @@ pub(crate) struct Arguments {
     /// The number of hosts, made of network namespaces [default: 2].
     #[arg(long, value_name = "N", default_value_t = 2, hide_default_value = true, value_parser = number(MAX_NODES as u64))]
     hosts: usize,
-    /// The numbers of members on each host; 1+3, host by host, with --check [default: those of 1,2,4 that have --lanes; 1 with
-    /// --model, 2 with --kill].
+    /// The numbers of members on each host; 1+3, host by host, with --check [default: 1,2,4, or --lanes where that is more; 1
+    /// with --model, 2 with --kill].
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     members: Vec<HostMembers>,
     /// Take a library from this folder, which has bin/mpiexec and lib, too; may be given several times.
@@ -225,11 +225,10 @@ impl Arguments {
     }
 
     fn members(&self) -> Vec<HostMembers> {
-        // As many as there are lanes, at least.
+        // Each lane needs a member that leads it.
         let even = |numbers: &[usize]| {
-            let lanes = |&number: &usize| number >= self.lanes;
-            let numbers: Vec<usize> = numbers.iter().copied().filter(lanes).collect();
-            let numbers = if numbers.is_empty() { vec![self.lanes] } else { numbers };
+            let mut numbers: Vec<usize> = numbers.iter().map(|&number| number.max(self.lanes)).collect();
+            numbers.dedup();
             numbers.into_iter().map(HostMembers::even).collect()
         };
         match (self.members.as_slice(), self.kill) {
