@@ -47,7 +47,7 @@ def test_what_cannot_be_pickled_leaves_the_channel_in_order(pair):
 @pytest.mark.parametrize("bad", [b"", b"short", b"x" * 100, b"corecst5" + b"\xff" * 20, b"corecst5" + (1).to_bytes(8, "little") + b"\xff" * 8])
 def test_a_message_that_is_no_object_is_refused(pair, bad):
     publisher, subscriber = pair
-    publisher.send(bad[::-1] if bad.startswith(b"corecst5") and len(bad) < 20 else bad)
+    publisher.send(bad)
     with pytest.raises(ValueError, match="expected one that"):
         objects.recv(subscriber, PATIENCE)
 
