@@ -1,8 +1,9 @@
 //! How well simulated figures agree with measured ones of the same contenders on the same machine.
 //!
 //! Three questions: how far figures are off ([`Agreement::median_ratio`] and its like), whether the order of the contenders is
-//! right ([`Agreement::rank_correlation`], which says little where measured figures hardly differ), and what it costs to take the
-//! contender that is best in the simulation ([`Agreement::choice_loss`]).
+//! right ([`Agreement::rank_correlation`]), and what it costs to take the contender that is best in the simulation
+//! ([`Agreement::choice_loss`]). [`Repeated`] asks the same of one measurement and another one: where figures hardly differ, or the
+//! machine has other guests, measurements disagree among themselves, and no simulation can agree better with one of them.
 //!
 //! Source: C. Spearman, "The proof and measurement of association between two things", 1904.
 
@@ -67,7 +68,7 @@ impl Agreement {
             least_ratio: *ratios.first()?,
             most_ratio: *ratios.last()?,
             rank_correlation: rank_correlation(&simulated, &measured),
-            choice_loss: choice_loss(&pairs, higher_is_better)?,
+            choice_loss: choice_loss(&simulated, &measured, higher_is_better)?,
         })
     }
 
@@ -79,6 +80,39 @@ impl Agreement {
             && self.least_ratio >= 1.0 / WORST_FACTOR
             && self.most_ratio <= WORST_FACTOR
     }
+}
+
+/// How well several measurements of the same contenders agree among themselves.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Repeated {
+    /// Spearman's coefficient of two of them: the mean of all pairs. `None` where no pair has one.
+    pub rank_correlation: Option<f64>,
+    /// By how much the contender that is best in one of them is worse than the best in another one: the mean of all pairs.
+    pub choice_loss: f64,
+}
+
+impl Repeated {
+    /// Of the figures of each measurement, the same contenders in the same order. `None` of fewer than two measurements, or
+    /// without contenders.
+    ///
+    /// # Panics
+    /// If one has more contenders than another.
+    #[must_use]
+    pub fn of(measurements: &[Vec<f64>], higher_is_better: bool) -> Option<Self> {
+        let count = measurements.len();
+        let apart =
+            (0..count).flat_map(|one| (0..count).map(move |other| (one, other))).filter(|(one, other)| one != other);
+        let both: Vec<[&[f64]; 2]> =
+            apart.map(|(one, other)| [&measurements[one], &measurements[other]].map(Vec::as_slice)).collect();
+        let ranked: Vec<f64> = both.iter().filter_map(|[one, other]| rank_correlation(one, other)).collect();
+        let losses: Option<Vec<f64>> =
+            both.iter().map(|[one, other]| choice_loss(one, other, higher_is_better)).collect();
+        Some(Self { rank_correlation: mean(&ranked), choice_loss: mean(&losses?)? })
+    }
+}
+
+fn mean(figures: &[f64]) -> Option<f64> {
+    (!figures.is_empty()).then(|| figures.iter().sum::<f64>() / figures.len() as f64)
 }
 
 /// Spearman's coefficient of two lists of figures of the same things. `None` if all are equal in one of them.
@@ -102,12 +136,14 @@ fn ranks(figures: &[f64]) -> Vec<f64> {
     figures.iter().map(|&figure| below(figure) as f64 + (equal(figure) as f64 + 1.0) / 2.0).collect()
 }
 
-fn choice_loss(pairs: &[&BothFigures], higher_is_better: bool) -> Option<f64> {
-    let best = |figure: fn(&BothFigures) -> f64| {
-        let order = |one: &&&BothFigures, other: &&&BothFigures| figure(one).total_cmp(&figure(other));
-        if higher_is_better { pairs.iter().max_by(order) } else { pairs.iter().min_by(order) }
+/// By how much the contender that is best in `chosen_by` is worse in `judged_by` than the best there.
+fn choice_loss(chosen_by: &[f64], judged_by: &[f64], higher_is_better: bool) -> Option<f64> {
+    let best = |figures: &[f64]| {
+        let order = |&one: &usize, &other: &usize| figures[one].total_cmp(&figures[other]);
+        let all = 0..figures.len();
+        if higher_is_better { all.max_by(order) } else { all.min_by(order) }
     };
-    let (chosen, best) = (best(|pair| pair.simulated)?.measured, best(|pair| pair.measured)?.measured);
+    let (chosen, best) = (judged_by[best(chosen_by)?], judged_by[best(judged_by)?]);
     Some(if higher_is_better { best / chosen - 1.0 } else { chosen / best - 1.0 })
 }
 
@@ -150,6 +186,19 @@ mod tests {
         let times = pairs(&[(10.0, 12.0), (9.0, 15.0), (20.0, 30.0)]);
         assert_eq!(Agreement::of(&times, false).expect("figures").choice_loss, 0.25);
         assert_eq!(Agreement::of(&times[..1], false).expect("figures").choice_loss, 0.0);
+    }
+
+    #[test]
+    fn measurements_are_compared_with_each_other() {
+        let twice = [vec![1.0, 2.0, 3.0], vec![1.0, 2.0, 3.0]];
+        assert_eq!(Repeated::of(&twice, true), Some(Repeated { rank_correlation: Some(1.0), choice_loss: 0.0 }));
+        let times = [vec![10.0, 12.0, 20.0], vec![15.0, 12.0, 20.0]];
+        let found = Repeated::of(&times, false).expect("two");
+        // The best of the first takes 15 instead of 12 in the second, and that of the second 12 instead of 10.
+        assert!((found.choice_loss - (0.25 + 0.2) / 2.0).abs() < 1e-9, "{found:?}");
+        assert_eq!(found.rank_correlation, Some(0.5));
+        assert_eq!(Repeated::of(&times[..1], false), None);
+        assert_eq!(Repeated::of(&[Vec::new(), Vec::new()], false), None);
     }
 
     #[test]

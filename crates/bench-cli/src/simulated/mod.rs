@@ -1,9 +1,11 @@
 //! Simulated machines: which one (`described`) and what is known of it (`explained`), the program that runs on it (`program`,
 //! `kills`), its points, each in a process of its own (`point`, `play`, `sweep`), and how the outcome is shown (`row`, `outcome`,
-//! `columns`, `page`); `compare` puts it beside what is measured. Every figure says that it is simulated.
+//! `columns`, `page`); `compare` puts it (`counterpart`) beside what is measured (`at_hand`). Every figure says that it is simulated.
 
+mod at_hand;
 mod columns;
 mod compare;
+mod counterpart;
 mod described;
 pub(crate) mod explained;
 mod kills;
@@ -16,7 +18,7 @@ mod row;
 mod sweep;
 
 pub(crate) use self::columns::describe;
-pub(crate) use self::compare::{Compared, ComparedRow, Comparison, compare};
+pub(crate) use self::compare::{Asked, Compared, ComparedRow, Comparison, compare};
 pub(crate) use self::described::{Described, Loaded, PRESETS};
 pub(crate) use self::explained::parameter_rows;
 pub(crate) use self::kills::Kills;

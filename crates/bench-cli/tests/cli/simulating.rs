@@ -279,13 +279,22 @@ fn bad_input_is_named() {
 #[test]
 fn what_is_simulated_is_compared_with_what_is_measured() {
     let program = Program::new();
-    let report = program.json(&["sim", "compare", "--quick", "--what", "barriers", "--json"]);
-    let comparison = &report["comparisons"][0];
-    assert_eq!((&comparison["what"], &comparison["unit"]), (&"barriers".into(), &"ns".into()));
-    let rows = comparison["rows"].as_array().expect("an array");
-    for row in rows {
-        let is_whole = row["simulated"].is_number() && row["ratio"].is_number();
-        assert!(row["measured"].is_number() && is_whole != row["failed"].is_string(), "{row}");
+    let asked = ["--what", "barriers,collectives", "--members", "2,4", "--runs", "2"];
+    let report = program.json(&[&["sim", "compare", "--quick", "--json"], &asked[..]].concat());
+    let comparisons = report["comparisons"].as_array().expect("an array");
+    let told: Vec<_> = comparisons.iter().map(|one| (one["what"].as_str(), one["members"].as_u64())).collect();
+    let of = |what: &'static str, members| (Some(what), Some(members));
+    assert_eq!(told, [of("barriers", 2), of("barriers", 4), of("collectives", 2), of("collectives", 4)]);
+    for comparison in comparisons {
+        assert_eq!(comparison["unit"], "ns", "{comparison}");
+        let rows = comparison["rows"].as_array().expect("an array");
+        for row in rows {
+            let is_whole = row["simulated"].is_number() && row["ratio"].is_number();
+            assert!(row["measured"].is_number() && is_whole != row["failed"].is_string(), "{row}");
+        }
+        assert_eq!(comparison["holds"].is_boolean(), !rows.is_empty(), "{comparison}");
+        assert_eq!(comparison["repeated_choice_loss"].is_number(), !rows.is_empty(), "{comparison}");
     }
-    assert_eq!(comparison["holds"].is_boolean(), !rows.is_empty(), "{comparison}");
+    program.run(&["sim", "compare", "--members", "1"]).failed(2, "expected a whole number from 2 to 64");
+    program.run(&["sim", "compare", "--runs", "0"]).failed(2, "expected a whole number from 1 to 100");
 }

@@ -12,8 +12,13 @@ use corecast_cli::output::Output;
 use corecast_cli::{printable, table};
 
 use crate::command::commit;
-use crate::simulated::{Compared, ComparedRow, Comparison, compare};
+use crate::simulated::{Asked, Compared, ComparedRow, Comparison, compare};
 use crate::tell::tell;
+
+/// The most members of a group.
+const MOST_MEMBERS: usize = 64;
+/// The most runs of the measurement.
+const MOST_RUNS: usize = 100;
 
 /// Options of `sim compare`.
 #[derive(Clone, Debug, clap::Args)]
@@ -23,6 +28,12 @@ pub(super) struct Compare {
     /// Compare these only [default: all].
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_enum)]
     what: Vec<Compared>,
+    /// The members of barriers and collectives; they share CPUs where there are more.
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = members, default_values_t = [2, 4, 8])]
+    members: Vec<usize>,
+    /// Measure everything this often, in turns, and tell how well the runs agree among themselves.
+    #[arg(long, value_name = "N", value_parser = runs, default_value_t = 3)]
+    runs: usize,
     /// Measure with fewer and shorter blocks.
     #[arg(long)]
     quick: bool,
@@ -46,6 +57,8 @@ struct Outcome {
     seed: u64,
     /// True for fewer and shorter blocks.
     quick: bool,
+    /// How often everything was measured.
+    runs: usize,
     /// One for each thing that was compared.
     comparisons: Vec<Comparison>,
 }
@@ -58,11 +71,12 @@ impl Compare {
             output.remark("costs of single accesses are assumed; `corecast measure coherence` measures them");
         }
         let simulated = of_model(&model.machine).map_err(Failure::input)?.machine;
-        let Self { quick, seed, .. } = *self;
+        let Self { quick, seed, runs, .. } = *self;
         let (cpus, cancel) = (Some(model.machine.cpu_set()), Interrupt::watch()?.cancel());
         let options = Options { cpus, quick, seed: Some(seed), cancel, commit: commit(), ..Options::default() };
-        let asked = if self.what.is_empty() { &Compared::ALL[..] } else { &self.what };
-        let comparisons = compare(&model.machine, &simulated, asked, &options, &mut Meter::start(output))?;
+        let what = if self.what.is_empty() { Compared::ALL.to_vec() } else { self.what.clone() };
+        let asked = Asked { what, members: self.members.clone(), runs };
+        let comparisons = compare(&model.machine, &simulated, &asked, &options, &mut Meter::start(output))?;
         let outcome = Outcome {
             version: env!("CARGO_PKG_VERSION"),
             commit: commit(),
@@ -70,10 +84,23 @@ impl Compare {
             has_coherence,
             seed,
             quick,
+            runs,
             comparisons,
         };
         tell(output, &outcome, describe)
     }
+}
+
+/// A number of members.
+fn members(text: &str) -> Result<usize, String> {
+    let number = text.parse().ok().filter(|number| (2..=MOST_MEMBERS).contains(number));
+    number.ok_or_else(|| format!("expected a whole number from 2 to {MOST_MEMBERS}"))
+}
+
+/// A number of runs.
+fn runs(text: &str) -> Result<usize, String> {
+    let number = text.parse().ok().filter(|number| (1..=MOST_RUNS).contains(number));
+    number.ok_or_else(|| format!("expected a whole number from 1 to {MOST_RUNS}"))
 }
 
 fn describe(outcome: &Outcome) -> String {
@@ -83,7 +110,7 @@ fn describe(outcome: &Outcome) -> String {
 
 /// A row for each contender, and how well all of them agree.
 fn describe_one(comparison: &Comparison) -> String {
-    let Comparison { what, unit, rows, ratios, rank_correlation, choice_loss, holds, .. } = comparison;
+    let Comparison { what, members, unit, rows, ratios, rank_correlation, choice_loss, holds, .. } = comparison;
     let mut lines = table::table(&["contender", ">simulated", ">measured", ">ratio"]);
     for ComparedRow { contender, simulated, measured, ratio, .. } in rows {
         lines.add_row([
@@ -105,9 +132,16 @@ fn describe_one(comparison: &Comparison) -> String {
         Some(false) => "DOES NOT AGREE: ",
         None => "",
     };
+    let repeated = comparison.repeated_choice_loss.map_or_else(String::new, |loss| {
+        let correlation = table::number(comparison.repeated_rank_correlation, 2);
+        format!(
+            "one run and another one: rank correlation {correlation}; the best of one is {:.0} % worse\n",
+            100.0 * loss
+        )
+    });
     format!(
-        "{}, {unit}\n{}{}{verdict}ratio {median} in the median, {least} to {most}; rank correlation {}; \
-         the simulated best is {loss} % worse than the best\n",
+        "{} of {members}, {unit}\n{}{}{verdict}ratio {median} in the median, {least} to {most}; rank correlation {}; \
+         the simulated best is {loss} % worse than the best\n{repeated}",
         what.name(),
         table::text(&lines),
         failed.collect::<String>(),
@@ -130,6 +164,9 @@ mod tests {
         };
         let text = describe_one(&Comparison {
             what: Compared::Locks,
+            members: 2,
+            repeated_rank_correlation: Some(0.25),
+            repeated_choice_loss: Some(0.125),
             unit: "M/s",
             higher_is_better: true,
             rows: vec![row("mcs", Some(5.0)), row("tas", None)],
@@ -138,7 +175,15 @@ mod tests {
             choice_loss: Some(0.0),
             holds: Some(false),
         });
-        for words in ["locks, M/s", "mcs", "5.00", "NO OUTCOME: tas", "DOES NOT AGREE: ratio 2.50", "0 % worse"] {
+        for words in [
+            "locks of 2, M/s",
+            "mcs",
+            "5.00",
+            "NO OUTCOME: tas",
+            "DOES NOT AGREE: ratio 2.50",
+            "0 % worse",
+            "another one: rank correlation 0.25; the best of one is 12 % worse",
+        ] {
             assert!(text.contains(words), "'{words}' is not in\n{text}");
         }
         assert!(!text.contains('\u{1b}'), "{text}");
