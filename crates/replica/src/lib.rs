@@ -2,7 +2,7 @@
 //!
 //! - [`Replicated`]: makes a group and joins one; [`Config`], [`Placement`], [`Learning`]: its layout;
 //! - [`Node`]: a member with its replica, [`Session`]: requests that are done exactly once, [`Level`]: how fresh a read is,
-//!   [`Status`]; [`Medium`]: how nodes reach each other;
+//!   [`Status`], [`NodeProcess`]: how the group is; [`Medium`]: how nodes reach each other;
 //! - [`StateMachine`], [`Wire`]: the state, and how operations become bytes; [`Batched`]: several operations as one command;
 //! - [`OpenError`], [`ExecuteError`], [`ReadError`]: the errors;
 //! - [`NodeId`], [`Command`], [`Configuration`]: the words of the protocol;
@@ -56,7 +56,7 @@ pub use directory::FileError;
 #[cfg(not(loom))]
 pub use error::{ExecuteError, ForkedNode, OpenError, ReadError};
 #[cfg(not(loom))]
-pub use node::{Config, Counters, Learning, Placement, Replicated, Status, WorkError};
+pub use node::{Config, Counters, Learning, NodeProcess, Placement, Replicated, Status, WorkError};
 pub use node_id::{MAX_SLOTS, NodeId};
 #[cfg(not(loom))]
 pub use runtime::{Checkpoint, CheckpointError, Level, Medium, Node, Rid, Session, SharedMemory, WaitCalls};

@@ -81,8 +81,7 @@ impl StateMachine for Store {
     }
 
     fn snapshot(&self, to: &mut dyn io::Write) -> io::Result<()> {
-        let entries = self.entries.iter().map(|(key, entry)| (key, &entry.value));
-        snapshot::write(entries, self.digest, to)
+        snapshot::write(self.iter(), self.digest, to)
     }
 
     fn restore(from: &mut dyn io::Read) -> io::Result<Self> {
@@ -106,6 +105,11 @@ impl Store {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
+    }
+
+    /// All keys with their values, in no particular order, which differs from replica to replica.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = (&Key, &Value)> {
+        self.entries.iter().map(|(key, entry)| (key, &entry.value))
     }
 
     #[inline]

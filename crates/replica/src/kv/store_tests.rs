@@ -223,6 +223,8 @@ proptest! {
             prop_assert_eq!(store.apply(at as u64, op), apply_to_model(&mut model, op), "{:?}", op);
         }
         prop_assert_eq!(store.len(), model.len());
+        let shown: Model = store.iter().map(|(key, value)| (key.as_bytes().to_vec(), value.to_vec())).collect();
+        prop_assert_eq!(&shown, &model);
         let mut other = Store::default();
         for (name, bytes) in &model {
             let (key, value) = (Key::new(name).expect("a key"), Value::new(bytes).expect("a value"));

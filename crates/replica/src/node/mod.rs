@@ -4,6 +4,7 @@
 //! do; the thread of the node does so when no caller waits.
 //!
 //! - [`Replicated`] (open): making and joining; [`Config`], [`Placement`];
+//! - [`NodeProcess`]: the processes of a group;
 //! - handle, [`Status`], [`Counters`]: what users have, beside `Node` and `Session` of `runtime/`;
 //! - driver, apply, closing, watch, giving, leaving, panicked: what the thread with the driver does;
 //! - [`Learning`]: who watches and wakes whom; role_moves: who leads and accepts, by plan;
@@ -26,6 +27,7 @@ mod open;
 #[cfg(test)]
 mod order_tests;
 mod panicked;
+mod processes;
 mod role_moves;
 mod status;
 mod thread;
@@ -35,5 +37,6 @@ mod work;
 pub use config::{Config, Placement};
 pub use learning::Learning;
 pub use open::Replicated;
+pub use processes::NodeProcess;
 pub use status::{Counters, Status};
 pub use work::WorkError;

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use corecast_base::region::Liveness;
 use corecast_replica::kv::{Condition, Key, Op, Store, Value};
 use corecast_replica::wal::Fsync;
 use corecast_replica::{ExecuteError, Level, Node, NodeId, Placement, Replicated};
@@ -45,8 +46,21 @@ fn kill(placement: Placement, victims: impl Fn(u16, u16) -> Vec<u16>) {
     add(&mut session, &mut sum, 50);
     assert_eq!(node.read(Level::Linearizable, &()).expect("fresh").0, 100);
     write_until(&node, &mut session, &mut sum, || node.status().members.len() == 4 - victims.len());
+    let mut dead: Vec<i32> =
+        victims.iter().map(|&slot| actors[usize::from(slot)].pid().as_raw_nonzero().get()).collect();
+    dead.sort_unstable();
+    assert_eq!(pids_of(&node, Liveness::Dead), dead);
+    assert_eq!(pids_of(&node, Liveness::Alive).len(), 4 - dead.len());
     actors.clear();
     add(&mut session, &mut sum, 50);
+}
+
+/// The numbers of the processes that are in this state, in order.
+fn pids_of(node: &Node<Sum>, state: Liveness) -> Vec<i32> {
+    let found = node.processes().into_iter().filter(|process| process.liveness == state);
+    let mut pids: Vec<i32> = found.map(|process| process.pid as i32).collect();
+    pids.sort_unstable();
+    pids
 }
 
 #[test]
