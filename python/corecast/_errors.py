@@ -66,5 +66,10 @@ class MemberLost(Error, ConnectionError):
         self.loss = loss
 
 
+class Expelled(Error, ConnectionError):
+    """The group has put this process's copy of a dictionary out, for example as dead. `Replicated.join` takes another one; whether a
+    change that raised this was made is not known."""
+
+
 class CopyWarning(UserWarning):
     """An array was not contiguous, so its bytes were copied before they were sent."""

@@ -1,4 +1,4 @@
-"""Opens in another process what was pickled here: an end of the same name."""
+"""Opens in another process what was pickled here: an end, or a copy, of the same name."""
 
 from . import _corecast
 
@@ -19,3 +19,7 @@ def sender(name):
 
 def receiver(name):
     return _corecast.Receiver(name, timeout=_PATIENCE)
+
+
+def replicated(name):
+    return _corecast.Replicated.join(name, timeout=_PATIENCE)

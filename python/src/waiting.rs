@@ -29,9 +29,14 @@ impl Limit {
 
     /// The time that is left, at most that of one part; `None` once it is over.
     pub(crate) fn part(self) -> Option<Duration> {
-        let Some(end) = self.0 else { return Some(PART) };
+        self.part_of(PART)
+    }
+
+    /// As [`part`](Self::part), where a part may take `longest`.
+    pub(crate) fn part_of(self, longest: Duration) -> Option<Duration> {
+        let Some(end) = self.0 else { return Some(longest) };
         let left = end.saturating_duration_since(Instant::now());
-        (!left.is_zero()).then(|| left.min(PART))
+        (!left.is_zero()).then(|| left.min(longest))
     }
 }
 
