@@ -8,7 +8,7 @@ if ! python3 -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 9)
 fi
 target="${CARGO_TARGET_DIR:-$PWD/target}/python"
 [ -x "$target/venv/bin/pip" ] || python3 -m venv "$target/venv"
-"$target/venv/bin/pip" install --quiet maturin pytest numpy
+"$target/venv/bin/pip" install --quiet maturin pytest numpy redis
 cargo fmt --manifest-path python/Cargo.toml --check
 CARGO_TARGET_DIR="$target" cargo clippy --quiet --manifest-path python/Cargo.toml -- -D warnings
 (cd python && VIRTUAL_ENV="$target/venv" CARGO_TARGET_DIR="$target" "$target/venv/bin/maturin" develop --quiet)
