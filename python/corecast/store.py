@@ -31,11 +31,12 @@ class Client(redis.Redis):
     """A client of the store that is served under a name, or at the path of a socket, which has a slash.
 
     Has all methods of `redis.Redis` whose commands the store knows (``docs/cli.md`` lists them), raises that package's
-    exceptions, and takes its options; each reply is waited for up to `timeout` seconds, or for ever with None. Threads may share it.
+    exceptions, and takes its options; each reply is waited for up to `timeout` seconds, or for ever with None. Threads may
+    share it.
 
     No command is sent again by itself, as an increment could then be made twice. When the process that served this client is
-    killed, the command under way raises `redis.ConnectionError`, and was carried out or not; the next one goes to another process.
-    Where all commands may be repeated, pass `retry`.
+    killed, the command under way raises `redis.ConnectionError`, and was carried out or not; the next one goes to another
+    process. Where all commands may be repeated, pass `retry`.
 
     Raises `corecast.NotFound` where no store is served.
     """

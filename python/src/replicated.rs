@@ -41,8 +41,8 @@ pub(crate) struct Replicated {
 impl Replicated {
     /// Makes an empty dictionary under a name, of which at most `replicas` processes have a copy at the same time.
     ///
-    /// Each process sets `bulk_bytes` of memory aside for changes longer than 32 bytes that are under way, and no single change is
-    /// longer than that. With a `folder` every change is in files there before it returns (`fsync` is "always", or "everysec" or
+    /// Each process sets `bulk_bytes` of memory aside for changes longer than 32 bytes that are under way, and no single change
+    /// is longer than that. With a `folder` every change is in files there before it returns (`fsync` is "always", or "everysec" or
     /// "never", which lose less than a second, or all that the system has not written yet, at a power loss); then the dictionary
     /// begins with what they hold. The folder is for this dictionary only, and all its processes name it.
     ///
@@ -63,8 +63,8 @@ impl Replicated {
         Ok(Self::of(found(py, name, layout, folder, fsync)?, name))
     }
 
-    /// Takes a copy of the dictionary of a name, waiting up to `timeout` seconds, or for ever with None, until a process has made it
-    /// and a place is free. `folder` and `fsync` are as for `create`.
+    /// Takes a copy of the dictionary of a name, waiting up to `timeout` seconds, or for ever with None, until a process has
+    /// made it and a place is free. `folder` and `fsync` are as for `create`.
     #[classmethod]
     #[pyo3(signature = (name, *, timeout=10.0, folder=None, fsync="always"))]
     fn join(
@@ -91,8 +91,8 @@ impl Replicated {
         Ok(value.map(|value| bytes_of(py, &value)).or(default))
     }
 
-    /// The value of a key, or `default`, in this process's copy as it is. It may lack changes of others that have returned, and waits
-    /// for no other process.
+    /// The value of a key, or `default`, in this process's copy as it is. It may lack changes of others that have returned, and
+    /// waits for no other process.
     #[pyo3(signature = (key, default=None))]
     fn get_local(
         &self,
