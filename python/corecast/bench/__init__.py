@@ -1,42 +1,62 @@
 """``python -m corecast bench``: channels and groups against what Python has, in turns, on this machine."""
 
 import json
-import statistics
 import sys
 
-from . import parts
+from . import groups, parts, roundtrip, table
+from .contenders.common import MOST_READERS
 
-__all__ = ["run"]
+__all__ = ["PARTS", "run"]
+
+#: The parts, and the function of each that gives its rows.
+PARTS = {
+    "stream": parts.stream,
+    "latency": parts.latency,
+    "roundtrip": roundtrip.roundtrip,
+    "idle": parts.idle,
+    "barrier": groups.barrier,
+    "allreduce": groups.allreduce,
+}
 
 
-def run(*, quick=False, as_json=False, only=None):
-    """Runs the parts, prints them, and returns the exit code."""
-    known = {"stream": parts.stream, "latency": parts.latency, "idle": parts.idle, "barrier": parts.barrier, "allreduce": parts.allreduce}
-    if only is not None and only not in known:
-        print(f"error: no part is called '{only}': expected one of {', '.join(known)}", file=sys.stderr)
+def run(*, quick=False, as_json=False, only=None, sizes=None, readers=None, loads=None):
+    """Runs the parts, prints them, and returns the exit code.
+
+    `only` is one part, `sizes` and `readers` are lists of numbers in the place of the usual ones, and `loads` a list that has False
+    for the machine as it is and True for busy processes on all CPUs.
+    """
+    wrong = _wrong(only, sizes or [], readers or [])
+    if wrong:
+        print(f"error: {wrong}", file=sys.stderr)
         return 2
+    options = parts.Options(quick, sizes, readers, loads)
     results = []
-    for name, part in known.items():
+    for name, part in PARTS.items():
         if only not in (None, name):
             continue
-        for row in part(quick, lambda text: print(text, file=sys.stderr, flush=True)):
-            results.append({"part": name, **row})
+        for row in part(options, _say):
+            results.append(table.summarised({"part": name, **row}))
             if not as_json:
-                _print_row(name, row)
+                print("\n".join(table.text(results[-1])), end="\n\n", flush=True)
     if as_json:
-        print(json.dumps({"schema": "corecast-python-bench/1", "quick": quick, "results": results}))
+        print(json.dumps({"schema": "corecast-python-bench/2", "quick": quick, "results": results}))
+    elif any("how" in one for row in results for one in row["contenders"]):
+        print("how each does it:", *table.legend(results), sep="\n")
     return 0
 
 
-def _print_row(part, row):
-    """One measurement: the medians of all contenders, and how many times as good as each other one corecast is."""
-    medians = {name: statistics.median(values) for name, values in row["values"].items() if values}
-    ours = medians["corecast"]
-    print(f"{part}, {row['case']}, {row['unit']} ({'more' if row['more_is_better'] else 'less'} is better):")
-    for name, median in sorted(medians.items(), key=lambda item: item[1], reverse=row["more_is_better"]):
-        values = row["values"][name]
-        ratio = ours / median if row["more_is_better"] else (median / ours if ours else float("inf"))
-        beside = "" if name == "corecast" else f"   corecast is {ratio:.2f} times as good"
-        print(f"  {name:22} {median:12.3f}   ({min(values):.3f} to {max(values):.3f}){beside}")
-    for name, why in row.get("skipped", {}).items():
-        print(f"  {name:22} SKIPPED: {why}")
+def _say(text):
+    print(text, file=sys.stderr, flush=True)
+
+
+def _wrong(only, sizes, readers):
+    """What is wrong with the options, or None."""
+    if only is not None and only not in PARTS:
+        return f"no part is called '{only}': expected one of {', '.join(PARTS)}"
+    for size in sizes:
+        if not 1 <= size <= 1 << 30:
+            return f"messages of {size} bytes: expected 1 to {1 << 30}"
+    for count in readers:
+        if not 1 <= count <= MOST_READERS:
+            return f"{count} readers: expected 1 to {MOST_READERS}"
+    return None
