@@ -39,7 +39,8 @@ impl Publisher {
     /// Makes a channel and hosts it under `name`, for processes of this user; without a name it is found by `share`.
     ///
     /// `max_bytes`: the longest message. `slots`: the messages that it holds, a power of two; beside short ones it takes `slots +
-    /// publishers` times `max_bytes` of memory once that is used. `readers`, `publishers`: the most ends at a time.
+    /// publishers` times `max_bytes` of memory once that is used: of messages of many megabytes take few, which stay in caches.
+    /// `readers`, `publishers`: the most ends at a time.
     /// `overwrite`: subscribers may choose to be left behind. `when_alone`: "discard" or "wait", while there is no subscriber.
     /// `wait`: "adaptive" (spins for a while, then sleeps), "spin", "yield" or "park".
     #[new]

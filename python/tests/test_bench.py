@@ -101,7 +101,8 @@ def test_json_has_the_documented_fields():
     assert done.returncode == 0, done.stderr
     answer = json.loads(done.stdout)
     assert answer["schema"] == "corecast-python-bench/2" and answer["quick"] is True
-    assert [(row["payload"], row["bytes"], row["readers"]) for row in answer["results"]] == [("bytes", 100, 1), ("objects", 100, 1)]
+    cases = [(row["payload"], row["bytes"], row["readers"]) for row in answer["results"]]
+    assert cases == [("bytes", 100, 1), ("objects", 100, 1)]
     for row in answer["results"]:
         assert row.keys() == {
             *("part", "case", "payload", "bytes", "readers", "load"),

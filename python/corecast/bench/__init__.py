@@ -5,6 +5,7 @@ import sys
 
 from . import groups, parts, roundtrip, table
 from .contenders.common import MOST_READERS
+from .readers import OnDemand
 
 __all__ = ["PARTS", "run"]
 
@@ -22,22 +23,21 @@ PARTS = {
 def run(*, quick=False, as_json=False, only=None, sizes=None, readers=None, loads=None):
     """Runs the parts, prints them, and returns the exit code.
 
-    `only` is one part, `sizes` and `readers` are lists of numbers in the place of the usual ones, and `loads` a list that has False
-    for the machine as it is and True for busy processes on all CPUs.
+    `only` is one part, `sizes` and `readers` are lists of numbers in the place of the usual ones, and `loads` a list that has
+    False for the machine as it is and True for busy processes on all CPUs.
     """
     wrong = _wrong(only, sizes or [], readers or [])
     if wrong:
         print(f"error: {wrong}", file=sys.stderr)
         return 2
-    options = parts.Options(quick, sizes, readers, loads)
     results = []
-    for name, part in PARTS.items():
-        if only not in (None, name):
-            continue
-        for row in part(options, _say):
-            results.append(table.summarised({"part": name, **row}))
-            if not as_json:
-                print("\n".join(table.text(results[-1])), end="\n\n", flush=True)
+    with OnDemand(parts.most_readers(quick, readers)) as processes:
+        options = parts.Options(quick, sizes, readers, loads, processes)
+        for name, part in PARTS.items():
+            for row in part(options, _say) if only in (None, name) else ():
+                results.append(table.summarised({"part": name, **row}))
+                if not as_json:
+                    print("\n".join(table.text(results[-1])), end="\n\n", flush=True)
     if as_json:
         print(json.dumps({"schema": "corecast-python-bench/2", "quick": quick, "results": results}))
     elif any("how" in one for row in results for one in row["contenders"]):

@@ -1,5 +1,6 @@
 """The measurements of channels. Contenders take turns, and each turn begins with another one of them."""
 
+import statistics
 import time
 from collections import namedtuple
 
@@ -12,8 +13,13 @@ from .load import busy
 _OBJECT_SIZES = [1000, 64_000, 1_000_000, 1 << 20, 10_000_000]
 _SIZES = [1, 1000, 64_000, 1_000_000, 10_000_000]
 
-#: How much is to be measured, and what of it. `sizes`, `counts` and `loads` are None or lists.
-Options = namedtuple("Options", "quick sizes counts loads", defaults=(False, None, None, None))
+#: How much is to be measured, and what of it, by which `readers.OnDemand`. `sizes`, `counts` and `loads` are None or lists.
+Options = namedtuple("Options", "quick sizes counts loads readers")
+
+
+def most_readers(quick, counts):
+    """The number of reader processes that the parts need."""
+    return max(counts or [3 if quick else MOST_READERS])
 
 
 def _cases(options):
@@ -30,27 +36,27 @@ def _cases(options):
 
 
 def _rows(options, say, part, measure, facts):
-    """A row for each case, of what `measure(readers, kind, payload, size, count)` gives: a dict of figures for each contender."""
+    """A row for each case, of what `measure(readers, kind, payload, size, count)` gives: a dict of figures of one turn."""
     turns = 3 if options.quick else 5
-    with r.Readers(max(options.counts or [3 if options.quick else MOST_READERS])) as readers:
-        for is_loaded, payload, size, count in _cases(options):
-            kinds, skipped = available(part, payload)
-            found = {kind.name: [] for kind in kinds}
-            with busy(is_loaded):
-                for turn in range(turns):
-                    for kind in kinds[turn % len(kinds) :] + kinds[: turn % len(kinds)]:
-                        say(f"{part}: {_words(payload, size, count, is_loaded)}: {kind.name}, turn {turn + 1}")
-                        found[kind.name].append(measure(readers, kind, payload, size, count))
-            yield {
-                "case": _words(payload, size, count, is_loaded),
-                "payload": payload,
-                "bytes": size,
-                "readers": count,
-                "load": is_loaded,
-                **facts,
-                "contenders": [_contender(kind, found[kind.name]) for kind in kinds],
-                "skipped": [{"name": name, "why": why} for name, why in skipped.items()],
-            }
+    readers = options.readers.start()
+    for is_loaded, payload, size, count in _cases(options):
+        kinds, skipped = available(part, payload)
+        found = {kind.name: [] for kind in kinds}
+        with busy(is_loaded):
+            for turn in range(turns):
+                for kind in kinds[turn % len(kinds) :] + kinds[: turn % len(kinds)]:
+                    say(f"{part}: {_words(payload, size, count, is_loaded)}: {kind.name}, turn {turn + 1}")
+                    found[kind.name].append(measure(readers, kind, payload, size, count))
+        yield {
+            "case": _words(payload, size, count, is_loaded),
+            "payload": payload,
+            "bytes": size,
+            "readers": count,
+            "load": is_loaded,
+            **facts,
+            "contenders": [_contender(kind, found[kind.name]) for kind in kinds],
+            "skipped": [{"name": name, "why": why} for name, why in skipped.items()],
+        }
 
 
 def _words(payload, size, count, is_loaded):
@@ -72,6 +78,8 @@ def stream(options, say):
             return kind.stream(size, count, seconds)
         contender = readers.begin(kind, size, count, r.receive_all)
         data, last = message(payload, size), message(payload, size, r.LAST)
+        for _ in range(kind.warm):
+            contender.send(data)
         sent, begin, used = 0, time.perf_counter(), time.process_time()
         while time.perf_counter() - begin < seconds:
             contender.send(data)
@@ -79,8 +87,9 @@ def stream(options, say):
         contender.send(last)
         results = readers.finish(contender, count)
         took = time.perf_counter() - begin
-        if any(got != sent + 1 for got, _ in results):
-            raise AssertionError(f"{kind.name}: readers got {[got for got, _ in results]} of {sent + 1} messages")
+        everything = kind.warm + sent + 1
+        if any(got != everything for got, _ in results):
+            raise AssertionError(f"{kind.name}: readers got {[got for got, _ in results]} of {everything}")
         cpus = sum(share for _, share in results)
         return {"values": (sent + 1) / took, "readers_cpu": cpus, "sender_cpu": (time.process_time() - used) / took}
 
@@ -94,13 +103,14 @@ def latency(options, say):
 
     def measure(readers, kind, payload, size, count):
         contender = readers.begin(kind, size, count, r.note_times)
-        data, stamps, most = message(payload, size), [], 20 if options.quick else 100
+        data, stamps = message(payload, size), []
+        most = kind.warm + (20 if options.quick else 100)
         until = time.perf_counter() + (0.2 if options.quick else 0.5)
         is_last = False
         while not is_last:
             readers.wait(count, len(stamps))
             # Slow ones have fewer messages.
-            is_last = len(stamps) + 1 == most or (len(stamps) >= 4 and time.perf_counter() > until)
+            is_last = len(stamps) + 1 == most or (len(stamps) >= kind.warm + 4 and time.perf_counter() > until)
             this = message(payload, size, r.LAST) if is_last else data
             time.sleep(1e-3)
             stamps.append(time.perf_counter())
@@ -108,7 +118,8 @@ def latency(options, say):
         arrivals = [max(times) for times in zip(*readers.finish(contender, count))]
         if len(arrivals) != len(stamps):
             raise AssertionError(f"{kind.name}: readers got {len(arrivals)} of {len(stamps)} messages")
-        return {"values": 1e6 * sorted(there - stamp for there, stamp in zip(arrivals, stamps))[len(stamps) // 2]}
+        took = [there - stamp for there, stamp in zip(arrivals, stamps)][kind.warm :]
+        return {"values": 1e6 * statistics.median(took)}
 
     yield from _rows(options, say, "latency", measure, {"unit": "us", "more_is_better": False})
 
@@ -121,7 +132,8 @@ def idle(options, say):
             continue
         kinds, skipped = available("idle", "bytes", "objects")
         found = {kind.name: [] for kind in kinds}
-        with r.Readers(1) as readers, busy(is_loaded):
+        readers = options.readers.start()
+        with busy(is_loaded):
             for turn in range(1 if options.quick else 5):
                 for kind in kinds:
                     say(f"idle: {kind.name}, turn {turn + 1}")

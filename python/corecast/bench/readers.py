@@ -51,7 +51,7 @@ class Readers:
         self.progress.unlink()
 
     def begin(self, kind, size, count, job):
-        """Opens a contender for the first `count` readers, who begin a job of this module; gives the contender when all are ready."""
+        """Opens a contender for the first `count` readers, who begin a job of this module: the contender, when all are ready."""
         contender = kind(size, [ends[kind.name] for ends in self.ends[:count]])
         for number, control in enumerate(self.controls[:count]):
             self.counts[number] = 0
@@ -76,6 +76,26 @@ class Readers:
             if time.monotonic() > deadline:
                 raise corecast.Timeout(f"readers have {list(self.counts[:count])} of {messages} messages after {PATIENCE:.0f} s")
             time.sleep(50e-6)
+
+
+class OnDemand:
+    """Reader processes that start when a part asks for them, and serve all parts of a `with` block."""
+
+    def __init__(self, count):
+        self.count, self.running = count, None
+
+    def start(self):
+        """The reader processes."""
+        if self.running is None:
+            self.running = Readers(self.count)
+        return self.running
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
+        if self.running is not None:
+            self.running.__exit__(*error)
 
 
 def _answer(control, name):

@@ -12,7 +12,7 @@ def reference(row):
 
 
 def summarised(row):
-    """The row with the median, the least and the greatest value of each contender, and how many times as good the reference is."""
+    """The row with the median, the least and the greatest value of each contender, and how much better the reference is."""
     ours = statistics.median(reference(row)["values"])
     contenders = []
     for contender in row["contenders"]:

@@ -19,6 +19,8 @@ class Contender:
     payload = "bytes"
     #: The parts that measure it; of contenders whose readers wait alike, one idles.
     parts = ("stream", "latency", "idle")
+    #: Messages before those that are timed: where there are places, each has all its pages then.
+    warm = 1
     #: True if it is a program of its own: then `stream(size, readers, seconds)` gives the figures of a turn.
     runs_alone = False
 

@@ -16,6 +16,7 @@ class Send(Contender):
 
     #: Bytes of a message beside those of its payload.
     beside = 0
+    warm = SLOTS + 2
 
     def __init__(self, size, ends):
         self.channel = fresh_name()

@@ -62,6 +62,7 @@ class Iceoryx(Contender):
 
     name = "iceoryx2"
     how = "1 copy into the channel, read in place; readers poll with sched_yield"
+    warm = SLOTS + 2
 
     @staticmethod
     def missing():

@@ -1,5 +1,5 @@
-"""Rings in `multiprocessing.shared_memory`, as they are written by hand: a flag of the writer and one of each reader in each slot, and
-loops that give the CPU up by `sched_yield`. The idea is that of vLLM's `shm_broadcast`, written anew.
+"""Rings in `multiprocessing.shared_memory`, as they are written by hand: a flag of the writer and one of each reader in each
+slot, and loops that give the CPU up by `sched_yield`. The idea is that of vLLM's `shm_broadcast`, written anew.
 """
 
 import os
@@ -70,6 +70,7 @@ class _Ring(Contender):
 
     #: Bytes of a message beside those of its payload.
     beside = 8
+    warm = SLOTS + 2
     wants = None
 
     def __init__(self, size, ends):
