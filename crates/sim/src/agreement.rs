@@ -2,8 +2,8 @@
 //!
 //! Three questions: how far figures are off ([`Agreement::median_ratio`] and its like), whether the order of the contenders is
 //! right ([`Agreement::rank_correlation`]), and what it costs to take the contender that is best in the simulation
-//! ([`Agreement::choice_loss`]). [`Repeated`] asks the same of one measurement and another one: where figures hardly differ, or the
-//! machine has other guests, measurements disagree among themselves, and no simulation can agree better with one of them.
+//! ([`Agreement::choice_loss`]). [`Repeated`] asks the same of one measurement and another one: where figures hardly differ, or
+//! the machine has other guests, measurements disagree among themselves, and no simulation can agree better with one of them.
 //!
 //! Source: C. Spearman, "The proof and measurement of association between two things", 1904.
 

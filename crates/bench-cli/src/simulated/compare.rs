@@ -1,8 +1,8 @@
 //! Simulated figures beside those measured on the machine at hand: locks, barriers, collectives, messages and atomic operations.
 //!
 //! The machine is simulated from its own model (`counterpart`); what is measured comes from the benchmarks as they are
-//! (`at_hand`), and the simulation plays what they do as closely as it can. Both are told with how well they agree, beside how well
-//! runs of the measurement agree among themselves.
+//! (`at_hand`), and the simulation plays what they do as closely as it can. Both are told with how well they agree, beside how
+//! well runs of the measurement agree among themselves.
 
 use corecast::Machine;
 use corecast_race::harness::median;
@@ -103,10 +103,10 @@ impl Compared {
     }
 }
 
-/// What is to be compared.
+/// The things to compare.
 #[derive(Clone, Debug)]
 pub(crate) struct Asked {
-    /// The things.
+    /// Which ones.
     pub(crate) what: Vec<Compared>,
     /// The members of barriers and collectives.
     pub(crate) members: Vec<usize>,

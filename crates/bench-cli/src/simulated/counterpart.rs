@@ -1,4 +1,4 @@
-//! What the benchmarks of the machine at hand do, on the simulated machine.
+//! The benchmarks of the machine at hand, played on the simulated one.
 
 use corecast_sim::machine::Machine;
 use corecast_sim::{
@@ -63,16 +63,10 @@ pub(super) fn simulate(
             barriers(machine, Some(barrier), &episodes(machine, members, seed)).map(|outcome| outcome.times.round_ns)
         }
         Compared::Collectives => {
+            // The names of the measured operations are those of the simulated ones.
             let mut all = COLLECTIVES.into_iter();
             let found = all.find(|&(operation, words)| name_of(operation, words) == contender);
-            let (operation, words) = found.expect("an operation that is measured");
-            let collective = Collective { operation, root: None, words };
-            let outcome = collectives(machine, collective, &episodes(machine, members, seed));
-            // Allreductions are measured without a pause, the others one by one.
-            outcome.map(|CollectiveOutcome { times, .. }| match operation {
-                Operation::Allreduce => times.round_ns,
-                Operation::Broadcast | Operation::Reduce => times.median_ns(),
-            })
+            collective_ns(machine, found.expect("an operation that is measured"), &episodes(machine, members, seed))
         }
         Compared::Messages => message_ns(machine, contender, seed),
         Compared::Atomics => {
@@ -106,6 +100,20 @@ fn episodes(machine: &Machine, members: usize, seed: u64) -> Episodes {
             ..of_own
         },
     }
+}
+
+/// Nanoseconds for an operation of a group.
+fn collective_ns(
+    machine: &Machine,
+    (operation, words): (Operation, usize),
+    episodes: &Episodes,
+) -> Result<f64, SimError> {
+    let CollectiveOutcome { times, .. } = collectives(machine, Collective { operation, root: None, words }, episodes)?;
+    Ok(match operation {
+        // Measured without a pause, the others one by one.
+        Operation::Allreduce => times.round_ns,
+        Operation::Broadcast | Operation::Reduce => times.median_ns(),
+    })
 }
 
 /// Nanoseconds for a message.

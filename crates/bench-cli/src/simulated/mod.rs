@@ -1,6 +1,7 @@
 //! Simulated machines: which one (`described`) and what is known of it (`explained`), the program that runs on it (`program`,
 //! `kills`), its points, each in a process of its own (`point`, `play`, `sweep`), and how the outcome is shown (`row`, `outcome`,
-//! `columns`, `page`); `compare` puts it (`counterpart`) beside what is measured (`at_hand`). Every figure says that it is simulated.
+//! `columns`, `page`); `compare` puts it (`counterpart`) beside what is measured (`at_hand`). Every figure says that it is
+//! simulated.
 
 mod at_hand;
 mod columns;
