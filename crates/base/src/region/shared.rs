@@ -113,6 +113,17 @@ impl SharedRegion {
         named::observe(dir, name)
     }
 
+    /// A look at this region as from outside, through a file and a mapping of its own: for [`entries`](Self::entries) whose words tell
+    /// more than their ends know.
+    ///
+    /// # Errors
+    /// [`AttachError`] if the region is on the heap, or files cannot be opened anew (no /proc).
+    pub fn observer(&self) -> Result<Observer, AttachError> {
+        let subject = Subject(&self.0.what);
+        let file = self.shared_file().and_then(|file| memfd::reopen(&file)).map_err(subject.refused("open anew"))?;
+        Observer::begin(&self.0.what, file, true, self.0.mapping.len())
+    }
+
     /// A descriptor for another process to [attach](Self::from_fd) to. Each process gets its own.
     ///
     /// # Errors

@@ -54,6 +54,8 @@ use crate::region::{Observer, SharedRegion, check_region_name};
 /// The pauses between two attempts to connect to a name without a host; each is twice as long as the one before.
 const FIRST_PAUSE: Duration = Duration::from_millis(1);
 const LONGEST_PAUSE: Duration = Duration::from_millis(20);
+/// The least time that a host which is there gets for its answer, also from a caller that does not wait for one to come.
+const LEAST_ANSWER_PATIENCE: Duration = Duration::from_millis(100);
 
 /// Hosts a memfd region under a name, for processes of this user. The rules for names are those of regions. As the path of
 /// a socket, `DIRECTORY/NAME.sock`, has at most 103 bytes, the name has to be shorter than that of a file.
@@ -99,7 +101,8 @@ fn connect_within(dir: &SocketDir, name: &str, patience: Duration) -> Result<Hos
     hosted_region::begin_as_member(socket, region, answer.connection)
 }
 
-/// As [`connect`], waiting for at most `timeout` until a process hosts the name.
+/// As [`connect`], waiting for at most `timeout` until a process hosts the name. A host that is there is given 100 ms to answer,
+/// also with less time than that, or none.
 ///
 /// ```
 /// use std::time::Duration;
@@ -124,7 +127,7 @@ pub fn connect_timeout(dir: &SocketDir, name: &str, timeout: Duration) -> Result
     let mut pause = FIRST_PAUSE;
     loop {
         let left = timeout.saturating_sub(begin.elapsed());
-        match connect_within(dir, name, left.min(ANSWER_PATIENCE)) {
+        match connect_within(dir, name, left.clamp(LEAST_ANSWER_PATIENCE, ANSWER_PATIENCE)) {
             Err(RendezvousError::NotFound(_)) if !left.is_zero() => {}
             outcome => return outcome,
         }

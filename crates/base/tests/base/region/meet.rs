@@ -236,5 +236,9 @@ fn a_guest_may_wait_for_its_host() {
         let host = rendezvous::host(&dir, "play", SharedRegion::memfd(&plan()).expect("memory")).expect("a free name");
         let guest = guest.join().expect("no panic").expect("a host came");
         assert_eq!(guest.region().generation(), host.region().generation());
+        let late = rendezvous::connect_timeout(&dir, "play", Duration::ZERO).expect("a host that is there answers");
+        let observer = late.region().observer().expect("a memfd");
+        assert_eq!(observer.generation(), host.region().generation());
+        assert_eq!(observer.participants().expect("no fork").len(), 3);
     });
 }
