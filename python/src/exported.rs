@@ -1,7 +1,7 @@
 //! Memory that Python objects look into: a type with the buffer protocol.
 //!
-//! The stable interface of CPython has buffers from 3.11 on only, and this package supports 3.9, so the type is made by hand. Slots
-//! and structures are those that 3.11 declared stable, which 3.9 and 3.10 have had, too.
+//! The stable interface of CPython has buffers from 3.11 on only, and this package supports 3.9, so the type is made by hand.
+//! Slots and structures are those that 3.11 declared stable, which 3.9 and 3.10 have had, too.
 
 use std::any::Any;
 use std::cell::Cell;

@@ -6,6 +6,7 @@ mod error;
 mod exported;
 mod group;
 mod hand;
+mod lag;
 mod machine;
 mod meeting;
 mod number;

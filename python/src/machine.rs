@@ -1,9 +1,9 @@
 //! The machine and plans, as the texts of their files: the package makes arrays and trees of them.
 
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
+use corecast::base::sync::{AtomicBool, Ordering};
 use corecast::machine::measure::{MeasureError, Options, Silent};
 use corecast::machine::source::{DiscoveryRequest, discover};
 use corecast::machine::{Cache, Fingerprint, Machine, model_file};

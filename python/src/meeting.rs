@@ -1,6 +1,7 @@
 //! The memory of a channel: made by one process, found by others through a name or an inherited descriptor.
 
 use std::os::fd::{IntoRawFd, RawFd};
+use std::sync::Once;
 
 use corecast::channel::Spec;
 use corecast::region::{RegionPlan, SharedRegion};
@@ -16,18 +17,27 @@ pub(crate) const CHANNEL: &str = "channel";
 /// A region, and what keeps its name alive.
 pub(crate) struct Meeting {
     pub(crate) region: SharedRegion,
-    #[expect(dead_code, reason = "the name is hosted until it is dropped")]
     hosted: Option<HostedRegion>,
 }
 
 impl Meeting {
-    /// A new channel, hosted under a name if there is one.
-    pub(crate) fn found(name: Option<&str>, spec: Spec) -> PyResult<Self> {
+    /// A new channel, which has no name yet.
+    pub(crate) fn found(spec: Spec) -> PyResult<Self> {
         let plan = spec.declare(RegionPlan::new(), CHANNEL).map_err(error::value)?;
         let plan = plan.limit_bytes(u64::MAX);
         let region = SharedRegion::memfd(&plan).map_err(|error| error::named("Error", error))?;
-        let hosted = name.map(|name| rendezvous::host(&SocketDir::of_user(), name, region.clone())).transpose();
-        Ok(Self { region, hosted: hosted.map_err(error::meet)? })
+        Ok(Self { region, hosted: None })
+    }
+
+    /// Hosts a new channel under its name, if it has one. Its first end is opened before: a process that finds the channel is
+    /// told of the death of that end, whenever its founder is killed.
+    pub(crate) fn host(mut self, name: Option<&str>) -> PyResult<Self> {
+        if let (Some(name), None) = (name, &self.hosted) {
+            let dir = SocketDir::of_user();
+            remove_dead_names(&dir);
+            self.hosted = Some(rendezvous::host(&dir, name, self.region.clone()).map_err(error::meet)?);
+        }
+        Ok(self)
     }
 
     /// The channel that is hosted under a name, waiting until there is one.
@@ -60,4 +70,11 @@ impl Meeting {
     pub(crate) fn check_fork(&self) -> PyResult<()> {
         self.region.check_fork().map_err(|_| error::forked("channel"))
     }
+}
+
+/// Removes the files of names whose processes were all killed: once for each process, as that looks at each name.
+fn remove_dead_names(dir: &SocketDir) {
+    static ONCE: Once = Once::new();
+    // Files that cannot be removed do no harm.
+    ONCE.call_once(|| drop(rendezvous::gc(dir)));
 }

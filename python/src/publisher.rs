@@ -12,6 +12,7 @@ use pyo3::types::{PyDict, PyTuple, PyType};
 use crate::borrowed::Borrowed;
 use crate::error::{self, within};
 use crate::hand::{LONG_COPY, Opened, SendingEnd, in_part, reopening};
+use crate::lag;
 use crate::meeting::{CHANNEL, Meeting};
 use crate::room::{Room, Written};
 use crate::waiting::{Limit, detached, until};
@@ -76,7 +77,7 @@ impl Publisher {
             wait: wait.parse().map_err(error::value)?,
             ..Config::default()
         };
-        Self::at(Meeting::found(name, spec(config))?, name)
+        Self::at(Meeting::found(spec(config))?, name)
     }
 
     /// One more publisher of a channel that another process has made for several, waiting up to `timeout` seconds for it.
@@ -116,8 +117,8 @@ impl Publisher {
         until(py, limit, |part| in_part(sender.send_timeout(bytes, part)))
     }
 
-    /// Room for a message of `size` bytes, to be written in place. As a `with` block it gives a writable memoryview, and sends the
-    /// message at the end unless an exception leaves the block.
+    /// Room for a message of `size` bytes, to be written in place. As a `with` block it gives a writable memoryview, and sends
+    /// the message at the end unless an exception leaves the block.
     fn reserve(&self, py: Python<'_>, size: usize) -> PyResult<Room> {
         self.opened.hand()?.reserve(py, size, |sender| {
             let mut loan = sender.reserve(size).map_err(error::send)?;
@@ -159,6 +160,17 @@ impl Publisher {
         all.iter().map(tell).collect()
     }
 
+    /// The subscribers now: for each a dict of its `pid`, the messages that it is `behind`, its `policy` and its `state`, which
+    /// is "open", "given up" (it was left behind, and has not noticed yet) or "dead".
+    ///
+    /// Open messages count. The number may be too high by an eighth of the slots, as a busy reader seldom writes where it is. A
+    /// look takes some system calls: it is for people and for decisions, not for each message.
+    fn readers<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyDict>>> {
+        let hand = self.opened.hand()?;
+        let seen = detached(py, || lag::readers(&hand.meeting.region))?;
+        seen.iter().map(|reader| reader.to_dict(py)).collect()
+    }
+
     /// Says goodbye: subscribers receive what was sent, and then `Closed`.
     fn close(&self) -> PyResult<()> {
         self.opened.close()
@@ -191,7 +203,7 @@ impl Publisher {
         let honest = unsafe { meeting.region.assume_honest() };
         let sender = end.with_honest(&honest);
         drop(honest);
-        Ok(Self { opened: Opened::new(sender, meeting, name) })
+        Ok(Self { opened: Opened::new(sender, meeting.host(name)?, name) })
     }
 }
 

@@ -82,8 +82,8 @@ pub(crate) struct Receiver {
 
 #[pymethods]
 impl Receiver {
-    /// Takes the receiving end of the channel of a name, waiting up to `timeout` seconds, or for ever with None, until a process hosts it. With
-    /// `create=True` this process makes the channel: see `Sender` for its sizes.
+    /// Takes the receiving end of the channel of a name, waiting up to `timeout` seconds, or for ever with None, until a process
+    /// hosts it. With `create=True` this process makes the channel: see `Sender` for its sizes.
     #[new]
     #[pyo3(signature = (name, *, create=false, max_bytes=65536, slots=64, wait="adaptive", timeout=10.0))]
     fn new(
@@ -96,7 +96,7 @@ impl Receiver {
         timeout: Option<f64>,
     ) -> PyResult<Self> {
         let limit = Limit::of(timeout)?;
-        let meeting = if create { found(Some(name), max_bytes, slots, wait)? } else { Meeting::find(py, name, limit)? };
+        let meeting = if create { found(max_bytes, slots, wait)? } else { Meeting::find(py, name, limit)? };
         Self::at(meeting, Some(name.to_owned()))
     }
 
@@ -248,6 +248,7 @@ impl Receiver {
         let end = end.with_honest(&honest);
         drop(honest);
         let held = Mutex::new(Held { end, is_open: false });
+        let meeting = meeting.host(name.as_deref())?;
         Ok(Self { hand: Mutex::new(Some(Arc::new(Hand { held, meeting }))), watch: Mutex::default(), name })
     }
 

@@ -24,7 +24,7 @@ pub(crate) trait Outlet: Any + Send + Sync {
 
 /// A message, where it was written.
 pub(crate) enum Written<'a> {
-    /// So many bytes, which the caller has written at the end's place in the channel.
+    /// This many bytes, which the caller has written at the end's place in the channel.
     InPlace(usize),
     /// Bytes in memory of the room.
     Aside(&'a [u8]),

@@ -17,11 +17,11 @@ use crate::waiting::{Limit, detached, until};
 const LONGEST: usize = 64 * (MAX_SLOTS / 4) - 64;
 
 /// A new channel between two processes.
-pub(crate) fn found(name: Option<&str>, max_bytes: usize, slots: usize, wait: &str) -> PyResult<Meeting> {
+pub(crate) fn found(max_bytes: usize, slots: usize, wait: &str) -> PyResult<Meeting> {
     within("max_bytes", max_bytes, LONGEST)?;
     within("slots", slots, MAX_SLOTS)?;
     let config = Config { slots, wait: wait.parse().map_err(error::value)?, ..Config::default() };
-    Meeting::found(name, spec(config.holding(max_bytes)))
+    Meeting::found(spec(config.holding(max_bytes)))
 }
 
 /// The sending end of a channel from one process to one other.
@@ -42,8 +42,8 @@ impl Sender {
     /// Makes a channel and hosts it under `name`, for one receiver of this user; without a name it is found by `share`. With
     /// `create=False` takes the sending end of a channel that its receiver has made, waiting up to `timeout` seconds for it.
     ///
-    /// `max_bytes`: the longest message. `slots`: the size of its ring in lines of 64 bytes; it is made large enough for four messages of
-    /// `max_bytes`. `wait`: "adaptive" (spins for a while, then sleeps), "spin", "yield" or "park".
+    /// `max_bytes`: the longest message. `slots`: the size of its ring in lines of 64 bytes; it is made large enough for four
+    /// messages of `max_bytes`. `wait`: "adaptive" (spins for a while, then sleeps), "spin", "yield" or "park".
     #[new]
     #[pyo3(signature = (name=None, *, create=true, max_bytes=65536, slots=64, wait="adaptive", timeout=10.0))]
     fn new(
@@ -61,7 +61,7 @@ impl Sender {
             None if !create => {
                 return Err(error::value("a channel that another process has made is found by its name: give one"));
             }
-            name => found(name, max_bytes, slots, wait)?,
+            _ => found(max_bytes, slots, wait)?,
         };
         Self::at(meeting, name)
     }
@@ -92,8 +92,8 @@ impl Sender {
         }
     }
 
-    /// Room for a message of `size` bytes, to be written in place, waiting up to `timeout` seconds for it. As a `with` block it gives
-    /// a writable memoryview, and sends the message at the end unless an exception leaves the block.
+    /// Room for a message of `size` bytes, to be written in place, waiting up to `timeout` seconds for it. As a `with` block it
+    /// gives a writable memoryview, and sends the message at the end unless an exception leaves the block.
     #[pyo3(signature = (size, timeout=None))]
     fn reserve(&self, py: Python<'_>, size: usize, timeout: Option<f64>) -> PyResult<Room> {
         let limit = Limit::of(timeout)?;
@@ -154,7 +154,7 @@ impl Sender {
         let honest = unsafe { meeting.region.assume_honest() };
         let end = end.with_honest(&honest);
         drop(honest);
-        Ok(Self { opened: Opened::new(end, meeting, name) })
+        Ok(Self { opened: Opened::new(end, meeting.host(name)?, name) })
     }
 }
 

@@ -13,8 +13,9 @@ use pyo3::types::{PyBytes, PyTuple, PyType};
 use crate::error;
 use crate::exported::{Lent, export};
 use crate::hand::{describe, reopening};
+use crate::lag;
 use crate::meeting::{CHANNEL, Meeting};
-use crate::waiting::{Limit, until};
+use crate::waiting::{Limit, detached, until};
 use crate::watch::Watch;
 
 /// A receiving end whose messages may outlive the call that received them, in any thread.
@@ -176,6 +177,13 @@ impl Subscriber {
     #[getter]
     fn open_messages(&self) -> PyResult<u64> {
         Ok(self.reader()?.enter()?.receiver().open_messages())
+    }
+
+    /// The messages that were published and are not received yet, or are open: see `Publisher.readers` for what that takes.
+    fn behind(&self, py: Python<'_>) -> PyResult<u64> {
+        let reader = self.reader()?;
+        reader.meeting.check_fork()?;
+        detached(py, || lag::own(&reader.meeting.region))
     }
 
     /// The name of the channel; None if it came by a descriptor.
