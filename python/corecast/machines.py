@@ -62,14 +62,19 @@ class Machine:
 
         return numpy.array(self._fields[field], dtype=float)
 
+    def _costs(self):
+        """The whole cost of a message, by sender and receiver; masked where those are the same CPU."""
+        import numpy
+
+        return numpy.ma.masked_array(self.send() + self.receive(), numpy.eye(len(self.cpus), dtype=bool))
+
     def plot(self, axes=None):
         """A picture of the cost of a message between every two CPUs, by matplotlib; returns its axes."""
-        from matplotlib import pyplot
-
+        pyplot = _pyplot()
         if axes is None:
             _, axes = pyplot.subplots()
-        costs = self.send() + self.receive()
-        image = axes.imshow(costs, interpolation="nearest")
+        costs = self._costs()
+        image = axes.imshow(costs, interpolation="nearest", cmap="YlOrRd")
         if len(self.cpus) <= 32:
             axes.set_xticks(range(len(self.cpus)), [str(cpu) for cpu in self.cpus])
             axes.set_yticks(range(len(self.cpus)), [str(cpu) for cpu in self.cpus])
@@ -81,18 +86,26 @@ class Machine:
         return f"Machine({self.name!r}, {len(self.cpus)} CPUs, {self.kind})"
 
     def _repr_html_(self):
-        costs = self.send() + self.receive()
-        most, greatest = 32, costs.max() or 1.0
+        costs, most = self._costs(), 32
+        greatest = costs.max() if costs.count() else 1.0
         rows = []
         for cpu, row in list(zip(self.cpus, costs))[:most]:
-            cells = "".join(
-                f'<td style="background:rgba(200,80,0,{0.8 * cost / greatest:.2f})">{cost:.0f}</td>' for cost in row[:most]
-            )
+            cells = "".join(_cell(cost, greatest) for cost in row[:most])
             rows.append(f"<tr><th>{cpu}</th>{cells}</tr>")
         head = "".join(f"<th>{cpu}</th>" for cpu in self.cpus[:most])
         more = f"; the first {most} of {len(self.cpus)} CPUs" if len(self.cpus) > most else ""
-        caption = f"{html.escape(self.name)}, {self.kind}: a message between CPUs, {self.unit}{more}"
-        return f"<table><caption>{caption}</caption><tr><th></th>{head}</tr>{''.join(rows)}</table>"
+        caption = f"{html.escape(self.name)}, {self.kind}: a message from the CPU of the row to that of the column, in {self.unit}{more}"
+        caption = f'<caption style="text-align:left">{caption}</caption>'
+        return f'<div style="overflow-x:auto"><table>{caption}<tr><th></th>{head}</tr>{"".join(rows)}</table></div>'
+
+
+def _cell(cost, greatest):
+    """The cell of one cost: the darker, the more; readable on a light and on a dark page."""
+    import numpy
+
+    if cost is numpy.ma.masked:
+        return "<td></td>"
+    return f'<td style="text-align:right;background:rgba(200,80,0,{0.6 * cost / (greatest or 1.0):.2f})">{cost:.0f}</td>'
 
 
 class Plan:
@@ -140,8 +153,7 @@ class Plan:
 
     def plot(self, axes=None):
         """A picture of the tree, by matplotlib; returns its axes."""
-        from matplotlib import pyplot
-
+        pyplot = _pyplot()
         if axes is None:
             _, axes = pyplot.subplots()
         places = self._places()
@@ -151,7 +163,7 @@ class Plan:
                 axes.plot([x, to_x], [-y, -to_y], color="gray", zorder=1)
                 axes.text((x + to_x) / 2, -(y + to_y) / 2, str(number), fontsize=7, color="gray")
         for cpu, (x, y) in places.items():
-            axes.text(x, -y, str(cpu), ha="center", va="center", bbox={"boxstyle": "circle", "facecolor": "white"}, zorder=2)
+            axes.text(x, -y, str(cpu), ha="center", va="center", color="black", bbox={"boxstyle": "circle", "facecolor": "white", "edgecolor": "gray"}, zorder=2)
         axes.set_title(f"{self._fields['op']} on {self._fields['machine']}: {self.predicted:.0f} {self.unit} predicted")
         axes.set_axis_off()
         return axes
@@ -177,7 +189,7 @@ class Plan:
         return f"Plan({self._fields['op']} from CPU {self.root}, {self.predicted:.0f} {self.unit} predicted)"
 
     def _repr_html_(self):
-        return f"<pre>{html.escape(self._explanation)}</pre>"
+        return f'<pre style="overflow-x:auto">{html.escape(self._explanation)}</pre>'
 
 
 def machine():
@@ -201,3 +213,12 @@ def plan(operation="broadcast", model=None, *, shape="auto", root=None, effort="
     model = machine() if model is None else model
     text, explanation = _corecast.plan_texts(model.text, operation, shape, root, effort, cpus)
     return Plan(text, explanation)
+
+
+def _pyplot():
+    """The part of matplotlib that draws."""
+    try:
+        from matplotlib import pyplot
+    except ImportError as error:
+        raise ImportError("a plot needs matplotlib: expected it to be installed, as by `pip install corecast[plots]`") from error
+    return pyplot
