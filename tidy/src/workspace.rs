@@ -7,6 +7,9 @@ use std::path::{Path, PathBuf};
 use crate::manifest::Manifest;
 use crate::source::SourceFile;
 
+/// Folders that are workspaces of their own, whose sources keep the rules of this one.
+const OUTSIDE: [&str; 1] = ["python"];
+
 /// Why a workspace could not be read.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -53,7 +56,7 @@ impl Package {
 pub struct Workspace {
     /// Its root folder.
     pub root: PathBuf,
-    /// Its members in the order of the root manifest.
+    /// Its members in the order of the root manifest, and then the packages beside them.
     pub packages: Vec<Package>,
 }
 
@@ -68,7 +71,9 @@ impl Workspace {
         if members.is_empty() {
             return Err(LoadError::NoMembers { path });
         }
-        let packages = members.iter().map(|dir| load_package(root, dir)).collect::<Result<_, _>>()?;
+        let outside = OUTSIDE.into_iter().filter(|dir| root.join(dir).join("Cargo.toml").is_file());
+        let members = members.iter().map(String::as_str).chain(outside);
+        let packages = members.map(|dir| load_package(root, dir)).collect::<Result<_, _>>()?;
         Ok(Self { root: root.to_owned(), packages })
     }
 

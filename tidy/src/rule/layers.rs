@@ -47,6 +47,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
         ],
     ),
     ("corecast-capi", &["corecast"]),
+    ("corecast-python", &["corecast"]),
     // The harness, and the race that `corecast tune` runs.
     ("corecast-race", &["corecast"]),
     ("corecast-bench", &["corecast", "corecast-race"]),
