@@ -8,10 +8,12 @@ if ! python3 -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 9)
 fi
 target="${CARGO_TARGET_DIR:-$PWD/target}/python"
 [ -x "$target/venv/bin/pip" ] || python3 -m venv "$target/venv"
-"$target/venv/bin/pip" install --quiet maturin pytest numpy redis
+"$target/venv/bin/pip" install --quiet maturin mypy pytest numpy redis
 cargo fmt --manifest-path python/Cargo.toml --check
 CARGO_TARGET_DIR="$target" cargo clippy --quiet --manifest-path python/Cargo.toml -- -D warnings
 (cd python && VIRTUAL_ENV="$target/venv" CARGO_TARGET_DIR="$target" "$target/venv/bin/maturin" develop --quiet)
+# The stubs say what the package has. The tools of the package itself are no part of what its users type.
+(cd python && MYPY_CACHE_DIR="$target/mypy" "$target/venv/bin/python" -m mypy.stubtest corecast._corecast --concise)
 "$target/venv/bin/python" -m pytest --quiet python/tests
 "$target/venv/bin/python" -m pytest --quiet --doctest-modules python/corecast --ignore python/corecast/__main__.py
 "$target/venv/bin/python" python/examples/decode_loop.py --workers 2 --steps 100
