@@ -113,8 +113,8 @@ impl SharedRegion {
         named::observe(dir, name)
     }
 
-    /// A look at this region as from outside, through a file and a mapping of its own: for [`entries`](Self::entries) whose words tell
-    /// more than their ends know.
+    /// A look at this region as from outside, through a file and a mapping of its own: for [`entries`](Self::entries) whose
+    /// words tell more than their ends know.
     ///
     /// # Errors
     /// [`AttachError`] if the region is on the heap, or files cannot be opened anew (no /proc).

@@ -2,10 +2,11 @@
 
 use super::error::RendezvousError;
 use super::name_lock::NameLock;
-use super::names::each;
+use super::names::each_lock;
 use super::socket_dir::SocketDir;
 
-/// Removes every socket whose name is locked by no process, and returns their paths. Files of other kinds are left alone,
+/// Removes the socket and the lock of every name that is locked by no process, and returns the paths of the sockets, also of
+/// those that a host which died early had not made yet. Files of other kinds are left alone,
 /// and so are sockets of other programs, which have no lock beside them.
 ///
 /// # Errors
@@ -13,7 +14,7 @@ use super::socket_dir::SocketDir;
 pub fn gc(dir: &SocketDir) -> Result<Vec<String>, RendezvousError> {
     let Some(handle) = dir.open()? else { return Ok(Vec::new()) };
     let mut removed = Vec::new();
-    for name in each(dir, &handle)? {
+    for name in each_lock(dir, &handle)? {
         let copy = handle.try_clone();
         let copy =
             copy.map_err(|source| RendezvousError::System { what: format!("open {}", dir.path().display()), source })?;

@@ -19,15 +19,25 @@ pub fn names(dir: &SocketDir) -> Result<Vec<String>, RendezvousError> {
 
 /// The names of an open directory.
 pub(super) fn each(dir: &SocketDir, handle: &OwnedFd) -> Result<Vec<String>, RendezvousError> {
+    let mut names = with_suffix(dir, handle, ".sock")?;
+    names.retain(|name| has_socket(handle, name) && has_lock(handle, name));
+    Ok(names)
+}
+
+/// The names with a lock in an open directory, among them those whose host died before it made their socket.
+pub(super) fn each_lock(dir: &SocketDir, handle: &OwnedFd) -> Result<Vec<String>, RendezvousError> {
+    let mut names = with_suffix(dir, handle, ".lock")?;
+    names.retain(|name| has_lock(handle, name));
+    Ok(names)
+}
+
+fn with_suffix(dir: &SocketDir, handle: &OwnedFd, suffix: &str) -> Result<Vec<String>, RendezvousError> {
     let failed =
         |errno: Errno| RendezvousError::System { what: format!("read {}", dir.path().display()), source: errno.into() };
     let mut names = Vec::new();
     for entry in Dir::read_from(handle).map_err(failed)?.flatten() {
-        let name = entry.file_name().to_str().ok().and_then(|file| file.strip_suffix(".sock"));
-        let Some(name) = name.filter(|name| check_region_name(name).is_ok()) else { continue };
-        if has_socket(handle, name) && has_lock(handle, name) {
-            names.push(name.to_owned());
-        }
+        let name = entry.file_name().to_str().ok().and_then(|file| file.strip_suffix(suffix));
+        names.extend(name.filter(|name| check_region_name(name).is_ok()).map(str::to_owned));
     }
     names.sort_unstable();
     Ok(names)
