@@ -1,5 +1,5 @@
-//! Every package inherits the lints of the root manifest, among them the one that asks for SAFETY comments. One that is a workspace of
-//! its own cannot, and denies by itself what those deny about `unsafe`.
+//! Every package inherits the lints of the root manifest, among them the one that asks for SAFETY comments. One that is a
+//! workspace of its own cannot, and denies by itself what those deny about `unsafe`.
 
 use crate::report::Report;
 use crate::workspace::Workspace;
