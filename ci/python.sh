@@ -12,8 +12,9 @@ target="${CARGO_TARGET_DIR:-$PWD/target}/python"
 cargo fmt --manifest-path python/Cargo.toml --check
 CARGO_TARGET_DIR="$target" cargo clippy --quiet --manifest-path python/Cargo.toml -- -D warnings
 (cd python && VIRTUAL_ENV="$target/venv" CARGO_TARGET_DIR="$target" "$target/venv/bin/maturin" develop --quiet)
-# The stubs say what the package has. The tools of the package itself are no part of what its users type.
-(cd python && MYPY_CACHE_DIR="$target/mypy" "$target/venv/bin/python" -m mypy.stubtest corecast._corecast --concise)
+# The stubs say what the extension has. It exports a list of its names by itself, and gives buffers by a slot of C.
+(cd python && printf '%s\n' corecast._corecast.__all__ corecast._corecast.Message.__buffer__ > "$target/allowed" &&
+    "$target/venv/bin/python" -m mypy.stubtest corecast._corecast --concise --ignore-disjoint-bases --allowlist "$target/allowed")
 "$target/venv/bin/python" -m pytest --quiet python/tests
 "$target/venv/bin/python" -m pytest --quiet --doctest-modules python/corecast --ignore python/corecast/__main__.py
 "$target/venv/bin/python" python/examples/decode_loop.py --workers 2 --steps 100

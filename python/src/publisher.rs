@@ -160,11 +160,11 @@ impl Publisher {
         all.iter().map(tell).collect()
     }
 
-    /// The subscribers now: for each a dict of its `pid`, the messages that it is `behind`, its `policy` and its `state`, which
-    /// is "open", "given up" (it was left behind, and has not noticed yet) or "dead".
+    /// The subscribers now: for each a dict: its `pid`, the messages that it is `behind`, its `policy` and its `state`, which is
+    /// "open", "given up" (it was left behind, and has not noticed yet) or "dead".
     ///
-    /// Open messages count. The number may be too high by an eighth of the slots, as a busy reader seldom writes where it is. A
-    /// look takes some system calls: it is for people and for decisions, not for each message.
+    /// Open messages of a reliable reader count. The number may be too high by an eighth of the slots, as a busy reader seldom
+    /// writes where it is. A look takes some system calls: it is for people and for decisions, not for each message.
     fn readers<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyDict>>> {
         let hand = self.opened.hand()?;
         let seen = detached(py, || lag::readers(&hand.meeting.region))?;

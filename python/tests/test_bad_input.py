@@ -43,7 +43,8 @@ def test_a_closed_end_says_so(name):
 
 @pytest.mark.parametrize("kind", ["publisher", "sender"])
 def test_a_message_that_is_too_long_says_both_lengths(name, kind):
-    end, _ = ends(name)[kind]
+    opened = ends(name)
+    end, _ = opened[kind]
     longest = end.max_bytes
     for send in (
         lambda: end.send(bytes(longest + 1)),
@@ -117,7 +118,7 @@ def test_names_of_another_user_are_refused(folder, name):
             assert folder in as_nobody(program, name), program
         # Its own folder, which does not let the host of this one in.
         os.chown(folder, NOBODY, NOBODY)
-        with pytest.raises(corecast.Error, match=f"{folder}.*owned by user {NOBODY}, expected user 0"):
+        with pytest.raises(corecast.Error, match=f"{folder}: a directory of user {NOBODY}, expected one of user 0"):
             corecast.Subscriber(name, timeout=0)
         said = as_nobody("corecast.Subscriber(sys.argv[1], timeout=0)", name)
         assert folder in said and "not trusted" in said or "cannot" in said, said

@@ -43,9 +43,11 @@ def test_a_publisher_sees_how_far_each_reader_is(name, spawn):
 
 
 def test_a_deadline_is_in_seconds_and_open_messages_count(name):
-    with corecast.Publisher(name, max_bytes=100, slots=8, overwrite=True) as publisher:
-        reader = corecast.Subscriber(name, policy=2.5, timeout=PATIENCE)
-        publisher.send(b"held")
-        with reader.recv(PATIENCE):
-            assert reader.behind() == 1
-            assert publisher.readers() == [{"pid": os.getpid(), "behind": 1, "policy": 2.5, "state": "open"}]
+    with corecast.Publisher(name, max_bytes=1000, slots=8, overwrite=True) as publisher:
+        patient = corecast.Subscriber(name, timeout=PATIENCE)
+        hurried = corecast.Subscriber(name, policy=2.5, timeout=PATIENCE)
+        publisher.send(b"held" * 100)
+        with patient.recv(PATIENCE):
+            assert patient.behind() == hurried.behind() == 1
+            mine = {"pid": os.getpid(), "behind": 1, "state": "open"}
+            assert publisher.readers() == [{**mine, "policy": "reliable"}, {**mine, "policy": 2.5}]

@@ -18,10 +18,10 @@ class Late(Exception):
 
 
 class Killer:
-    """Kills a child at a random instant after it begins to open its end, most often within a few milliseconds."""
+    """Kills a child at a random instant after it begins to open its end: in the middle of that, or while it works."""
 
-    def __init__(self, child, chance, longest=0.03):
-        self._child, self._delay = child, longest * chance.random() ** 3
+    def __init__(self, child, chance, longest=0.2):
+        self._child, self._delay = child, longest * chance.random() ** 2
         child.expect("begin")
         #: The instant of its death; None before.
         self.at = None
