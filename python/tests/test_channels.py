@@ -258,6 +258,17 @@ def test_a_reader_that_is_killed_holds_up_nobody(name, spawn):
         assert reader.pid not in [who["pid"] for who in publisher.participants() if who["alive"]]
 
 
+@pytest.mark.parametrize("size", [14, 600])
+def test_a_publisher_that_shall_wait_for_readers_does(name, size):
+    with corecast.Publisher(name, max_bytes=1000, when_alone="wait") as publisher:
+        with pytest.raises(corecast.Timeout):
+            publisher.send(bytes(size), timeout=0.01)
+        thread = threading.Thread(target=lambda: publisher.send(bytes(size), timeout=PATIENCE))
+        thread.start()
+        assert corecast.Subscriber(name, timeout=PATIENCE).recv_bytes(PATIENCE) == bytes(size)
+        thread.join(PATIENCE)
+
+
 def test_a_publisher_that_is_killed_is_told(name, spawn):
     host = spawn(HOST, name)
     subscriber = corecast.Subscriber(name, timeout=PATIENCE)

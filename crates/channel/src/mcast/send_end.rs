@@ -63,14 +63,24 @@ impl<S: Slots> SendEnd<S> {
     /// [`Corrupt`] if another process spoilt the tail or the slot.
     #[inline(always)]
     pub(super) fn try_turn(&mut self, before_claim: impl Fn(&Ring<S>, u64)) -> Result<u64, NoTurn> {
-        if self.ring.waits_for_readers() && self.ring.occupancy.readers.look() != PresenceState::Present {
-            return Err(NoRoom::NO_READER.into());
-        }
+        self.check_readers()?;
         let ticket = if self.ring.is_multi() { self.claim(before_claim)? } else { self.next(before_claim)? };
         if self.ring.overwrites() {
             fence_before_overwrite();
         }
         Ok(ticket)
+    }
+
+    /// Whether there is a reader, where messages wait for one.
+    ///
+    /// # Errors
+    /// [`NoRoom`] if there is none.
+    #[inline(always)]
+    pub(super) fn check_readers(&self) -> Result<(), NoTurn> {
+        if self.ring.waits_for_readers() && self.ring.occupancy.readers.look() != PresenceState::Present {
+            return Err(NoRoom::NO_READER.into());
+        }
+        Ok(())
     }
 
     /// The turn of a sender that is alone.

@@ -244,6 +244,7 @@ impl Sender {
     fn try_post(&mut self, place: Staged, len: usize) -> Result<(), NoTurn> {
         match place {
             Staged::Slot => {
+                self.end.check_readers()?;
                 self.finish_short(self.end.next_ticket(), len);
                 Ok(())
             }

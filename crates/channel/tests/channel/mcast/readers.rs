@@ -215,6 +215,10 @@ fn without_readers_messages_are_discarded_or_wait() {
     assert!(matches!(tx.try_send(b"to nobody"), Err(TrySendError::Full(()))));
     let timeout = tx.send_timeout(b"to nobody", Duration::from_millis(1));
     assert!(timeout.is_err());
+    for len in [9, 1000] {
+        let committed = tx.reserve(len).expect("short enough").try_commit();
+        assert!(matches!(committed, Err(TrySendError::Full(_))), "{len} bytes, written in place");
+    }
     let waiting = std::thread::spawn(move || tx.send(b"to somebody"));
     let rx = source.subscribe(Policy::Reliable).expect("a place");
     assert_eq!(rx.recv().expect("waited for").to_vec(), b"to somebody");
