@@ -47,13 +47,17 @@ pub use socket_dir::SocketDir;
 
 use std::time::{Duration, Instant};
 
+use name_host::NameHost;
 use request::ANSWER_PATIENCE;
+use socket_dir::SocketName;
 
 use crate::region::{Observer, SharedRegion, check_region_name};
 
 /// The pauses between two attempts to connect to a name without a host; each is twice as long as the one before.
 const FIRST_PAUSE: Duration = Duration::from_millis(1);
 const LONGEST_PAUSE: Duration = Duration::from_millis(20);
+/// The attempts to take the lock of a name.
+const HOSTING_TRIES: usize = 4;
 /// The least time that a host which is there gets for its answer, also from a caller that does not wait for one to come.
 const LEAST_ANSWER_PATIENCE: Duration = Duration::from_millis(100);
 
@@ -81,8 +85,19 @@ pub fn host_for(
     check_region_name(name)?;
     region.check_shareable().map_err(RendezvousError::Unshareable)?;
     let socket = dir.make_socket_name(name)?;
-    let host = name_host::NameHost::open(&socket)?.ok_or_else(|| RendezvousError::Exists(socket.to_string()))?;
+    let host = host_unless_taken(&socket)?.ok_or_else(|| RendezvousError::Exists(socket.to_string()))?;
     hosted_region::begin_as_host(socket, region, uids.to_vec(), host)
+}
+
+/// Hosts a name unless another process keeps its lock: `gc` takes that of a name without a host for a moment.
+fn host_unless_taken(socket: &SocketName) -> Result<Option<NameHost>, RendezvousError> {
+    for _ in 1..HOSTING_TRIES {
+        if let Some(host) = NameHost::open(socket)? {
+            return Ok(Some(host));
+        }
+        std::thread::sleep(FIRST_PAUSE);
+    }
+    NameHost::open(socket)
 }
 
 /// Joins the region that is hosted under this name.
