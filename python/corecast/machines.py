@@ -74,7 +74,7 @@ class Machine:
         if axes is None:
             _, axes = pyplot.subplots()
         costs = self._costs()
-        image = axes.imshow(costs, interpolation="nearest", cmap="YlOrRd")
+        image = axes.imshow(costs, interpolation="nearest", cmap="YlOrRd", vmin=0)
         if len(self.cpus) <= 32:
             axes.set_xticks(range(len(self.cpus)), [str(cpu) for cpu in self.cpus])
             axes.set_yticks(range(len(self.cpus)), [str(cpu) for cpu in self.cpus])
@@ -161,7 +161,7 @@ class Plan:
             for number, child in enumerate(children, 1):
                 (x, y), (to_x, to_y) = places[parent], places[child]
                 axes.plot([x, to_x], [-y, -to_y], color="gray", zorder=1)
-                axes.text((x + to_x) / 2, -(y + to_y) / 2, str(number), fontsize=7, color="gray")
+                axes.text((x + to_x) / 2, -(y + to_y) / 2, str(number), fontsize=8, ha="center", va="center", backgroundcolor="white")
         for cpu, (x, y) in places.items():
             axes.text(x, -y, str(cpu), ha="center", va="center", color="black", bbox={"boxstyle": "circle", "facecolor": "white", "edgecolor": "gray"}, zorder=2)
         axes.set_title(f"{self._fields['op']} on {self._fields['machine']}: {self.predicted:.0f} {self.unit} predicted")
