@@ -115,7 +115,12 @@ fn make_class(py: Python<'_>) -> PyResult<Py<PyType>> {
             c"release($self, /)\n--\n\nGives the memory back. Views and arrays of it must be gone.",
         ),
         method(c"__enter__", enter, ffi::METH_NOARGS, c"__enter__($self, /)\n--\n\nA memoryview of the bytes."),
-        method(c"__exit__", exit, ffi::METH_VARARGS, c"__exit__($self, *error)\n--\n\nReleases the view and the memory."),
+        method(
+            c"__exit__",
+            exit,
+            ffi::METH_VARARGS,
+            c"__exit__($self, *error)\n--\n\nReleases the view and the memory.",
+        ),
         ffi::PyMethodDef::zeroed(),
     ];
     let slot = |number: c_int, function: *mut c_void| ffi::PyType_Slot { slot: number, pfunc: function };
