@@ -106,30 +106,29 @@ pub(crate) fn class(py: Python<'_>) -> PyResult<&Bound<'_, PyType>> {
     CLASS.get_or_try_init(py, || make_class(py)).map(|class| class.bind(py))
 }
 
+/// The methods of the class.
+static mut METHODS: [ffi::PyMethodDef; 4] = [
+    method(
+        c"release",
+        release,
+        ffi::METH_NOARGS,
+        c"release($self, /)\n--\n\nGives the memory back. Views and arrays of it must be gone.",
+    ),
+    method(c"__enter__", enter, ffi::METH_NOARGS, c"__enter__($self, /)\n--\n\nA memoryview of the bytes."),
+    method(c"__exit__", exit, ffi::METH_VARARGS, c"__exit__($self, *error)\n--\n\nReleases the view and the memory."),
+    ffi::PyMethodDef::zeroed(),
+];
+
+/// Its description.
+const DOC: &std::ffi::CStr = c"Bytes in place: a message that was received, or room for one to be sent.\n\nSupports the buffer protocol: \
+    ``memoryview(message)``, ``bytes(message)``, ``numpy.frombuffer(message, ...)``. A ``with`` block gives a memoryview and \
+    releases the message at its end. A message that is not released keeps its place in the channel until the object, and all views \
+    and arrays of it, are gone.";
+
 fn make_class(py: Python<'_>) -> PyResult<Py<PyType>> {
-    static mut METHODS: [ffi::PyMethodDef; 4] = [
-        method(
-            c"release",
-            release,
-            ffi::METH_NOARGS,
-            c"release($self, /)\n--\n\nGives the memory back. Views and arrays of it must be gone.",
-        ),
-        method(c"__enter__", enter, ffi::METH_NOARGS, c"__enter__($self, /)\n--\n\nA memoryview of the bytes."),
-        method(
-            c"__exit__",
-            exit,
-            ffi::METH_VARARGS,
-            c"__exit__($self, *error)\n--\n\nReleases the view and the memory.",
-        ),
-        ffi::PyMethodDef::zeroed(),
-    ];
     let slot = |number: c_int, function: *mut c_void| ffi::PyType_Slot { slot: number, pfunc: function };
-    let doc = c"Bytes in place: a message that was received, or room for one to be sent.\n\nSupports the buffer protocol: \
-        ``memoryview(message)``, ``bytes(message)``, ``numpy.frombuffer(message, ...)``. A ``with`` block gives a memoryview and \
-        releases the message at its end. A message that is not released keeps its place in the channel until the object, and all views \
-        and arrays of it, are gone.";
     let mut slots = [
-        slot(ffi::Py_tp_doc, doc.as_ptr().cast_mut().cast()),
+        slot(ffi::Py_tp_doc, DOC.as_ptr().cast_mut().cast()),
         slot(ffi::Py_tp_new, refuse_new as *mut c_void),
         slot(ffi::Py_tp_dealloc, dealloc as *mut c_void),
         slot(ffi::Py_tp_methods, (&raw mut METHODS).cast()),

@@ -42,9 +42,9 @@ impl Replicated {
     /// Makes an empty dictionary under a name, of which at most `replicas` processes have a copy at the same time.
     ///
     /// Each process sets `bulk_bytes` of memory aside for changes longer than 32 bytes that are under way, and no single change
-    /// is longer than that. With a `folder` every change is in files there before it returns (`fsync` is "always", or "everysec" or
-    /// "never", which lose less than a second, or all that the system has not written yet, at a power loss); then the dictionary
-    /// begins with what they hold. The folder is for this dictionary only, and all its processes name it.
+    /// is longer than that. With a `folder` every change is in files there before it returns (`fsync` is "always", or "everysec"
+    /// or "never", which lose less than a second, or all that the system has not written yet, at a power loss); then the
+    /// dictionary begins with what they hold. The folder is for this dictionary only, and all its processes name it.
     ///
     /// Raises `Exists` where the name is in use.
     #[classmethod]
