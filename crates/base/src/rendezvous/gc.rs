@@ -2,19 +2,20 @@
 
 use super::error::RendezvousError;
 use super::name_lock::NameLock;
-use super::names::each_lock;
+use super::names::{each, each_lock};
 use super::socket_dir::SocketDir;
 
-/// Removes the socket and the lock of every name that is locked by no process, and returns the paths of the sockets, also of
-/// those that a host which died early had not made yet. Files of other kinds are left alone,
-/// and so are sockets of other programs, which have no lock beside them.
+/// Removes every socket whose name is locked by no process, and returns their paths. Files of other kinds are left alone,
+/// and so are sockets of other programs, which have no lock beside them. In the [directory of this user](SocketDir::of_user),
+/// where only corecast has files, a lock without a socket goes, too: its host died before it made the socket.
 ///
 /// # Errors
 /// [`RendezvousError`] if the directory is not to be trusted or cannot be read. A missing directory is no error.
 pub fn gc(dir: &SocketDir) -> Result<Vec<String>, RendezvousError> {
     let Some(handle) = dir.open()? else { return Ok(Vec::new()) };
     let mut removed = Vec::new();
-    for name in each_lock(dir, &handle)? {
+    let is_ours = dir.path() == SocketDir::of_user().path();
+    for name in if is_ours { each_lock(dir, &handle)? } else { each(dir, &handle)? } {
         let copy = handle.try_clone();
         let copy =
             copy.map_err(|source| RendezvousError::System { what: format!("open {}", dir.path().display()), source })?;
