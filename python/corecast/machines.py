@@ -95,8 +95,7 @@ class Machine:
         head = "".join(f"<th>{cpu}</th>" for cpu in self.cpus[:most])
         more = f"; the first {most} of {len(self.cpus)} CPUs" if len(self.cpus) > most else ""
         caption = f"{html.escape(self.name)}, {self.kind}: a message from the CPU of the row to that of the column, in {self.unit}{more}"
-        caption = f'<caption style="text-align:left">{caption}</caption>'
-        return f'<div style="overflow-x:auto"><table>{caption}<tr><th></th>{head}</tr>{"".join(rows)}</table></div>'
+        return f'<div style="overflow-x:auto">{caption}<table><tr><th></th>{head}</tr>{"".join(rows)}</table></div>'
 
 
 def _cell(cost, greatest):
