@@ -56,8 +56,9 @@ fn of_partition(costs: &Costs, root: Option<usize>, class_of: &[u32], most_steps
     if classes.steps() > most_steps {
         return None;
     }
-    let tables = CountTables::solved(&classes);
-    let (class, time) = tables.best_root(root.map(|root| classes.of_member[root]));
+    let of_root = root.map(|root| classes.of_member[root]);
+    let tables = CountTables::solved(&classes, of_root);
+    let (class, time) = tables.best_root(of_root);
     let roots = match root {
         Some(root) => vec![root],
         None => nearest_roots(costs, classes.members[class].iter().copied()),
@@ -115,15 +116,16 @@ impl Classes {
         splits.map_or(u64::MAX, |splits| splits.saturating_mul(self.members.len() as u64))
     }
 
-    /// The cheapest star by classes.
-    fn star(&self) -> f64 {
+    /// The cheapest star by classes, from a member of the class `root` if there is one.
+    fn star(&self, root: Option<usize>) -> f64 {
         let row = |class: usize| &self.pairs[class * self.members.len()..(class + 1) * self.members.len()];
         let sends = |class: usize| {
             let to = self.members.iter().enumerate().map(move |(to, members)| members.len() - usize::from(to == class));
             row(class).iter().zip(to).map(|([send, _], members)| if members > 0 { send * members as f64 } else { 0.0 })
         };
         let last = |class: usize| row(class).iter().map(|[_, receive]| *receive).fold(0.0, f64::max);
-        (0..self.members.len()).map(|class| sends(class).sum::<f64>() + last(class)).fold(f64::INFINITY, f64::min)
+        let roots = root.map_or(0..self.members.len(), |class| class..class + 1);
+        roots.map(|class| sends(class).sum::<f64>() + last(class)).fold(f64::INFINITY, f64::min)
     }
 
     fn room(&self) -> RoomByClass<'_> {
@@ -159,7 +161,8 @@ struct CountTables {
 }
 
 impl CountTables {
-    fn solved(classes: &Classes) -> Self {
+    /// The tables for trees from a member of the class `root`, or from any.
+    fn solved(classes: &Classes, root: Option<usize>) -> Self {
         let count = classes.members.len();
         let sizes: Vec<usize> = classes.members.iter().map(Vec::len).collect();
         let mut strides = vec![1; count];
@@ -167,7 +170,7 @@ impl CountTables {
             strides[class] = strides[class - 1] * (sizes[class - 1] + 1);
         }
         let states = strides[count - 1] * (sizes[count - 1] + 1);
-        let star = classes.star();
+        let star = classes.star(root);
         let scale = if star > 0.0 && star.is_finite() { TICKS_OF_A_STAR / star } else { 1.0 };
         let ticks = |cost: f64| (cost * scale).round().min(NEVER as f64) as u64;
         let send: Vec<u64> = classes.pairs.iter().map(|&[send, _]| ticks(send)).collect();
@@ -333,6 +336,15 @@ mod tests {
             let least = exact(&costs, root, found.best.cost, &|| false).expect("not stopped").cost;
             prop_assert!((found.best.cost - least).abs() <= 1e-6 * least, "{} instead of {least}", found.best.cost);
         }
+    }
+
+    #[test]
+    fn a_root_that_is_far_from_all_gets_the_best_tree() {
+        // The other class could inform all for a sixteenth of the cost.
+        let (costs, class) = symmetric(&[1, 6], &[0.0; 4], &[1.0, 1.0, 15.0, 16.0]);
+        let found = classes(&costs, Some(1), &[class], MOST_STEPS).expect("few classes");
+        assert!(found.is_optimal && found.best.tree.root() == 1);
+        assert_eq!(found.best.cost, 16.0);
     }
 
     #[test]
