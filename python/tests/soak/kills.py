@@ -177,6 +177,8 @@ class Kills:
 
     #: The scenarios, in turns.
     SCENARIOS = ("reader", "host", "publisher", "sender", "receiver", "member")
+    #: Those after whose deaths the others go on without being told.
+    GO_ON = ("reader", "publisher")
 
     def one(self):
         """Kills one process. Returns the scenario, and the seconds until the slowest survivor was told; None if the victim had not come
