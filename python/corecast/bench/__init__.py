@@ -50,7 +50,7 @@ def _say(text):
 
 
 def _wrong(only, sizes, readers):
-    """What is wrong with the options, or None."""
+    """The error of the options, or None."""
     if only is not None and only not in PARTS:
         return f"no part is called '{only}': expected one of {', '.join(PARTS)}"
     for size in sizes:

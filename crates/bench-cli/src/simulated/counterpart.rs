@@ -46,7 +46,7 @@ pub(super) fn name_of(operation: Operation, words: usize) -> String {
     format!("{}-{}", operation.name(), words * size_of::<u64>())
 }
 
-/// The same on the simulated machine.
+/// The figure of a contender on the simulated machine.
 pub(super) fn simulate(
     machine: &Machine,
     what: Compared,

@@ -1,4 +1,4 @@
-"""What contenders share."""
+"""The parts that contenders share."""
 
 import importlib.util
 import multiprocessing

@@ -1,4 +1,4 @@
-"""What the standard library has: a queue or a pipe for each reader."""
+"""The channels of the standard library: a queue or a pipe for each reader."""
 
 from .common import SLOTS, Contender, without
 
