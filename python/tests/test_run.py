@@ -24,10 +24,11 @@ def test_members_of_corecast_run_find_their_group():
     corecast_program = program()
     if corecast_program is None:
         pytest.skip("SKIPPED: groups of `corecast run`: the program is not built; build it with `cargo build -p corecast-cli`")
+    # Each line is written at once, as all members write to one pipe.
     member = """
-import corecast
+import os, corecast
 with corecast.Group.from_env() as group:
-    print("sum", group.allreduce(group.rank + 1), "of", group.size, "by", group.rank, flush=True)
+    os.write(1, b"sum %d of %d by %d\\n" % (group.allreduce(group.rank + 1), group.size, group.rank))
 """
     command = [corecast_program, "run", "-n", "3", "--", sys.executable, "-c", member]
     done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE)

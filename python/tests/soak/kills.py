@@ -140,6 +140,10 @@ def outlive(name, size, rank, victim):
         group = corecast.Group.create(name, size, rank=rank, timeout=1.0)
     except corecast.Timeout:
         return None
+    except corecast.MemberLost as lost:
+        # It died while the others came.
+        check_lost(lost, rank, victim)
+        return None
     with group:
         number = 0
         try:
@@ -148,8 +152,7 @@ def outlive(name, size, rank, victim):
                 number += 1
         except corecast.MemberLost as lost:
             told = time.monotonic()
-            if lost.rank != victim:
-                raise payload.Damaged(f"member {victim} died, and member {rank} was told of {lost.rank}") from None
+            check_lost(lost, rank, victim)
         rest, gone = group.shrink(PATIENCE)
         with rest:
             if gone != [victim]:
@@ -157,6 +160,12 @@ def outlive(name, size, rank, victim):
             for number in range(12):
                 traffic.one_operation(rest, number)
     return told
+
+
+def check_lost(lost, rank, victim):
+    """That a member was told of the one that died."""
+    if lost.rank != victim:
+        raise payload.Damaged(f"member {victim} died, and member {rank} was told of {lost.rank}")
 
 
 class Kills:
