@@ -8,28 +8,21 @@
 //! those two numbers. There is one test in this program, as what locks keep in statics differs with what ran before.
 
 mod agreement;
+#[path = "agreement/exchange.rs"]
+mod exchange;
+#[path = "agreement/table.rs"]
+mod rates;
 
-use corecast_sim::machine::{Costs, Machine, published};
-use corecast_sim::{Algorithm, Disturbance, TableLoad, own_work_ns, table};
+use corecast_sim::machine::published;
 
-use agreement::Agreement;
-
-const LOCKS: [&str; 7] = ["array", "clh", "hticket", "mcs", "tas", "ticket", "ttas"];
-const TICKET: usize = 5;
-/// A lock without a published figure.
-const NONE: f64 = 0.0;
-
-/// Rates of a machine with a number of buckets.
-struct Published {
-    buckets: usize,
-    /// Threads, and millions of operations in a second by lock; first those of one thread.
-    rows: [(usize, [f64; 7]); 4],
-}
+use exchange::exchanged;
+use rates::{NONE, Published, agreement, agrees};
 
 const OPTERON: [Published; 3] = [
     Published {
         buckets: 12,
-        rows: [
+        mean: 12,
+        rows: &[
             (1, [5.8, 7.2, 6.8, 7.3, 7.6, 7.8, 7.2]),
             (6, [11.9, 12.8, 11.9, 10.4, 15.7, 13.9, 14.2]),
             (18, [11.1, 13.5, 10.7, 11.2, 5.6, 13.0, 4.9]),
@@ -38,7 +31,8 @@ const OPTERON: [Published; 3] = [
     },
     Published {
         buckets: 64,
-        rows: [
+        mean: 12,
+        rows: &[
             (1, [5.7, 6.8, 6.6, 7.2, NONE, 7.5, 7.0]),
             (6, [11.3, 14.3, 15.7, 15.3, NONE, 16.3, 15.8]),
             (18, [16.2, 21.2, 23.6, 20.2, NONE, 23.7, 23.1]),
@@ -47,7 +41,8 @@ const OPTERON: [Published; 3] = [
     },
     Published {
         buckets: 512,
-        rows: [
+        mean: 12,
+        rows: &[
             (1, [4.8, 5.6, 5.6, 6.0, 6.4, 6.6, 6.1]),
             (6, [15.3, 15.7, 18.6, 20.2, 21.1, 21.6, 20.8]),
             (18, [22.3, 25.2, 33.0, 33.2, 35.0, 35.0, 34.6]),
@@ -59,7 +54,8 @@ const OPTERON: [Published; 3] = [
 const XEON: [Published; 3] = [
     Published {
         buckets: 12,
-        rows: [
+        mean: 12,
+        rows: &[
             (1, [10.2, 11.3, 10.6, 11.1, 11.6, 11.6, 11.2]),
             (10, [22.3, 23.3, 16.9, 19.4, 22.0, 18.7, 23.1]),
             (18, [7.0, 7.9, 7.5, 6.2, 2.3, 5.5, 4.0]),
@@ -68,7 +64,8 @@ const XEON: [Published; 3] = [
     },
     Published {
         buckets: 64,
-        rows: [
+        mean: 12,
+        rows: &[
             (1, [10.2, 10.8, 10.2, 10.9, NONE, 10.9, 11.1]),
             (10, [40.4, 39.3, 38.4, 36.2, NONE, 39.6, 42.6]),
             (18, [22.5, 24.4, 21.5, 13.6, NONE, 16.4, 14.6]),
@@ -77,7 +74,8 @@ const XEON: [Published; 3] = [
     },
     Published {
         buckets: 512,
-        rows: [
+        mean: 12,
+        rows: &[
             (1, [8.7, 8.7, 8.4, 8.9, 9.8, 9.8, 9.6]),
             (10, [47.3, 49.4, 57.4, 61.1, 66.6, 66.2, 65.5]),
             (18, [41.5, 52.4, 67.7, 60.4, 69.5, 62.6, 63.7]),
@@ -85,40 +83,6 @@ const XEON: [Published; 3] = [
         ],
     },
 ];
-
-fn agreement(machine: &Machine, figures: &[Published]) -> Agreement {
-    let mut agreement = Agreement::default();
-    for &Published { buckets, rows: [(_, alone), rows @ ..] } in figures {
-        let load = TableLoad {
-            threads: 1,
-            buckets,
-            mean: 12,
-            warm_up_us: 150,
-            duration_us: 100,
-            own_ns: 0,
-            seed: 5,
-            disturbance: Disturbance::NONE,
-        };
-        let ticket = lock(LOCKS[TICKET]);
-        let own_ns = own_work_ns(machine, ticket, load, alone[TICKET]).expect("one thread works alone");
-        for (threads, measured) in rows {
-            let known: Vec<usize> = (0..LOCKS.len()).filter(|&at| measured[at] != NONE).collect();
-            let load = TableLoad { threads, own_ns, ..load };
-            let rate = |&at: &usize| {
-                let outcome = table(machine, lock(LOCKS[at]), load);
-                outcome.unwrap_or_else(|error| panic!("{}, {threads} threads: {error}", LOCKS[at])).mops()
-            };
-            let simulated: Vec<f64> = known.iter().map(rate).collect();
-            let measured: Vec<f64> = known.iter().map(|&at| measured[at]).collect();
-            agreement.compare(&simulated, &measured, 1.5);
-        }
-    }
-    agreement
-}
-
-fn lock(name: &str) -> Algorithm {
-    name.parse().expect("all locks are built for tests")
-}
 
 /// Demanded are 95 % of the pairs that differ by 1.5 in the measured order, 75 % of the figures within 1.5, and a loss by choice
 /// of 5 % on average and 30 % at most.
@@ -132,25 +96,17 @@ fn lock(name: &str) -> Algorithm {
 /// The Xeon misses all: 85 %, 62 %, 8 % and 38 %. With threads of one package 15 of 20 figures are within 1.3, and one is not
 /// within 1.5; beyond it, with 12 and 64 buckets, the simulation is 1.7 to 6 times too fast for all locks that queue. There the
 /// machine did 5 to 12 times as much with 512 buckets as with 64, though as many lines go between packages. So it is requests
-/// which meet at a line that cost so much, and more than `kappa` says. To charge each request that has waited, and twice its
-/// time, orders 95 % of the pairs, and no more figures are near; that was left, as it would be one more rule chosen on this
-/// table.
+/// which meet at a line that cost so much, and more than `kappa` says. `docs/design/simulation.md` has other rules, and why none
+/// of them is kept yet.
 ///
-/// No machine was held back (gate S10): there are figures of these two. What comes nearest is the Opteron with the two parameters
-/// that machines have of which nobody has chosen any: 95 %, 82 %, 7 % and 18 %. So they are not what makes it agree. (The Xeon
-/// has 3 for conflicts anyway; with the other one it has 88 %, 57 %, 10 % and 50 %.)
+/// Half as strict is the demand for each machine with the two parameters that were chosen on the figures of the other one, the
+/// time in nanoseconds (gate S10). **Missed:** the Opteron has 85 % of the pairs, 67 %, 9 % and 18 %, the Xeon 85 %, 55 %, 14 % and
+/// 50 %. `held.rs` has figures that nothing was chosen on.
 #[test]
 fn the_table_is_as_measured() {
-    let opteron = agreement(&published::opteron_4x12(), &OPTERON);
-    let (mean, worst) = opteron.losses();
-    assert!(opteron.ordered() >= 0.9 && opteron.within(1.5) >= 0.75, "{opteron:?}");
-    assert!(mean <= 0.09 && worst <= 0.3, "{mean} {worst}");
-    let machine = published::opteron_4x12();
-    let costs = Costs { kappa: 3.0, service: machine.ticks(12), ..machine.costs().clone() };
-    let unfitted = agreement(&machine.with_costs(costs).expect("all times are there"), &OPTERON);
-    assert!(unfitted.ordered() >= 0.85 && unfitted.within(1.5) >= 0.65, "{unfitted:?}");
-    let xeon = agreement(&published::xeon_8x10(), &XEON);
-    let (mean, worst) = xeon.losses();
-    assert!(xeon.ordered() >= 0.82 && xeon.within(1.5) >= 0.53, "{xeon:?}");
-    assert!(mean <= 0.1 && worst <= 0.5, "{mean} {worst}");
+    agrees(&agreement(&published::opteron_4x12(), &OPTERON), [0.9, 0.75, 0.09, 0.3]);
+    agrees(&agreement(&published::xeon_8x10(), &XEON), [0.82, 0.53, 0.1, 0.5]);
+    let [opteron, xeon] = exchanged();
+    agrees(&agreement(&opteron, &OPTERON), [0.82, 0.6, 0.1, 0.3]);
+    agrees(&agreement(&xeon, &XEON), [0.82, 0.5, 0.16, 0.6]);
 }
