@@ -3,13 +3,14 @@
 //! **Machines.** The data in the history of LPD-EPFL/CLHT (March 2013, MIT licence) have the hash table of gate S7 on two more
 //! machines, `opteron2` with 8 threads and `xeon2` with 24, of which no costs are published. So they are simulated as machines of
 //! users are of which only transfers are known ([`assumed`]): `xeon2` as two packages of six cores with two CPUs each, with the
-//! median transfers that Smelt measured on a Xeon L5520 (`paper-bloomfield-2x4x2-16`), `opteron2` as two packages of four with those
-//! of an Opteron 8350 (`paper-barcelona-8x4-32`), less 40 cycles for the look of a receiver, at 2000 cycles in a microsecond, as for
-//! each model in cycles. **Assumed** is that the first six threads of `xeon2` have the cores of a package, the next six share those,
-//! and the others do so in the other package, as its rates fall behind twelve; of `opteron2` all CPUs are taken.
+//! median transfers that Smelt measured on a Xeon L5520 (`paper-bloomfield-2x4x2-16`), `opteron2` as two packages of four with
+//! those of an Opteron 8350 (`paper-barcelona-8x4-32`), less 40 cycles for the look of a receiver, at 2000 cycles in a
+//! microsecond, as for each model in cycles. **Assumed** is that the first six threads of `xeon2` have the cores of a package,
+//! the next six share those, and the others do so in the other package, as its rates fall behind twelve; of `opteron2` all CPUs
+//! are taken.
 //!
-//! The paper also has a Niagara and a Tilera, and the history has the rates of both. Their costs by state and distance, which are in
-//! tables 2 and 3 of the paper too, were not to be had when this was written, so they are left out.
+//! The paper also has a Niagara and a Tilera, and the history has the rates of both. Their costs by state and distance, which are
+//! in tables 2 and 3 of the paper too, were not to be had when this was written, so they are left out.
 //!
 //! **Figures.** Both machines of gate S7 with 48 entries in a bucket instead of 12, on which `service` and `kappa` were
 //! not chosen.
@@ -133,9 +134,9 @@ fn small_xeon() -> Machine {
     two_packages("xeon2", 12, 47.0, 314.0).with_smt(smt, |cpu| cpu / 12 * 6 + cpu % 6).expect("a factor above 1")
 }
 
-/// Half of the demand of gate S7 is held by both published machines. With 48 entries in a bucket the Opteron has 95 % of the pairs in
-/// order, 55 % of the figures within 1.5, a loss of 8 % and at worst 19 %, the Xeon all pairs, 60 %, 2 % and 5 %. `xeon2` **misses** it
-/// by little: 88 %, 57 %, 11 % and 38 %.
+/// Half of the demand of gate S7 is held by both published machines. With 48 entries in a bucket the Opteron has 95 % of the
+/// pairs in order, 55 % of the figures within 1.5, a loss of 8 % and at worst 19 %, the Xeon all pairs, 60 %, 2 % and 5 %.
+/// `xeon2` **misses** it by little: 88 %, 57 %, 11 % and 38 %.
 ///
 /// `opteron2` is missed: only a quarter of 14 figures has to be within 1.5, and the loss may be 26 %. The transfers that were
 /// measured on the 8350 are nearly as long within a package as beyond it, and longer than any load of the larger Opteron.

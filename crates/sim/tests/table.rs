@@ -100,8 +100,8 @@ const XEON: [Published; 3] = [
 /// of them is kept yet.
 ///
 /// Half as strict is the demand for each machine with the two parameters that were chosen on the figures of the other one, the
-/// time in nanoseconds (gate S10). **Missed:** the Opteron has 85 % of the pairs, 67 %, 9 % and 18 %, the Xeon 85 %, 55 %, 14 % and
-/// 50 %. `held.rs` has figures that nothing was chosen on.
+/// time in nanoseconds (gate S10). **Missed:** the Opteron has 85 % of the pairs, 67 %, 9 % and 18 %, the Xeon 85 %, 55 %, 14 %
+/// and 50 %. `held.rs` has figures that nothing was chosen on.
 #[test]
 fn the_table_is_as_measured() {
     agrees(&agreement(&published::opteron_4x12(), &OPTERON), [0.9, 0.75, 0.09, 0.3]);

@@ -10,8 +10,8 @@
 //!
 //! It takes 49,000 cycles, 12 times less than without; 5 times less is demanded. That hangs on the waits. With one cycle for an
 //! empty instruction the line has more readers than it can serve, as each of them looks several times in a hand-over: a lock that
-//! waits for 512 cycles for each thread but the first before it, by loads, takes 316,000. Where a release asks for the line twice,
-//! once for its fetch, it is 134,000. So how close the published 140,000 are says little.
+//! waits for 512 cycles for each thread but the first before it, by loads, takes 316,000. Where a release asks for the line
+//! twice, once for its fetch, it is 134,000. So how close the published 140,000 are says little.
 //!
 //! The lock of this project backs off by 100 ns for each thread ahead, and for 20 us: from then on it yields between two looks.
 //! Here each wait is longer, so it is hardly better than without.
