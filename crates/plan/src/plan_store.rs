@@ -85,19 +85,19 @@ impl PlanStore {
         Ok(plan)
     }
 
-    /// The best plan that is to be had at once: the one kept that effort normal found, or else that of effort quick. In the
-    /// latter case another thread of this process goes on to search with effort normal, and keeps what it finds for the
-    /// next caller, if there are [`FEWEST_IN_BACKGROUND`](Self::FEWEST_IN_BACKGROUND) members.
+    /// The best plan that is to be had at once, whatever effort is asked for: the one kept that effort normal found, or
+    /// else that of effort quick. In the latter case another thread of this process goes on to search with effort normal, and
+    /// keeps what it finds for the next caller, if there are [`FEWEST_IN_BACKGROUND`](Self::FEWEST_IN_BACKGROUND) members.
     ///
     /// # Errors
     ///
     /// As [`Request::plan`].
-    pub fn plan_at_once(&self, operation: Operation, problem: &Problem) -> Result<Plan, PlanError> {
-        let better = Request::new(operation).effort(Effort::Normal);
+    pub fn plan_at_once(&self, request: &Request<'static>, problem: &Problem) -> Result<Plan, PlanError> {
+        let better = request.clone().effort(Effort::Normal);
         if let Some(plan) = self.load(&better) {
             return Ok(plan);
         }
-        let plan = self.plan(&Request::new(operation).effort(Effort::Quick), problem)?;
+        let plan = self.plan(&request.clone().effort(Effort::Quick), problem)?;
         if problem.len() >= Self::FEWEST_IN_BACKGROUND {
             let (store, problem) = (self.clone(), problem.clone());
             background::search(self.path(&better), move || {
@@ -223,18 +223,18 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let many = problem(PlanStore::FEWEST_IN_BACKGROUND as u32, 4);
         let store = PlanStore::new(folder.path().to_owned(), &many);
-        let first = store.plan_at_once(Operation::Broadcast, &many).expect("a plan");
+        let first = store.plan_at_once(&request(Operation::Broadcast), &many).expect("a plan");
         assert_eq!(first.effort, Some(Effort::Quick));
         let normal = Request::new(Operation::Broadcast).effort(Effort::Normal);
         while store.load(&normal).is_none() {
             std::thread::yield_now();
         }
-        let second = store.plan_at_once(Operation::Broadcast, &many).expect("a plan");
+        let second = store.plan_at_once(&request(Operation::Broadcast), &many).expect("a plan");
         assert_eq!((second.effort, store.load(&normal).as_ref()), (Some(Effort::Normal), Some(&second)));
         assert!(second.predicted <= first.predicted);
         let few = problem(PlanStore::FEWEST_MEMBERS as u32, 4);
         let store = PlanStore::new(folder.path().to_owned(), &few);
-        store.plan_at_once(Operation::Reduce, &few).expect("a plan");
+        store.plan_at_once(&request(Operation::Reduce), &few).expect("a plan");
         assert_eq!(files(folder.path()).len(), 3, "nothing is searched for among few");
     }
 

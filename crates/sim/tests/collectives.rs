@@ -55,6 +55,20 @@ fn a_longer_value_takes_longer_and_moves_more_lines() {
     assert!(lines >= 11.0 * 4096.0 / 8.0, "{lines} lines of 11 members with 512 each");
 }
 
+/// The trees of a group have one root: with one of their own each, the value went from the root of the one to that of the other, and
+/// this took 1.33 times as long as along the static tree.
+#[test]
+fn an_allreduce_along_planned_trees_takes_no_detour() {
+    let machine = published::xeon_8x10();
+    let allreduce = Collective { operation: Operation::Allreduce, root: None, words: 1 };
+    let median_ns = |tree| {
+        let episodes = Episodes { window_us: 100, ..episodes(40, tree) };
+        collectives(&machine, allreduce, &episodes).expect("an outcome").times.median_ns()
+    };
+    let (planned, adaptive) = (median_ns(TreeChoice::Planned), median_ns(TreeChoice::Shape("adaptive".to_owned())));
+    assert!(planned < 1.1 * adaptive, "{planned} ns along planned trees, {adaptive} along the adaptive one");
+}
+
 #[test]
 fn a_root_or_shape_that_is_none_and_no_words_are_refused() {
     let machine = published::opteron_4x12();

@@ -149,21 +149,21 @@ fn barriers(planning: &Planning<'_>) -> Result<Vec<std::sync::Arc<PlannedBarrier
     Ok(barriers)
 }
 
-/// The control, the tree that was chosen, the cheapest one found if it is a different tree, and the cheapest shapes;
-/// duplicates once.
+/// The control, the tree that was chosen, the cheapest one found if it is a different tree, and the cheapest shapes, all from
+/// the root of the one that was chosen; duplicates once.
 fn trees(planning: &Planning<'_>, chosen: &Plan) -> Result<Vec<std::sync::Arc<Plan>>, BuildError> {
     if chosen.tree.len() < FEWEST_WITH_TREES {
         return Ok(Vec::new());
     }
-    let operation = chosen.operation;
-    let mut plans = vec![planning.plan(operation, TREE_CONTROL)?, chosen.clone()];
+    let plan = |planner| planning.plan_from(chosen.operation, planner, Some(chosen.tree.root()));
+    let mut plans = vec![plan(TREE_CONTROL)?, chosen.clone()];
     // One that was searched for is the cheapest.
     if chosen.effort.is_none() {
-        plans.push(planning.plan(operation, AUTO)?);
+        plans.push(plan(AUTO)?);
     }
     let is_usable = |name: &&str| !NEVER.contains(name);
     let shapes = SHAPES.iter().map(|shape| shape.name()).filter(is_usable);
-    let mut shapes = shapes.map(|name| planning.plan(operation, name)).collect::<Result<Vec<_>, _>>()?;
+    let mut shapes = shapes.map(plan).collect::<Result<Vec<_>, _>>()?;
     shapes.sort_by(|a, b| a.predicted.total_cmp(&b.predicted));
     plans = distinct(plans);
     let most = plans.len() + SHAPES_RACED;

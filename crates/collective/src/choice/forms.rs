@@ -68,8 +68,8 @@ impl AllreduceForm {
             Self::Direct => Some((0..problem.len()).map(|reader| read_all(problem, reader)).fold(0.0, f64::max)),
             Self::Clusters => clusters.map(|clusters| clusters.predicted),
             Self::Trees => {
+                // The broadcast begins where the reduction ends: trees that were searched for have one root.
                 let up = Operation::Reduce.cost(problem, reduce.up());
-                // The broadcast begins where the reduction ends, over edges planned from another root perhaps.
                 Some(up + Operation::Broadcast.cost(problem, &broadcast.tree))
             }
         }
@@ -170,9 +170,9 @@ pub(crate) struct DirectSizes {
 }
 
 /// Few members do not read each other's values where that is predicted to cost more than this multiple of what trees or
-/// clusters do. Lines that all read at once take longer than is predicted, and so do trees: on ten simulated machines 8
-/// members were up to 1.9 times as fast otherwise from a ratio of 1.5 on (Opteron 1082 ns and 567, Threadripper 766 and 417),
-/// and slower at 1.3.
+/// clusters do: lines that all read at once take longer than is predicted. On twelve simulated machines 8 members were up to 1.9
+/// times as fast otherwise from a ratio of 1.5 on. From 0.9 to 1.4 trees were up to 1.4 times as fast, too, for which no
+/// measurement of a machine speaks yet.
 const DIRECT_AT_MOST: f64 = 1.4;
 
 impl DirectSizes {

@@ -24,7 +24,7 @@ pub(crate) use forms::{AllreduceForms, DirectSizes};
 pub(crate) use inputs::{PlanInputs, Settings};
 pub(crate) use races::{CandidateResult, Verdict};
 pub use races::{Entry, Race, Races};
-pub(crate) use searcher::Searcher;
+pub(crate) use searcher::{Searcher, WantedTree};
 
 /// The shape of one level. Where members share CPUs every level costs a switch of threads, which the model does not know:
 /// 8 members on one CPU took 19.7 us for a broadcast over the cheapest tree by the model and 10.0 over this one.
@@ -168,8 +168,12 @@ type Met = (Plan, Barrier, String);
 impl Planning<'_> {
     /// All plans of a group. The barrier's takes the longest: among many members another thread plans the trees meanwhile.
     fn all(&self, barrier: Option<Barrier>) -> Result<(Met, Plan, Plan), BuildError> {
-        let trees =
-            || -> Result<_, BuildError> { Ok((self.trees(Operation::Broadcast)?, self.trees(Operation::Reduce)?)) };
+        // An allreduce goes up one tree and down the other, so both have one root.
+        let trees = || -> Result<_, BuildError> {
+            let broadcast = self.trees(Operation::Broadcast, None)?;
+            let reduce = self.trees(Operation::Reduce, Some(broadcast.tree.root()))?;
+            Ok((broadcast, reduce))
+        };
         thread::scope(|scope| {
             let is_long = self.problem.len() >= MANY && !self.is_crowded;
             let helper = is_long.then(|| thread::Builder::new().spawn_scoped(scope, trees).ok()).flatten();
@@ -181,18 +185,29 @@ impl Planning<'_> {
         })
     }
 
-    /// The trees of an operation as the settings want them.
-    fn trees(&self, operation: Operation) -> Result<Plan, BuildError> {
+    /// The trees of an operation as the settings want them; those that are searched for start from `root`, if one is named.
+    fn trees(&self, operation: Operation, root: Option<usize>) -> Result<Plan, BuildError> {
         match self.trees {
             Trees::Cheapest if self.is_crowded => self.plan(operation, SHALLOWEST),
-            Trees::Cheapest => self.plan(operation, AUTO),
+            Trees::Cheapest => self.plan_from(operation, AUTO, root),
             Trees::Shape(name) => self.plan(operation, name),
             Trees::Given(tree) => Ok(Plan::of_tree(self.problem, operation, GIVEN, tree.clone())),
         }
     }
 
     pub(crate) fn plan(&self, operation: Operation, planner: &str) -> Result<Plan, BuildError> {
-        let plan = self.searcher.plan(self.problem, operation, planner, self.effort);
+        self.plan_from(operation, planner, None)
+    }
+
+    /// The plan that starts from this member; by default from the one that the planner chooses.
+    pub(crate) fn plan_from(
+        &self,
+        operation: Operation,
+        planner: &str,
+        root: Option<usize>,
+    ) -> Result<Plan, BuildError> {
+        let wanted = WantedTree { operation, planner, effort: self.effort, root };
+        let plan = self.searcher.plan(self.problem, wanted);
         plan.map_err(|_| BuildError::UnknownShape {
             name: planner.to_owned(),
             known: corecast_plan::SHAPES.iter().map(|shape| shape.name()).collect(),
@@ -206,7 +221,7 @@ impl Planning<'_> {
         }
         if self.is_crowded {
             let why = "members share CPUs, and with tickets nobody waits for one particular member";
-            return Ok((self.trees(Operation::Barrier)?, Barrier::Ticket, why.to_owned()));
+            return Ok((self.trees(Operation::Barrier, None)?, Barrier::Ticket, why.to_owned()));
         }
         if self.problem.len() <= 2 {
             let why = "two members exchange flags fastest on one line";
@@ -219,7 +234,7 @@ impl Planning<'_> {
 
     /// The cheapest of all schemes; if trees were asked for, the cheapest of those trees and dissemination.
     fn cheapest_meeting(&self) -> Result<Plan, BuildError> {
-        let trees = self.trees(Operation::Barrier)?;
+        let trees = self.trees(Operation::Barrier, None)?;
         if let Trees::Cheapest = self.trees {
             return Ok(trees);
         }
@@ -234,7 +249,7 @@ impl Planning<'_> {
     /// The plan for a barrier that was asked for. Where members share CPUs it is made by greedy rules.
     pub(crate) fn meeting_for(&self, barrier: Barrier) -> Result<Plan, BuildError> {
         if self.problem.len() <= 2 {
-            return self.trees(Operation::Barrier);
+            return self.trees(Operation::Barrier, None);
         }
         let effort = if self.is_crowded { Effort::Quick } else { self.effort };
         let plan = |planner| Self { effort, ..*self }.plan(Operation::Barrier, planner);
@@ -244,7 +259,7 @@ impl Planning<'_> {
             (Wants::Leaders, Trees::Cheapest) => plan(Barrier::Leaders.name()).or_else(|_| plan(TWO_TREES)),
             (Wants::MessageTrees, Trees::Cheapest) if !self.is_crowded => plan(TWO_TREES),
             (_, Trees::Cheapest) => plan(SHALLOWEST),
-            _ => self.trees(Operation::Barrier),
+            _ => self.trees(Operation::Barrier, None),
         }
     }
 }
@@ -305,6 +320,21 @@ mod tests {
             let cheapest = choice.why.split(", ").next().expect("a text");
             assert!(cheapest.contains(choice.meeting.scheme.name()), "{}", choice.why);
             assert!(choice.to_string().contains(&choice.why), "{choice}");
+        }
+    }
+
+    #[test]
+    fn trees_that_are_searched_for_and_those_that_race_beside_them_have_one_root() {
+        for members in [3, 9, 24] {
+            let problem = problem(members);
+            let (trees, searcher, effort) = (Trees::Cheapest, Searcher::default(), Effort::Quick);
+            let choice = Choice::make(&problem, &trees, &searcher, None, effort, false).expect("plans");
+            let planning =
+                Planning { problem: &problem, trees: &trees, searcher: &searcher, effort, is_crowded: false };
+            let candidates = Candidates::of(&planning, &choice).expect("plans");
+            let raced = candidates.broadcasts.iter().chain(&candidates.reductions);
+            let roots: Vec<usize> = raced.map(|plan| plan.tree.root()).chain([choice.reduce.tree.root()]).collect();
+            assert!(roots.iter().all(|&root| root == choice.broadcast.tree.root()), "{roots:?}");
         }
     }
 

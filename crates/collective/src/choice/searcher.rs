@@ -22,6 +22,16 @@ const fn timeout(effort: Effort) -> Duration {
 
 const UNPOISONED: &str = "asking a service does not panic";
 
+/// A tree to search for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct WantedTree<'a> {
+    pub(crate) operation: Operation,
+    pub(crate) planner: &'a str,
+    pub(crate) effort: Effort,
+    /// The rank of its root, if it must be this one.
+    pub(crate) root: Option<usize>,
+}
+
 /// Searches for trees.
 #[derive(Debug, Default)]
 pub(crate) struct Searcher {
@@ -69,34 +79,29 @@ impl Searcher {
         Self { store: folder.map(|folder| PlanStore::new(folder.to_owned(), problem)), ..self }
     }
 
-    /// The plan of this planner.
-    pub(crate) fn plan(
-        &self,
-        problem: &Problem,
-        operation: Operation,
-        planner: &str,
-        effort: Effort,
-    ) -> Result<Plan, PlanError> {
-        let request = Request::new(operation).planner(planner).effort(effort);
+    /// The plan for this tree.
+    pub(crate) fn plan(&self, problem: &Problem, wanted: WantedTree<'_>) -> Result<Plan, PlanError> {
+        let WantedTree { operation, planner, effort, root } = wanted;
+        let request = Request::new(operation).planner(planner).effort(effort).root(root);
         // A shape needs no search, so there is nothing to save.
         if SHAPES.iter().any(|shape| shape.name() == planner) {
             return request.plan(problem);
         }
-        if let Some(plan) = self.ask(problem, operation, planner, effort) {
+        if let Some(plan) = self.ask(problem, wanted) {
             return Ok(plan);
         }
         match &self.store {
-            Some(store) if (planner, effort) == (AUTO, Effort::Quick) => store.plan_at_once(operation, problem),
+            Some(store) if (planner, effort) == (AUTO, Effort::Quick) => store.plan_at_once(&request, problem),
             Some(store) => store.plan(&request, problem),
             None => request.plan(problem),
         }
     }
 
     /// The service's plan; `None` if there is no service, or it has none.
-    fn ask(&self, problem: &Problem, operation: Operation, planner: &str, effort: Effort) -> Option<Plan> {
+    fn ask(&self, problem: &Problem, wanted: WantedTree<'_>) -> Option<Plan> {
         let mut state = self.state.lock().expect(UNPOISONED);
         let State::Open(service) = &mut *state else { return None };
-        match service.plan(problem, operation, planner, effort) {
+        match service.plan(problem, wanted) {
             Ok(plan) => Some(plan),
             // This is no trouble with the service: there is no such plan, as this process will find too.
             Err(ServiceError::Refused(refusal)) if refusal.kind == RefusalKind::Plan => None,
@@ -136,19 +141,15 @@ impl Service {
         Ok(())
     }
 
-    fn plan(
-        &mut self,
-        problem: &Problem,
-        operation: Operation,
-        planner: &str,
-        effort: Effort,
-    ) -> Result<Plan, ServiceError> {
+    fn plan(&mut self, problem: &Problem, wanted: WantedTree<'_>) -> Result<Plan, ServiceError> {
+        let WantedTree { operation, planner, effort, root } = wanted;
         let terms = if problem.terms().is_pairwise() { TermsChoice::Pairwise } else { TermsChoice::Extended };
         let request = PlanRequest {
             machine: self.machine.clone(),
             cpus: Some(problem.cpus().iter().copied().collect()),
             planner: planner.to_owned(),
             effort,
+            root: root.map(|root| problem.cpu(root)),
             terms,
             ..PlanRequest::new(operation)
         };
@@ -172,9 +173,13 @@ mod tests {
         Machine::from_topology(&Topology { cpus: (0..cpus).map(cpu).collect(), ..Topology::default() })
     }
 
+    fn wanted(planner: &str) -> WantedTree<'_> {
+        WantedTree { operation: Operation::Broadcast, planner, effort: Effort::Quick, root: None }
+    }
+
     fn broadcast(searcher: &Searcher, machine: &Machine, planner: &str) -> Plan {
         let problem = Problem::of_machine(machine).expect("CPUs");
-        searcher.plan(&problem, Operation::Broadcast, planner, Effort::Quick).expect("a plan")
+        searcher.plan(&problem, wanted(planner)).expect("a plan")
     }
 
     #[test]
@@ -192,9 +197,11 @@ mod tests {
         let served = broadcast(&searcher, &machine, AUTO);
         assert!(served.why.ends_with("; served") && served.tree == own.tree, "{served:?}");
         let problem = Problem::of_machine(&machine).expect("CPUs");
-        searcher.plan(&problem, Operation::Broadcast, "nobody", Effort::Quick).expect_err("no planner");
+        searcher.plan(&problem, wanted("nobody")).expect_err("no planner");
         assert!(searcher.news().expect("some").contains("planned by the service at"), "that was no trouble of its own");
-        let patient = searcher.plan(&problem, Operation::Broadcast, AUTO, Effort::Patient).expect("a plan");
+        let patient = WantedTree { effort: Effort::Patient, root: Some(7), ..wanted(AUTO) };
+        let patient = searcher.plan(&problem, patient).expect("a plan");
+        assert_eq!(patient.tree.root(), 7);
         assert!(patient.why.ends_with("; served"), "a group that waits longer is served too: {patient:?}");
         stopper.stop();
         serving.join().expect("no panic").expect("no trouble");
