@@ -3,7 +3,7 @@
 use std::cell::Cell;
 
 use corecast_base::CacheLine;
-use corecast_base::sync::{AtomicU32, Ordering};
+use corecast_base::sync::{AtomicU32, Ordering, address_follows};
 use corecast_base::wait::Spinner;
 
 use crate::facts::{AcquisitionOrder, Facts, NodeKind};
@@ -28,6 +28,7 @@ pub struct Array {
 
 impl Array {
     fn slot(&self, ticket: u32) -> &AtomicU32 {
+        address_follows();
         &self.slots[ticket as usize & (self.slots.len() - 1)]
     }
 }

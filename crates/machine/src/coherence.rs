@@ -103,6 +103,9 @@ pub struct SystemCosts {
     /// To change from one thread to another on one CPU.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub switch: Option<Parameter<f64>>,
+    /// A change takes up to this much more or less than `switch`, by chance.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub switch_spread: Option<Parameter<f64>>,
     /// For so long a thread runs while others want its CPU.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub slice: Option<Parameter<f64>>,
@@ -161,6 +164,9 @@ pub struct Coherence {
     /// The hint of a polling loop.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pause: Option<Parameter<f64>>,
+    /// A look at the clock, in a loop that looks and pauses until some time has come.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub look: Option<Parameter<f64>>,
     /// The time for which a CPU keeps a line that it got by a load or store before it answers the next request.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hold: Option<Parameter<f64>>,
@@ -210,6 +216,7 @@ impl Coherence {
             hit: None,
             read_modify_write_hit: None,
             pause: None,
+            look: None,
             hold: None,
             ahead: None,
             store_buffer: None,
@@ -250,12 +257,14 @@ impl Coherence {
 
     /// The parameters that are one number, by name.
     fn single(&self) -> impl Iterator<Item = (&'static str, Parameter<f64>)> {
-        let Self { hit, read_modify_write_hit, pause, hold, beta, service, kappa, system, smt, .. } = self;
-        let SystemCosts { sleep, wake, woken, short_idle, give_way, switch, slice, least_slice } = system;
+        let Self { hit, read_modify_write_hit, pause, look, hold, beta, service, kappa, system, smt, .. } = self;
+        let SystemCosts { sleep, wake, woken, short_idle, give_way, switch, switch_spread, slice, least_slice } =
+            system;
         let all = [
             ("hit", hit),
             ("read_modify_write_hit", read_modify_write_hit),
             ("pause", pause),
+            ("look", look),
             ("hold", hold),
             ("beta", beta),
             ("service", service),
@@ -266,6 +275,7 @@ impl Coherence {
             ("system.short_idle", short_idle),
             ("system.give_way", give_way),
             ("system.switch", switch),
+            ("system.switch_spread", switch_spread),
             ("system.slice", slice),
             ("system.least_slice", least_slice),
             ("smt.slowdown", &smt.slowdown),
@@ -390,6 +400,7 @@ impl Fields {
             hit: self.take("hit")?,
             read_modify_write_hit: self.take("read_modify_write_hit")?,
             pause: self.take("pause")?,
+            look: self.take("look")?,
             hold: self.take("hold")?,
             ahead: self.take("ahead")?,
             store_buffer: self.take("store_buffer")?,
@@ -424,6 +435,7 @@ impl Fields {
             short_idle: self.take("short_idle")?,
             give_way: self.take("give_way")?,
             switch: self.take("switch")?,
+            switch_spread: self.take("switch_spread")?,
             slice: self.take("slice")?,
             least_slice: self.take("least_slice")?,
         })

@@ -58,6 +58,9 @@ impl RunState {
             comes = comes.max(own.under_way.settled(now) + read_modify_write_hit);
         }
         own.go_on(now, comes, hit, ahead);
+        if access == Access::ReadModifyWrite {
+            own.under_way.order();
+        }
         if is_poll {
             own.settle();
         }

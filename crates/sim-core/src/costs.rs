@@ -95,6 +95,8 @@ pub struct Costs {
     pub read_modify_write_hit: Ticks,
     /// The hint of a polling loop.
     pub pause: Ticks,
+    /// A look at the clock in a loop that does nothing else until some time; 0 if such loops end in time.
+    pub look: Ticks,
     /// The time for which a CPU keeps a line that it got by a load or store, before it answers the next request.
     pub hold: Ticks,
     /// The stores that wait for their lines at most, before the CPU waits.
@@ -129,6 +131,8 @@ pub struct System {
     pub give_way: Ticks,
     /// To put another thread on a CPU.
     pub switch: Ticks,
+    /// A switch takes up to this much more or less, by chance: else threads that yield on several CPUs go in step for ever.
+    pub switch_spread: Ticks,
     /// The time after which a thread leaves its CPU to others that wait for it.
     pub slice: Ticks,
     /// The time that a thread has on its CPU at least, before one that was woken takes its place.
@@ -149,6 +153,7 @@ impl System {
             short_idle: us(20.0),
             give_way: us(0.3),
             switch: us(1.5),
+            switch_spread: 0,
             slice: us(3000.0),
             least_slice: us(1000.0),
         }

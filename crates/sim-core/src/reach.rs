@@ -39,6 +39,7 @@ impl Thread {
             // One after the other, and behind all loads.
             let comes = own.under_way.settled(now) + time;
             own.go_on(now, comes, hit, ahead);
+            own.under_way.order();
         } else {
             drop(state);
             self.ask_for(line, Request { cpu, thread, access, store: 0 }, now);
@@ -68,6 +69,9 @@ impl Thread {
         let mut state = self.state.borrow_mut();
         let ahead = state.machine.costs().ahead;
         let own = &mut state.threads[self.number];
+        if access == Access::Load {
+            own.under_way.load(address);
+        }
         own.clock = own.under_way.begin(own.clock, address, ahead);
         drop(state);
         self.take_turn();

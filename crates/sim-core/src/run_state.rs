@@ -9,6 +9,7 @@ use crate::events::{Event, Events};
 use crate::lines::Lines;
 use crate::machine::Machine;
 use crate::poll::{Poll, Sleep};
+use crate::random::Random;
 use crate::report::Counts;
 use crate::sleepers::Sleepers;
 use crate::stops::Stops;
@@ -28,6 +29,8 @@ pub(crate) struct RunState {
     pub(crate) homes: Vec<Ticks>,
     sleepers: Sleepers,
     pub(crate) counts: Counts,
+    /// By how much switches differ.
+    pub(crate) random: Random,
     /// Sleeps that are to last for this time at least end only by a wake-up.
     pub(crate) lasting: Ticks,
     /// Threads that were put on a CPU that had run another one.
@@ -117,10 +120,16 @@ impl ThreadState {
         self.clock
     }
 
+    /// Waits until its read-modify-writes are complete: its time then. Loads may be under way still.
+    pub(crate) fn order(&mut self) -> Ticks {
+        self.clock = self.under_way.ordered(self.clock);
+        self.clock
+    }
+
     /// Goes on after an access that took effect now and comes at this time: after the time of a hit if accesses may overlap.
     pub(crate) fn go_on(&mut self, now: Ticks, comes: Ticks, hit: Ticks, ahead: usize) {
         self.comes = comes;
-        if ahead == 0 || self.is_sharing {
+        if ahead == 0 {
             self.clock = comes;
             return;
         }
@@ -156,6 +165,7 @@ impl RunState {
             homes: vec![0; machine.nodes()],
             sleepers: Sleepers::default(),
             counts: Counts::default(),
+            random: Random::new(0, 0),
             lasting: Ticks::MAX,
             switches: 0,
             moves: 0,

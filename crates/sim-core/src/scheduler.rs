@@ -8,8 +8,9 @@
 //! Source: the completely fair scheduler of Linux, of which this has the rules that its documentation names
 //! (`sched-design-CFS`), without weights and groups. Threads that may move between CPUs are in [`moves`](crate::moves).
 
-use crate::costs::Ticks;
+use crate::costs::{Costs, Ticks};
 use crate::events::Event;
+use crate::random::Random;
 use crate::run_state::{RunState, ThreadState, Wait};
 use crate::stops::{LastStores, Stop};
 
@@ -78,9 +79,10 @@ impl RunState {
         let thread = on.ready.remove(place);
         let is_switch = on.last.is_some_and(|last| last != thread);
         self.switches += u64::from(is_switch);
+        let switch = if is_switch && switch > 0 { spread(switch, self.machine.costs(), &mut self.random) } else { 0 };
         on.running = Some(thread);
         on.last = Some(thread);
-        on.since = now.max(on.idle_since).max(earliest) + if is_switch { switch } else { 0 };
+        on.since = now.max(on.idle_since).max(earliest) + switch;
         let own = &mut threads[thread];
         on.ran = on.ran.max(own.ran);
         own.is_on_cpu = true;
@@ -248,5 +250,13 @@ impl RunState {
         }
         self.end(thread);
         self.threads[thread].wait = Wait::Killed;
+    }
+}
+
+/// The time of a switch, which differs by chance on some machines.
+fn spread(switch: Ticks, costs: &Costs, random: &mut Random) -> Ticks {
+    match costs.system.switch_spread {
+        0 => switch,
+        spread => (switch + random.below(2 * spread + 1)).saturating_sub(spread),
     }
 }

@@ -15,6 +15,8 @@ pub(crate) struct Pending {
     pub(crate) line: usize,
     /// The time at which it was made: its line is not asked for before.
     pub(crate) made: Ticks,
+    /// It takes effect at this time at the earliest, when all accesses before it are complete.
+    pub(crate) ready: Ticks,
     pub(crate) stage: Stage,
 }
 
@@ -35,8 +37,10 @@ pub(crate) struct StoreBuffer {
     stores: VecDeque<Pending>,
     /// The number of the oldest one.
     first: u64,
-    /// True if the next request is announced.
-    pub(crate) is_announced: bool,
+    /// The time of the next request, if it is announced.
+    pub(crate) announced: Option<Ticks>,
+    /// The last time for which it is announced that the oldest store takes effect.
+    pub(crate) finishes: Ticks,
     /// The time from which the next request may be made.
     pub(crate) next_request: Ticks,
     /// The time at which the last store that is done had its line.

@@ -14,11 +14,11 @@ impl RunState {
         self.threads[thread].clock += units(1);
         let own = &mut self.cpus[cpu];
         own.buffer.push(store);
-        if own.buffer.is_announced {
+        if own.buffer.announced.is_some() {
             return;
         }
-        own.buffer.is_announced = true;
         let time = store.made.max(own.buffer.next_request);
+        own.buffer.announced = Some(time);
         if is_next && time == now {
             self.drain(cpu, now);
         } else {
@@ -26,9 +26,17 @@ impl RunState {
         }
     }
 
-    /// Asks for the line of the next store.
+    /// Asks for the line of the next store, if it is time, and lets those take effect that can.
     pub(crate) fn drain(&mut self, cpu: usize, now: Ticks) {
-        self.cpus[cpu].buffer.is_announced = false;
+        let buffer = &mut self.cpus[cpu].buffer;
+        if buffer.announced == Some(now) {
+            buffer.announced = None;
+            self.ask_for_next(cpu, now);
+        }
+        self.finish_stores(cpu, now);
+    }
+
+    fn ask_for_next(&mut self, cpu: usize, now: Ticks) {
         let Some((number, store)) = self.cpus[cpu].buffer.next_new() else { return };
         let line = store.line;
         let (mut stage, mut gap) = (Stage::Come(now), units(1));
@@ -43,16 +51,24 @@ impl RunState {
         buffer.next_request = now + gap;
         // The thread may be ahead: a store that it has yet to make at this time waits until then.
         if let Some(time) = buffer.next_new().map(|(_, store)| store.made.max(now + gap)) {
-            buffer.is_announced = true;
+            buffer.announced = Some(time);
             self.events.announce(time, Event::Drain { cpu });
         }
-        self.finish_stores(cpu, now);
     }
 
     /// Lets the oldest stores whose lines have come take effect.
     pub(crate) fn finish_stores(&mut self, cpu: usize, now: Ticks) {
         while let Some((number, store)) = self.cpus[cpu].buffer.head() {
             let Stage::Come(until) = store.stage else { break };
+            if store.ready > now {
+                // Others may take the line away meanwhile.
+                let buffer = &mut self.cpus[cpu].buffer;
+                if buffer.finishes < store.ready {
+                    buffer.finishes = store.ready;
+                    self.events.announce(store.ready, Event::Drain { cpu });
+                }
+                break;
+            }
             if !self.lines.is_writable(store.line, cpu) {
                 // Another CPU took the line away while stores in front had none.
                 let time = self.request(store.line, Request::store(cpu, number), now);

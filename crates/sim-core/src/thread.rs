@@ -105,7 +105,7 @@ impl Thread {
         let mut state = self.state.borrow_mut();
         let own = &mut state.threads[self.number];
         own.poll.clock_read();
-        own.settle()
+        own.order()
     }
 
     /// The time on its CPU in nanoseconds, rounded down.
@@ -129,6 +129,12 @@ impl Thread {
         let mut state = self.state.borrow_mut();
         let until = state.machine.ticks(ns);
         state.threads[self.number].poll.until(until);
+    }
+
+    /// Says that the address of the next access follows from values that it has read, as that of a place in an array does: the
+    /// access begins when they have come. Those of pointers are known without it.
+    pub fn address_follows(&self) {
+        self.settle();
     }
 
     /// Reads a word.
@@ -182,6 +188,7 @@ impl Thread {
     /// before.
     pub fn update(&self, word: Word, change: impl FnOnce(u64) -> Option<u64>) -> u64 {
         self.begin_access();
+        self.ask_ahead(word);
         self.land_stores();
         self.state.borrow_mut().counts.accesses += 1;
         self.reach(word, Access::ReadModifyWrite);
@@ -190,6 +197,24 @@ impl Thread {
             word.write(after);
         }
         before
+    }
+
+    /// Asks for the line of a read-modify-write behind stores whose lines have not come, as one more of them: it begins when all
+    /// have.
+    fn ask_ahead(&self, word: Word) {
+        let mut state = self.state.borrow_mut();
+        let Costs { ahead, store_buffer, .. } = *state.machine.costs();
+        let own = &state.threads[self.number];
+        let (cpu, made) = (own.cpu, own.under_way.begin(own.clock, word.address(), ahead));
+        let buffer = &state.cpus[cpu].buffer;
+        let is_waiting = !buffer.is_empty() || buffer.done > own.clock;
+        if ahead == 0 || state.is_over || !is_waiting || buffer.len() >= store_buffer {
+            return;
+        }
+        let line = state.line_of(word.address(), cpu);
+        if !state.lines.is_writable(line, cpu) {
+            state.push_store(self.number, Pending { value: None, line, made, ready: 0, stage: Stage::New });
+        }
     }
 
     /// Waits until all accesses before it are complete, and all stores have taken effect.
@@ -344,11 +369,13 @@ impl Thread {
             value.into_iter().for_each(|(word, value)| word.write(value));
             return;
         }
+        let ahead = state.machine.costs().ahead;
         let own = &mut state.threads[self.number];
         own.poll.broken();
-        let (cpu, made) = (own.cpu, own.under_way.settled(own.clock));
+        let (cpu, ready) = (own.cpu, own.under_way.settled(own.clock));
+        let made = own.under_way.begin(own.clock, address, ahead);
         let line = state.line_of(address, cpu);
-        state.push_store(self.number, Pending { value, line, made, stage: Stage::New });
+        state.push_store(self.number, Pending { value, line, made, ready, stage: Stage::New });
     }
 
     /// Waits for room in the store buffer.

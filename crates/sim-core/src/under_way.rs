@@ -4,16 +4,21 @@
 //! the first of these times, so misses of lines that do not depend on each other overlap. As it begins later, it takes effect
 //! later: the order of a thread's accesses is kept. The CPU follows the path that it predicts, so a test of a value that has not
 //! come does not delay it; two things do:
-//! - an access at the address that a value names which has not come;
-//! - the look that ends a polling loop, and the first look after it: their CPU has predicted that the loop goes on.
+//! - an access at the address that a value names which has not come, or of which the thread says that it follows from values;
+//! - the look that ends a polling loop, and the first look after it at an address that loops have polled: their CPU has predicted
+//!   that the loop goes on.
 //!
-//! Pauses, work, looks at the clock and calls of the system wait until all accesses are complete, and stores leave the buffer
-//! behind all earlier accesses.
+//! Stores ask for their lines as soon as they are made, and take effect when all earlier accesses are complete and earlier stores
+//! done; a read-modify-write asks for its line while earlier stores wait for theirs. Work and looks at the clock begin when
+//! all read-modify-writes are complete, and may overtake loads. Pauses and calls of the system wait until all accesses are
+//! complete.
 //!
 //! Measured on two CPUs of an Intel Xeon (family 6, model 207), where a load of a line that the other had written took 83 ns
 //! and an addition 90: an addition and a load of another line together 94, or 99 where the load comes after a test; two
 //! additions 101; two loads 93, or 164 where the address of the second came with the first; a load and a store of the same line
-//! 84.
+//! 84. On another such machine, where a load took 87 and an addition 98: a store and an addition behind it 98, a load and a store
+//! of another line 85, an addition and such a store 103, three stores 97 where one took 85; a load and then a wait of 231 by the
+//! clock 231, but 333 behind an addition.
 //!
 //! Source: J. E. Smith, "A study of branch prediction strategies", ISCA 1981 (counters of two bits).
 
@@ -25,6 +30,8 @@ const VALUES: usize = 8;
 const FIELDS: usize = 256;
 /// The looks that find at once before a CPU predicts it: as many as a counter of two bits takes from one end to its other half.
 const LOOKS: u8 = 2;
+/// The addresses that are remembered as those of polling loops.
+const POLLED: usize = 4;
 /// The most accesses under way.
 pub(crate) const MOST: usize = 64;
 
@@ -33,6 +40,8 @@ pub(crate) const MOST: usize = 64;
 pub(crate) struct UnderWay {
     /// The time at which all that have begun are complete.
     complete: Ticks,
+    /// The time at which all read-modify-writes among them are, with all before them.
+    ordered: Ticks,
     /// The times at which each of the last ones was complete, with all before it.
     times: [Ticks; MOST],
     begun: usize,
@@ -41,11 +50,27 @@ pub(crate) struct UnderWay {
     valued: usize,
     /// The loads that miss for which the CPU still predicts that a polling loop goes on.
     wary: u8,
+    /// The address of the last load.
+    loaded: usize,
+    /// Addresses that polling loops have looked at last, the last ones of their rounds.
+    polled: [usize; POLLED],
+    polls: usize,
 }
 
 impl Default for UnderWay {
     fn default() -> Self {
-        Self { complete: 0, times: [0; MOST], begun: 0, values: [(0, 0); VALUES], valued: 0, wary: 0 }
+        Self {
+            complete: 0,
+            ordered: 0,
+            times: [0; MOST],
+            begun: 0,
+            values: [(0, 0); VALUES],
+            valued: 0,
+            wary: 0,
+            loaded: 0,
+            polled: [0; POLLED],
+            polls: 0,
+        }
     }
 }
 
@@ -53,6 +78,16 @@ impl UnderWay {
     /// The time from which on none is under way, not before `clock`.
     pub(crate) fn settled(&self, clock: Ticks) -> Ticks {
         clock.max(self.complete)
+    }
+
+    /// The time from which on no read-modify-write is under way, not before `clock`: what touches no line may overtake loads.
+    pub(crate) fn ordered(&self, clock: Ticks) -> Ticks {
+        clock.max(self.ordered)
+    }
+
+    /// A read-modify-write has begun: nothing but accesses begins before all that have begun are complete.
+    pub(crate) fn order(&mut self) {
+        self.ordered = self.complete;
     }
 
     /// The time at which an access to this address can begin, if `ahead` may be under way at once.
@@ -76,12 +111,21 @@ impl UnderWay {
     /// The thread pauses, in a polling loop.
     pub(crate) fn pause(&mut self) {
         self.wary = LOOKS;
+        if !self.polled.contains(&self.loaded) {
+            self.polled[self.polls % POLLED] = self.loaded;
+            self.polls = self.polls.wrapping_add(1);
+        }
     }
 
-    /// A load has missed. True if the CPU has predicted that it does not end a polling loop.
+    /// The thread loads from this address.
+    pub(crate) fn load(&mut self, address: usize) {
+        self.loaded = address;
+    }
+
+    /// The last load has missed. True if it is a look of a polling loop, and the CPU has predicted that it does not end the loop.
     pub(crate) fn look(&mut self) -> bool {
-        let is_wary = self.wary > 0;
-        self.wary = self.wary.saturating_sub(1);
+        let is_wary = self.wary == LOOKS || self.wary > 0 && self.polled.contains(&self.loaded);
+        self.wary -= u8::from(is_wary);
         is_wary
     }
 

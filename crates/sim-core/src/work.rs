@@ -1,6 +1,6 @@
 //! The time for which a simulated thread computes between its accesses.
 
-use crate::costs::{Ticks, units};
+use crate::costs::{Costs, Ticks, units};
 use crate::thread::Thread;
 
 impl Thread {
@@ -10,6 +10,16 @@ impl Thread {
         self.work_ticks(ticks);
     }
 
+    /// Looks at the clock and pauses by turns until this number of nanoseconds has passed since the first look.
+    pub fn spin_ns(&self, ns: u64) {
+        let state = self.state.borrow();
+        let Costs { look, pause, .. } = *state.machine.costs();
+        let ticks = state.machine.ticks(ns);
+        drop(state);
+        let rounds = if look > 0 { ticks.div_ceil(look + pause) } else { 0 };
+        self.work_ticks(if look > 0 { look + rounds * (look + pause) } else { ticks });
+    }
+
     /// Computes for this number of units.
     pub fn work(&self, number: u64) {
         self.work_ticks(units(number));
@@ -17,7 +27,7 @@ impl Thread {
 
     /// Computes until this time, if it has not come yet.
     pub fn work_until(&self, time: Ticks) {
-        let now = self.state.borrow_mut().threads[self.number].settle();
+        let now = self.state.borrow_mut().threads[self.number].order();
         self.pass(time.saturating_sub(now));
     }
 
@@ -47,7 +57,7 @@ impl Thread {
         let mut state = self.state.borrow_mut();
         let own = &mut state.threads[self.number];
         own.poll.broken();
-        own.settle();
+        own.order();
         own.clock += ticks;
     }
 }

@@ -65,6 +65,7 @@ pub(crate) fn costs(row: &[f64], per_us: f64) -> Costs {
         ahead: 0,
         read_modify_write_hit: ns(8.0),
         pause: ns(40.0),
+        look: 0,
         hold: ns(6.0),
         store_buffer: 56,
         gap: scaled(0.3),

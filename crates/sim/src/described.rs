@@ -113,6 +113,7 @@ fn coherence(machine: &Machine, unit: Unit, classes: Vec<String>, origin: &dyn F
         hit: time("hit", costs.hit),
         read_modify_write_hit: time("read_modify_write_hit", costs.read_modify_write_hit),
         pause: time("pause", costs.pause),
+        look: (costs.look > 0).then(|| time("look", costs.look)).flatten(),
         hold: time("hold", costs.hold),
         ahead: count("ahead", costs.ahead),
         store_buffer: count("store_buffer", costs.store_buffer),
@@ -153,7 +154,7 @@ fn by_distance(name: &str, times: &[Ticks], origin: &dyn Fn(&str) -> Origin) -> 
 }
 
 fn system(costs: &Costs, origin: &dyn Fn(&str) -> Origin) -> SystemCosts {
-    let System { sleep, wake, woken, short_idle, give_way, switch, slice, least_slice } = costs.system;
+    let System { sleep, wake, woken, short_idle, give_way, switch, switch_spread, slice, least_slice } = costs.system;
     let time = |name: &str, ticks: Ticks| Some(Parameter { value: units(ticks), origin: origin(name) });
     SystemCosts {
         sleep: time("system.sleep", sleep),
@@ -162,6 +163,7 @@ fn system(costs: &Costs, origin: &dyn Fn(&str) -> Origin) -> SystemCosts {
         short_idle: time("system.short_idle", short_idle),
         give_way: time("system.give_way", give_way),
         switch: time("system.switch", switch),
+        switch_spread: (switch_spread > 0).then(|| time("system.switch_spread", switch_spread)).flatten(),
         slice: time("system.slice", slice),
         least_slice: time("system.least_slice", least_slice),
     }

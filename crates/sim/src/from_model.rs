@@ -131,6 +131,7 @@ fn given(coherence: &Coherence, costs: Costs) -> Costs {
         ahead: coherence.ahead.map_or(AHEAD, |ahead| ahead.value as usize),
         read_modify_write_hit: time(coherence.read_modify_write_hit, costs.read_modify_write_hit),
         pause: time(coherence.pause, costs.pause),
+        look: time(coherence.look, costs.look),
         hold: time(coherence.hold, costs.hold),
         store_buffer: coherence.store_buffer.map_or(costs.store_buffer, |stores| stores.value as usize),
         gap: row(gap, costs.gap),
@@ -175,6 +176,7 @@ fn system(known: &SystemCosts, assumed: System) -> System {
         short_idle: time(known.short_idle, assumed.short_idle),
         give_way: time(known.give_way, assumed.give_way),
         switch: time(known.switch, assumed.switch),
+        switch_spread: time(known.switch_spread, assumed.switch_spread),
         slice: time(known.slice, assumed.slice),
         least_slice: time(known.least_slice, assumed.least_slice),
     }

@@ -54,3 +54,8 @@ impl SpinEnd {
 /// Does nothing; tells a simulated machine when the loop whose round ends with the next pause does something else.
 #[inline(always)]
 pub fn spin_until(_end: SpinEnd) {}
+
+/// Does nothing; tells a simulated machine that the address of the next access follows from values that were read before, as that
+/// of a place in an array does: the access begins when they have come. Those of pointers are known without it.
+#[inline(always)]
+pub fn address_follows() {}

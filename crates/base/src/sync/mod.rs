@@ -8,6 +8,7 @@
 //! - atomics, [`fence`], [`Arc`], [`UnsafeCell`] with `with` and `with_mut`;
 //! - [`spin_hint`]: PAUSE on the machine, a switch to another thread in the model; [`spin_for`]: for a time;
 //! - [`spin_until`]: when a polling loop does something else, of which only a simulated machine has to hear;
+//! - [`address_follows`]: that the address of the next access is computed from values read before, also for a simulated machine;
 //! - [`futex_wait`], [`futex_wake`]: a word to sleep on;
 //! - [`before_read`], [`before_write`], [`before_free`]: bytes that are reached other than by atomics and cells;
 //! - [`cpu`], [`thread_id`]: where this thread runs, and which one it is;
@@ -33,7 +34,7 @@ mod simulated;
 mod simulated_spin;
 
 #[cfg(not(simulated))]
-pub use self::host::{SpinEnd, before_free, before_read, before_write, cpu, spin_until, thread_id};
+pub use self::host::{SpinEnd, address_follows, before_free, before_read, before_write, cpu, spin_until, thread_id};
 #[cfg(loom)]
 pub use self::loom::{
     Arc, AtomicBool, AtomicPtr, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, EventCount, Fences, Mutex, MutexGuard,
@@ -51,8 +52,8 @@ pub use self::native::{
 #[cfg(simulated)]
 pub use self::simulated::{
     Arc, AtomicBool, AtomicPtr, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, EventCount, Fences, Mutex, MutexGuard,
-    Ordering, PerThread, UnsafeCell, before_free, before_read, before_write, cpu, fence, fetch_add_and_fence,
-    futex_wait, futex_wake, keep_order, spin_for, spin_hint, thread_id, yield_now,
+    Ordering, PerThread, UnsafeCell, address_follows, before_free, before_read, before_write, cpu, fence,
+    fetch_add_and_fence, futex_wait, futex_wake, keep_order, spin_for, spin_hint, thread_id, yield_now,
 };
 #[cfg(simulated)]
 pub use self::simulated_spin::{SpinEnd, spin_until};

@@ -455,9 +455,15 @@ pub fn spin_hint() {
 /// Spins for about `duration`.
 pub fn spin_for(duration: Duration) {
     with_current(|thread| match thread {
-        Some(thread) => thread.work_ns(nanoseconds(duration)),
+        Some(thread) => thread.spin_ns(nanoseconds(duration)),
         None => native::spin_for(duration),
     });
+}
+
+/// Says that the address of the next access follows from values that were read before, as that of a place in an array does: the
+/// access begins when they have come. Those of pointers are known without it.
+pub fn address_follows() {
+    with_current(|thread| thread.into_iter().for_each(Thread::address_follows));
 }
 
 /// Does nothing: stores of a simulated thread take effect in their order, also those of one that is killed.

@@ -12,7 +12,7 @@
 
 use std::cell::Cell;
 
-use corecast_base::sync::{AtomicU32, Ordering};
+use corecast_base::sync::{AtomicU32, Ordering, address_follows};
 use corecast_base::{CacheLine, ThreadEnd};
 
 use super::PoolNode;
@@ -136,6 +136,7 @@ pub(crate) fn node(number: u32) -> &'static PoolNode {
 /// The node with this number, for the thread behind to hang itself in.
 #[inline]
 pub(crate) fn node_before(number: u32) -> &'static PoolNode {
+    address_follows();
     node(number)
 }
 

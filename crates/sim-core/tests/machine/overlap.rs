@@ -25,6 +25,7 @@ fn time_of(machine: &Machine, access: impl Fn(&Thread, Word, Word) + 'static) ->
     let measured = move |me: &Thread| {
         let before = me.now();
         access(me, one, other);
+        me.wait_for_stores();
         told.set(me.now() - before);
     };
     run.spawn(2, READY, measured).expect("there is memory");
@@ -61,7 +62,7 @@ fn misses_of_lines_that_do_not_depend_on_each_other_overlap() {
         me.work(0);
         let _ = me.load(one);
     });
-    assert_eq!(apart, units(120 + 109), "work begins when all has come");
+    assert_eq!(apart, units(120 + 109), "work begins when additions are done");
     let additions = time_of(&machine, |me, one, other| {
         add(me, other);
         add(me, one);
@@ -77,6 +78,111 @@ fn a_load_waits_for_its_address() {
         let _ = me.load(other);
     });
     assert_eq!(chased, units(2 * 109));
+}
+
+/// A store of a modified line takes 115 cycles.
+#[test]
+fn stores_ask_for_their_lines_while_earlier_accesses_are_under_way() {
+    let machine = xeon(4);
+    let behind_load = time_of(&machine, |me, one, other| {
+        let _ = me.load(other);
+        me.store(one, 1);
+    });
+    assert_eq!(behind_load, units(5 + 115));
+    let behind_addition = time_of(&machine, |me, one, other| {
+        add(me, other);
+        me.store(one, 1);
+    });
+    assert_eq!(behind_addition, units(5 + 115));
+    let addition_behind_store = time_of(&machine, |me, one, other| {
+        me.store(other, 1);
+        add(me, one);
+    });
+    let gap = machine.costs().gap[0];
+    assert_eq!(addition_behind_store, gap + units(115 + 20), "it hits when both lines have come");
+    let of_value = time_of(&machine, |me, one, _| {
+        let other = me.load(one);
+        // SAFETY: the second line, whose address the first one has, lives as long as the run.
+        me.store(unsafe { Word::of(std::ptr::with_exposed_provenance_mut::<u64>(other as usize)) }, 1);
+    });
+    assert_eq!(of_value, units(109 + 115), "not before their address has come");
+}
+
+/// The value may be that of the load.
+#[test]
+fn a_store_is_not_seen_before_earlier_loads_are_complete() {
+    let (far, own, time) = (Line::new().word(), Line::new().word(), Rc::new(Cell::new(0)));
+    let (mut run, told) = (Run::new(&xeon(4)), Rc::clone(&time));
+    run.spawn(0, 0, move |me| me.store(far, 1)).expect("there is memory");
+    let writer = move |me: &Thread| {
+        me.store(own, 0);
+        me.wait_for_stores();
+        me.work_until(READY);
+        let _ = me.load(far);
+        me.store(own, 2);
+    };
+    run.spawn(1, 0, writer).expect("there is memory");
+    let reader = move |me: &Thread| {
+        while me.load(own) != 2 {
+            me.pause();
+        }
+        told.set(me.now());
+    };
+    run.spawn(2, READY / 2, reader).expect("there is memory");
+    run.finish(4 * READY).expect("nothing waits");
+    assert!((READY + units(109)..READY + units(500)).contains(&time.get()), "{}", time.get() - READY);
+}
+
+#[test]
+fn work_does_not_wait_for_loads() {
+    let both = |ahead, work| {
+        time_of(&xeon(ahead), move |me, _, other| {
+            let _ = me.load(other);
+            me.work(work);
+        })
+    };
+    assert_eq!([both(4, 300), both(4, 20)], [units(5 + 300), units(109)]);
+    assert_eq!(both(0, 300), units(109 + 300), "but where nothing overlaps");
+}
+
+#[test]
+fn an_access_waits_for_the_values_that_its_address_follows_from() {
+    let indexed = time_of(&xeon(4), |me, one, other| {
+        let _ = me.load(other);
+        me.address_follows();
+        let _ = me.load(one);
+    });
+    assert_eq!(indexed, units(2 * 109));
+}
+
+/// The loads behind the look that ends it, but of lines that a loop has polled, are no looks.
+#[test]
+fn what_is_loaded_behind_a_polling_loop_overlaps() {
+    let behind = |is_polled: bool| {
+        time_of(&xeon(4), move |me, one, other| {
+            let own = Line::new().word();
+            if is_polled {
+                // It ends at once, but a later one might not.
+                let _ = me.load(own);
+                me.pause();
+            }
+            let _ = me.load(one);
+            let _ = me.load(other);
+            let _ = me.load(own);
+        })
+    };
+    assert!(behind(true) > behind(false));
+}
+
+/// Looks of 30 cycles and pauses of 40 until 100 ns have passed, which are 213 cycles: at the fourth look.
+#[test]
+fn a_wait_by_the_clock_ends_with_a_look() {
+    let machine = published::xeon_8x10();
+    let waited = |look| {
+        let costs = Costs { look, pause: units(40), ..machine.costs().clone() };
+        time_of(&machine.clone().with_costs(costs).expect("all times are there"), |me, _, _| me.spin_ns(100))
+    };
+    assert_eq!([waited(0), waited(units(30))], [units(213), units(30 + 4 * 70)]);
 }
 
 #[test]
