@@ -2,8 +2,10 @@
 //!
 //! Work that takes less than the timer is done 64 times within a sample, and the sample is divided by 64.
 
-use corecast::base::CacheLine;
+use std::hint::black_box;
+
 use corecast::base::sync::{AtomicU64, Ordering, spin_hint};
+use corecast::base::{CacheLine, Clock};
 use fastrand::Rng;
 
 use super::group::Group;
@@ -73,6 +75,20 @@ fn repeated(work: impl Fn()) -> u64 {
 pub(super) fn instruction_ticks(what: Instruction, group: &Group, samples: usize) -> Result<Vec<u64>, Failure> {
     let done =
         group.run(&|rank, _| Ok(if rank == 0 { (0..samples).map(|_| what.ticks()).collect() } else { Vec::new() }));
+    Ok(done?.into_iter().flatten().collect())
+}
+
+/// The ticks of every sample of [`REPEATS`] looks at the clock, each with a pause behind it, on the first CPU of `group`: a loop
+/// that waits for a time.
+pub(super) fn look_ticks(group: &Group, samples: usize) -> Result<Vec<u64>, Failure> {
+    let look = || {
+        black_box(Clock::get().ticks());
+        spin_hint();
+    };
+    let done = group.run(&|rank, _| {
+        let samples = if rank == 0 { samples } else { 0 };
+        Ok((0..samples).map(|_| repeated(look)).collect::<Vec<u64>>())
+    });
     Ok(done?.into_iter().flatten().collect())
 }
 
@@ -182,6 +198,7 @@ mod tests {
         let here = pin::affinity().expect("own mask").as_slice()[0];
         let group = Group { cpus: vec![here, here], cancel: Cancel::new() };
         assert_eq!(instruction_ticks(Instruction::Pause, &group, 9).map(|ticks| ticks.len()), Ok(9));
+        assert_eq!(look_ticks(&group, 9).map(|ticks| ticks.len()), Ok(9));
         assert_eq!(chain_ticks(4096, &group, 9, 1).map(|ticks| ticks.len()), Ok(9));
     }
 }

@@ -38,6 +38,7 @@ use corecast::machine::{Coherence, Machine, distance_classes};
 use fastrand::Rng;
 
 use crate::counts::doubled_up_to;
+use crate::stats::median_of;
 use alone::{Instruction, REPEATS};
 use case::{Case, Kind, chosen};
 use corecast_race::error::BenchError;
@@ -150,6 +151,9 @@ pub fn coherence_parameters(
     let of_core = pairs(machine, &cpus).find(|&(_, is_of_core)| is_of_core);
     let apart = pairs(machine, &cpus).find(|&(_, is_of_core)| !is_of_core);
     let (mut ahead, mut slowdown) = (None, None);
+    let look =
+        look_ns(&cpus, options, if options.quick { QUICK } else { THOROUGH }).map_err(named("looks at the clock"))?;
+    let gap = gaps(machine, &cpus, options, report.seed)?;
     if let Some((pair, _)) = apart {
         let (_, correction) = timer::measure(pair[1])?;
         ahead = overlap::loads_under_way(&group(pair), correction, report.seed).map_err(named("loads under way"))?;
@@ -157,7 +161,33 @@ pub fn coherence_parameters(
     if let Some((pair, _)) = of_core {
         slowdown = siblings::slowdown(&group(pair)).map_err(named("CPUs that share a core"))?;
     }
-    Ok(Measured { machine, report: &report, system, ahead, slowdown }.coherence())
+    Ok(Measured { machine, report: &report, system, look, gap, ahead, slowdown }.coherence())
+}
+
+/// The time of a look at the clock and a pause behind it, in nanoseconds.
+fn look_ns(cpus: &[CpuId], options: &Options, samples: usize) -> Result<Option<f64>, Failure> {
+    let group = Group { cpus: cpus[..1].to_vec(), cancel: options.cancel.clone() };
+    let ticks = alone::look_ticks(&group, samples)?;
+    Ok(median_of(ticks.into_iter().map(|ticks| corecast::base::Clock::get().ns(ticks) / REPEATS as f64)))
+}
+
+/// The time from one store to the next in nanoseconds, for a pair of these CPUs of each class of distance that has one.
+fn gaps(machine: &Machine, cpus: &[CpuId], options: &Options, seed: u64) -> Result<Vec<(usize, f64)>, BenchError> {
+    let mut found = Vec::new();
+    for (class, pairs) in distance_classes(machine).into_iter().enumerate() {
+        let pairs =
+            pairs.pairs.into_iter().map(|(one, other)| [&machine.cpus[one], &machine.cpus[other]].map(|cpu| cpu.id));
+        let Some(pair) = pairs.into_iter().find(|pair| pair.iter().all(|cpu| cpus.contains(cpu))) else { continue };
+        options.go_on()?;
+        let (_, correction) = timer::measure(pair[1])?;
+        let group = Group { cpus: pair.to_vec(), cancel: options.cancel.clone() };
+        let gap = overlap::time_between_stores(&group, correction, seed).map_err(|failure| match failure {
+            Failure::Aborted => BenchError::Cancelled,
+            other => BenchError::Failed(other.named("stores in a row")),
+        })?;
+        found.extend(gap.map(|gap| (class, gap)));
+    }
+    Ok(found)
 }
 
 /// The pairs of these CPUs from near to far, and whether they share a core.

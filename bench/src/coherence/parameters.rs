@@ -49,6 +49,10 @@ pub(super) struct Measured<'a> {
     pub(super) machine: &'a Machine,
     pub(super) report: &'a CoherenceReport,
     pub(super) system: SystemTimes,
+    /// A look at the clock and a pause, in nanoseconds.
+    pub(super) look: Option<f64>,
+    /// The time from one store to the next, by class of distance, in nanoseconds.
+    pub(super) gap: Vec<(usize, f64)>,
     /// The loads of a CPU that are under way together, and the factor by which another CPU of its core slows it down.
     pub(super) ahead: Option<f64>,
     pub(super) slowdown: Option<f64>,
@@ -91,8 +95,9 @@ impl Measured<'_> {
             hit: of_time(self.alone("load-own-cache")),
             read_modify_write_hit: of_time(self.alone("fai-own-cache")),
             pause: of_time(self.alone("pause").filter(is_time)),
+            look: of_time(self.look().filter(is_time)),
             ahead: self.ahead.map(|number| Parameter { value: count_ahead(number), origin: Origin::Measured }),
-            gap: self.gap(&known, &store.modified),
+            gap: by_class(&known, self.gap.iter().copied()),
             beta: self.beta(&load.modified).and_then(|share| of_time(Some(share))),
             service,
             kappa,
@@ -119,15 +124,24 @@ impl Measured<'_> {
         Coherence::unknown(Unit::Ns, names, distances)
     }
 
+    /// A look at the clock before a pause: the time of both, without that of a pause.
+    fn look(&self) -> Option<f64> {
+        Some(self.look? - self.alone("pause").unwrap_or(0.0))
+    }
+
     fn system(&self) -> SystemCosts {
-        let SystemTimes { sleep, wake, switch } = self.system;
+        let SystemTimes { sleep, wake, hand_over, spread } = self.system;
         let model = &self.machine.extended;
+        let give_way = model.yield_ns.filter(is_time);
+        // The call that gives the CPU away is in the time of a hand-over.
+        let switch = hand_over.map(|ns| (ns - give_way.unwrap_or(0.0)).max(0.0));
         SystemCosts {
             sleep: of_time(sleep),
             wake: of_time(wake),
             woken: of_time(model.wake_ns),
-            give_way: of_time(model.yield_ns.filter(is_time)),
+            give_way: of_time(give_way),
             switch: of_time(switch),
+            switch_spread: of_time(spread),
             ..SystemCosts::default()
         }
     }
@@ -203,19 +217,6 @@ impl Measured<'_> {
             }
         }
         by_class(known, samples.into_iter())
-    }
-
-    /// The time for which a sender is busy with one message, as its stores overlap; not longer than a store that does not,
-    /// as the sender's own instructions are in it.
-    fn gap(&self, known: &Coherence, stores: &ByDistance) -> ByDistance {
-        if self.machine.provenance.kind != "measured" || self.machine.unit != Unit::Ns {
-            return None;
-        }
-        let pairs = distance_classes(self.machine).into_iter().enumerate();
-        let samples = pairs.flat_map(|(class, pairs)| pairs.pairs.into_iter().map(move |pair| (class, pair)));
-        let most = |class: usize| stores.as_ref().map_or(f64::INFINITY, |stores| stores.value[class]);
-        let send = |one: usize, other: usize| self.machine.send.get(one, other);
-        by_class(known, samples.map(|(class, (one, other))| (class, send(one, other).min(most(class)))))
     }
 
     /// The share of a load that further readers of a line wait for, from the time until the last of several has read it.
@@ -303,7 +304,7 @@ fn rounded(number: f64) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use corecast::machine::{CostMatrix, Cpu, Topology};
+    use corecast::machine::{Cpu, Topology};
 
     use super::super::distribution::Distribution;
     use super::*;
@@ -343,8 +344,10 @@ mod tests {
             groups,
             published: Vec::new(),
         };
-        let system = SystemTimes { sleep: Some(700.0), wake: None, switch: Some(1500.004) };
-        Measured { machine, report: &report, system, ahead: Some(9.6), slowdown: None }.coherence()
+        let system = SystemTimes { sleep: Some(700.0), wake: None, hand_over: Some(1500.004), spread: Some(200.0) };
+        let gap = vec![(0, 6.001), (1, 20.0)];
+        Measured { machine, report: &report, system, look: Some(31.5), gap, ahead: Some(9.6), slowdown: None }
+            .coherence()
     }
 
     fn values(parameter: &ByDistance) -> Option<&[f64]> {
@@ -374,6 +377,8 @@ mod tests {
         assert_eq!(values(&found.memory), Some(&[92.5, 150.0][..]));
         assert_eq!(found.hit.map(|hit| hit.value), Some(1.23));
         assert_eq!(found.ahead.map(|ahead| (ahead.value, ahead.origin)), Some((10, Origin::Measured)));
+        assert_eq!(values(&found.gap), Some(&[6.0, 20.0][..]));
+        assert_eq!(found.look.map(|look| look.value), Some(31.5), "its pause takes no time");
         assert_eq!(found.smt, SmtCosts::default(), "no two share a core");
         assert_eq!([0.4, 1.2, 1.6, 99.0].map(count_ahead), [0, 0, 2, MOST_AHEAD]);
         assert_eq!(found.pause, None, "a polling loop that takes no time makes no machine");
@@ -439,29 +444,22 @@ mod tests {
     #[test]
     fn a_model_that_was_measured_gives_what_it_knows() {
         let mut machine = machine();
-        machine.send = CostMatrix::from_fn(4, |i, j| {
-            if i == j {
-                0.0
-            } else if i / 2 == j / 2 {
-                8.0
-            } else {
-                20.0
-            }
-        })
-        .expect("costs");
         let pairs = || {
             vec![
                 group(Placement::Pair, None, &[0, 1], &[("load-modified", 40.0)]),
                 group(Placement::Pair, None, &[0, 2], &[("load-modified", 140.0)]),
             ]
         };
-        assert_eq!(coherence(&machine, pairs()).gap, None, "assumed costs are none");
-        machine.provenance.kind = "measured".to_owned();
         machine.extended.readers = Some(vec![(1, 50.0), (3, 66.0)]);
         machine.extended.wake_ns = Some(5000.0);
+        machine.extended.yield_ns = Some(300.0);
         let found = coherence(&machine, pairs());
-        assert_eq!(values(&found.gap), Some(&[8.0, 20.0][..]));
         assert_eq!(found.beta.map(|beta| beta.value), Some(0.2));
         assert_eq!(found.system.woken.map(|woken| woken.value), Some(5000.0));
+        let SystemCosts { give_way, switch, switch_spread, .. } = found.system;
+        assert_eq!(
+            [give_way, switch, switch_spread].map(|time| time.map(|time| time.value)),
+            [300.0, 1200.0, 200.0].map(Some)
+        );
     }
 }

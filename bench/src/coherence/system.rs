@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use corecast::base::sync::{
-    AtomicBool, AtomicU32, Ordering, Scope, futex_wait, futex_wake, spin_for, spin_hint, yield_now,
+    AtomicU32, AtomicU64, Ordering, Scope, futex_wait, futex_wake, spin_for, spin_hint, yield_now,
 };
 use corecast::base::{CacheLine, Clock, CpuId};
 
@@ -17,11 +17,12 @@ use corecast_race::failure::Failure;
 const SAMPLES: usize = 15;
 /// Calls of one sample.
 const CALLS: u32 = 200;
-/// Samples of yields, and the calls of one. A third thread that wants the CPU makes a yield take a slice now and then: 60 us on
-/// average, where it takes 1, were measured in long samples beside other programs. The quickest samples have no such yield.
-const YIELD_SAMPLES: usize = 300;
-const YIELDS: u32 = 10;
+/// Yields of each of two threads. A third thread that wants the CPU makes a yield take a slice now and then: 60 us on average,
+/// where it takes 1, were measured beside other programs. Those that take more than twice as long as the quickest tenth are not
+/// counted.
+const YIELDS: u32 = 4000;
 const QUICK: f64 = 0.1;
+const LONGEST: f64 = 2.0;
 /// Times that a sleeper is woken.
 const WAKES: u32 = 60;
 /// The time that a sleeper has to fall asleep after it has said that it will.
@@ -29,15 +30,18 @@ const SETTLE: Duration = Duration::from_micros(50);
 /// The longest sleep without a look whether the measurement is over.
 const NAP: Duration = Duration::from_millis(20);
 
-/// Medians in nanoseconds, but for the last.
+/// Medians in nanoseconds, and a spread.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct SystemTimes {
     /// A futex wait that finds that the word has changed.
     pub(super) sleep: Option<f64>,
     /// The waker's own time for a sleeper on another CPU; `None` on a single CPU.
     pub(super) wake: Option<f64>,
-    /// A yield to another thread on the same CPU, by the quickest tenth of all; `None` if the system did not let them take turns.
-    pub(super) switch: Option<f64>,
+    /// From the yield of one thread until another one runs on its CPU; `None` if the system did not let two take turns.
+    pub(super) hand_over: Option<f64>,
+    /// By how much that is more or less: nine tenths take at most 0.8 of it more, and a tenth takes 0.8 less, as where all times
+    /// between are alike.
+    pub(super) spread: Option<f64>,
 }
 
 /// Measures all of them on the first CPUs.
@@ -48,7 +52,9 @@ pub(super) fn measure(cpus: &[CpuId], cancel: &Cancel) -> Result<SystemTimes, Fa
         [_, _, ..] => wake_ns(&group(&cpus[..2]))?,
         _ => None,
     };
-    Ok(SystemTimes { sleep, wake, switch: switch_ns(&group(&[cpus[0]; 2]))? })
+    let hand_overs = hand_overs_ns(&group(&[cpus[0]; 2]))?;
+    let spread = |times: &Samples| Some((times.quantile(0.9)? - times.quantile(0.1)?) / 1.6);
+    Ok(SystemTimes { sleep, wake, hand_over: hand_overs.quantile(0.5), spread: spread(&hand_overs) })
 }
 
 /// The median over samples of what one of these calls takes.
@@ -113,43 +119,47 @@ impl Bed {
     }
 }
 
-/// Two threads on one CPU yield in turn. The yields of both are counted, as the system may let one of them yield to nobody.
-fn switch_ns(group: &Group) -> Result<Option<f64>, Failure> {
-    let is_over = AtomicBool::new(false);
-    let yields = AtomicU32::new(0);
-    let ranks = group.run(&|rank, meeting| {
-        meeting.meet()?;
-        if rank == 0 {
-            let times = turns(&yields);
-            // ORDERING: Relaxed, nothing is read on the strength of it
-            is_over.store(true, Ordering::Relaxed);
-            return Ok(times);
-        }
-        // ORDERING: Relaxed, nothing is read on the strength of it
-        while !is_over.load(Ordering::Relaxed) {
-            meeting.go_on()?;
-            // ORDERING: Relaxed, only a number
-            yields.fetch_add(1, Ordering::Relaxed);
-            yield_now();
-        }
-        Ok(Vec::new())
-    })?;
-    Ok(Samples::of(ranks.into_iter().flatten()).quantile(QUICK))
+/// The last yield of two threads on one CPU. Each writes it before it yields, and the other one reads it then.
+#[derive(Debug, Default)]
+struct LastYield {
+    /// The rank of its thread.
+    by: AtomicU32,
+    /// The ticks at its begin.
+    at: AtomicU64,
 }
 
-/// The time of a yield in each sample in which the other thread had about as many turns.
-fn turns(of_other: &AtomicU32) -> Vec<f64> {
+/// The times from a yield of one of two threads on one CPU until the other one runs, but those that a third thread made long.
+fn hand_overs_ns(group: &Group) -> Result<Samples, Failure> {
+    let last = LastYield::default();
+    let ranks = group.run(&|rank, meeting| {
+        meeting.meet()?;
+        let mut times = Vec::with_capacity(YIELDS as usize);
+        for _ in 0..YIELDS {
+            meeting.go_on()?;
+            times.extend(last.hand_over(rank as u32));
+        }
+        Ok(times)
+    })?;
     let clock = Clock::get();
-    let sample = |_| {
-        // ORDERING: Relaxed, only a number
-        let before = of_other.load(Ordering::Relaxed);
-        let ns = clock.ns(timed(|| (0..YIELDS).for_each(|_| yield_now())).0);
-        // ORDERING: Relaxed, only a number
-        let others = of_other.load(Ordering::Relaxed).wrapping_sub(before);
-        let took_turns = (YIELDS / 2..=2 * YIELDS).contains(&others);
-        took_turns.then(|| ns / f64::from(YIELDS + others))
-    };
-    (0..YIELD_SAMPLES).filter_map(sample).collect()
+    let all: Vec<f64> = ranks.into_iter().flatten().map(|ticks| clock.ns(ticks)).collect();
+    let longest = Samples::of(all.iter().copied()).quantile(QUICK).map_or(0.0, |quick| LONGEST * quick);
+    Ok(Samples::of(all.into_iter().filter(|&ns| ns <= longest)))
+}
+
+impl LastYield {
+    /// Yields: the ticks since the yield of the other thread, if it was the last one.
+    fn hand_over(&self, rank: u32) -> Option<u64> {
+        // ORDERING: Relaxed, both threads are on one CPU
+        self.by.store(rank, Ordering::Relaxed);
+        // ORDERING: Relaxed, as above
+        self.at.store(Clock::get().ticks(), Ordering::Relaxed);
+        yield_now();
+        let now = Clock::get().ticks();
+        // ORDERING: Relaxed, as above
+        let before = self.at.load(Ordering::Relaxed);
+        // ORDERING: Relaxed, as above
+        (self.by.load(Ordering::Relaxed) != rank).then(|| now.saturating_sub(before))
+    }
 }
 
 #[cfg(test)]
@@ -164,7 +174,8 @@ mod tests {
         let times = measure(allowed.as_slice(), &Cancel::new()).expect("it can be measured");
         assert!(times.sleep.is_some_and(|ns| ns > 0.0), "{times:?}");
         assert_eq!(times.wake.is_some(), allowed.len() > 1, "{times:?}");
-        assert!(times.switch.is_none_or(|ns| ns > 0.0), "{times:?}");
+        assert!(times.hand_over.is_none_or(|ns| ns > 0.0), "{times:?}");
+        assert!(times.spread.is_none_or(|ns| Some(ns) < times.hand_over), "{times:?}");
     }
 
     #[test]
