@@ -2,7 +2,8 @@
 //!
 //! Three questions: how far figures are off ([`Agreement::median_ratio`] and its like), whether the order of the contenders is
 //! right ([`Agreement::rank_correlation`]), and what it costs to take the contender that is best in the simulation
-//! ([`Agreement::choice_loss`]). [`Repeated`] asks the same of one measurement and another one: where figures hardly differ, or
+//! ([`Agreement::choice_loss`]). [`PairsInOrder`] asks for the order of those contenders only that the machine itself tells apart.
+//! [`Repeated`] asks the same of one measurement and another one: where figures hardly differ, or
 //! the machine has other guests, measurements disagree among themselves, and no simulation can agree better with one of them.
 //!
 //! Source: C. Spearman, "The proof and measurement of association between two things", 1904.
@@ -111,6 +112,40 @@ impl Repeated {
     }
 }
 
+/// The pairs of contenders that differ measurably: each measurement of the one is above each of the other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PairsInOrder {
+    /// All such pairs.
+    pub differ: usize,
+    /// Those whose simulated figures have the same order; equal ones have none.
+    pub in_order: usize,
+}
+
+impl PairsInOrder {
+    /// Of the simulated figure of each contender, and all that were measured of it.
+    #[must_use]
+    pub fn of(contenders: &[(f64, &[f64])]) -> Self {
+        let pairs = || {
+            contenders
+                .iter()
+                .enumerate()
+                .flat_map(|(place, one)| contenders[..place].iter().map(move |other| (one, other)))
+        };
+        let is_above = |one: &[f64], other: &[f64]| one.iter().all(|one| other.iter().all(|other| one > other));
+        let (mut differ, mut in_order) = (0, 0);
+        for (one, other) in pairs() {
+            let (above, below) = match () {
+                () if is_above(one.1, other.1) => (one.0, other.0),
+                () if is_above(other.1, one.1) => (other.0, one.0),
+                () => continue,
+            };
+            differ += 1;
+            in_order += usize::from(above > below);
+        }
+        Self { differ, in_order }
+    }
+}
+
 fn mean(figures: &[f64]) -> Option<f64> {
     (!figures.is_empty()).then(|| figures.iter().sum::<f64>() / figures.len() as f64)
 }
@@ -199,6 +234,20 @@ mod tests {
         assert_eq!(found.rank_correlation, Some(0.5));
         assert_eq!(Repeated::of(&times[..1], false), None);
         assert_eq!(Repeated::of(&[Vec::new(), Vec::new()], false), None);
+    }
+
+    #[test]
+    fn pairs_count_whose_measurements_do_not_overlap() {
+        let measured = [[1.0, 2.0], [3.0, 4.0], [2.0, 5.0], [6.0, 7.0]];
+        let of = |simulated: [f64; 4]| {
+            let contenders: Vec<(f64, &[f64])> =
+                simulated.into_iter().zip(measured.iter().map(|all| &all[..])).collect();
+            PairsInOrder::of(&contenders)
+        };
+        // The third one is neither above the first, nor above or below the second.
+        assert_eq!(of([1.0, 2.0, 3.0, 4.0]), PairsInOrder { differ: 4, in_order: 4 });
+        assert_eq!(of([1.0, 1.0, 9.0, 4.0]), PairsInOrder { differ: 4, in_order: 2 });
+        assert_eq!(PairsInOrder::of(&[]), PairsInOrder { differ: 0, in_order: 0 });
     }
 
     #[test]

@@ -12,9 +12,10 @@ use std::fmt;
 use std::rc::Rc;
 use std::str::FromStr;
 use std::sync::Arc;
+use std::time::Duration;
 
 use corecast_base::CacheLine;
-use corecast_base::sync::{AtomicU64, Ordering};
+use corecast_base::sync::{AtomicU64, Ordering, spin_for};
 use corecast_sim_core::{Counts, Machine, Random, Thread};
 
 use crate::disturbance::{Disturbance, Disturbed};
@@ -90,6 +91,8 @@ pub struct AtomicLoad {
     pub duration_us: u64,
     /// The time for which a thread computes after each call, in nanoseconds; it differs by up to half between threads and calls.
     pub pause_ns: u64,
+    /// True if it does not differ, and threads look at the clock until it is over, as those of the benchmark of real words do.
+    pub is_steady: bool,
     /// The seed of the threads' begins and of the words that they choose.
     pub seed: u64,
     /// The disturbances of the threads.
@@ -148,7 +151,7 @@ impl AtomicOutcome {
 /// [`SimError::Threads`] if the machine has fewer CPUs, [`SimError::Stopped`] if a run has no outcome, [`SimError::Lost`] if the
 /// words do not hold what was counted, [`SimError::Stack`] if there is no memory for a thread.
 pub fn atomics(machine: &Machine, operation: AtomicOperation, load: AtomicLoad) -> Result<AtomicOutcome, SimError> {
-    let AtomicLoad { threads, words, warm_up_us, duration_us, pause_ns, seed, disturbance } = load;
+    let AtomicLoad { threads, words, warm_up_us, duration_us, pause_ns, is_steady, seed, disturbance } = load;
     let _alone = alone();
     let words: Arc<[CacheLine<Word>]> = (0..words.max(1)).map(|_| CacheLine::default()).collect();
     let sums = Rc::new(Sums::default());
@@ -162,7 +165,10 @@ pub fn atomics(machine: &Machine, operation: AtomicOperation, load: AtomicLoad) 
     let round = move |me: &Thread, caller: &mut Caller, random: &mut Random| {
         let at = random.below(ours.len() as u64) as usize;
         let is_success = caller.call(operation, &ours[at], at, &own_sums);
-        me.work_ns(pause_ns + random.below(pause_ns / 2 + 1));
+        match is_steady {
+            true => spin_for(Duration::from_nanos(pause_ns)),
+            false => me.work_ns(pause_ns + random.below(pause_ns / 2 + 1)),
+        }
         is_success
     };
     let rounds = Rounds { threads, warm_up_us, duration_us, seed, disturbance, first: 0 };

@@ -40,7 +40,9 @@ mod situation;
 mod table;
 mod tm;
 
-pub use self::agreement::{Agreement, BothFigures, MEDIAN_RATIO, Repeated, WORST_FACTOR, rank_correlation};
+pub use self::agreement::{
+    Agreement, BothFigures, MEDIAN_RATIO, PairsInOrder, Repeated, WORST_FACTOR, rank_correlation,
+};
 pub use self::assumed::{Known, assumed};
 pub use self::atomics::{AtomicLoad, AtomicOperation, AtomicOutcome, UnknownOperation, atomics};
 pub use self::barriers::{BarrierOutcome, barriers};

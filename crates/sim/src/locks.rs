@@ -1,9 +1,10 @@
 //! Threads that compete for a lock of corecast, on a simulated machine.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use corecast_base::CacheLine;
-use corecast_base::sync::{AtomicU64, Ordering};
+use corecast_base::sync::{AtomicU64, Ordering, spin_for};
 use corecast_lock::{Algorithm, RawLock, for_each_lock};
 use corecast_sim_core::{Counts, Machine, Random, Thread};
 
@@ -12,6 +13,11 @@ use crate::error::SimError;
 use crate::fairness::jain;
 use crate::rounds::{Played, Rounds, SetUp, alone};
 use crate::situation;
+
+/// Where threads are steady, one of this many acquisitions is timed as in the benchmark, by this many looks at the clock: else two
+/// threads might miss each other for ever, or meet each time.
+const TIMED: u64 = 16;
+const LOOKS: usize = 2;
 
 /// Threads that compete for a lock.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -30,6 +36,8 @@ pub struct Contest {
     /// The time for which a thread computes between two acquisitions, in nanoseconds; it differs by up to half between threads
     /// and rounds.
     pub outside_ns: u64,
+    /// True if it does not differ, and threads look at the clock until it is over, as those of the benchmark of real locks do.
+    pub is_steady: bool,
     /// The seed of these differences and of the threads' begins.
     pub seed: u64,
     /// The disturbances of the threads.
@@ -113,7 +121,8 @@ struct Guarded<L> {
 }
 
 fn contest_of<L: RawLock + 'static>(machine: &Machine, contest: Contest) -> Result<ContestOutcome, SimError> {
-    let Contest { threads, locks, warm_up_us, duration_us, inside_ns, outside_ns, seed, disturbance } = contest;
+    let Contest { threads, locks, warm_up_us, duration_us, inside_ns, outside_ns, is_steady, seed, disturbance } =
+        contest;
     let _alone = alone();
     let setup = situation::setup(machine, threads);
     let one = |_| Guarded { lock: CacheLine::new(L::new(&setup)), number: CacheLine::new(AtomicU64::new(0)) };
@@ -121,10 +130,18 @@ fn contest_of<L: RawLock + 'static>(machine: &Machine, contest: Contest) -> Resu
     let (set_up, all_locks, ours) = (SetUp::default(), Arc::clone(&guarded), Arc::clone(&guarded));
     let begin = move |me: &Thread, cpu: usize| {
         set_up.by_first(me, cpu, || all_locks.iter().for_each(|guarded| acquire(me, guarded, 0)));
+        0
     };
-    let round = move |me: &Thread, (): &mut (), random: &mut Random| {
+    let round = move |me: &Thread, number: &mut u64, random: &mut Random| {
+        if is_steady && *number % TIMED == 0 {
+            (0..LOOKS).for_each(|_| me.spin_ns(0));
+        }
+        *number += 1;
         acquire(me, &ours[random.below(ours.len() as u64) as usize], inside_ns);
-        me.work_ns(outside_ns + random.below(outside_ns / 2 + 1));
+        match is_steady {
+            true => spin_for(Duration::from_nanos(outside_ns)),
+            false => me.work_ns(outside_ns + random.below(outside_ns / 2 + 1)),
+        }
         true
     };
     let rounds = Rounds { threads, warm_up_us, duration_us, seed, disturbance, first: 0 };

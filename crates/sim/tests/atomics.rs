@@ -9,6 +9,7 @@ const LOAD: AtomicLoad = AtomicLoad {
     warm_up_us: 10,
     duration_us: 50,
     pause_ns: 100,
+    is_steady: false,
     seed: 3,
     disturbance: Disturbance::NONE,
 };

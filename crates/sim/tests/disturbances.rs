@@ -13,6 +13,7 @@ const CONTEST: Contest = Contest {
     duration_us: 200,
     inside_ns: 0,
     outside_ns: 100,
+    is_steady: false,
     seed: 3,
     disturbance: Disturbance::NONE,
 };
@@ -104,6 +105,7 @@ fn others_wait_for_a_dead_holder_and_for_no_atomic_operation() {
         warm_up_us: 10,
         duration_us: 50,
         pause_ns: 100,
+        is_steady: false,
         seed: 3,
         disturbance: Disturbance::NONE,
     };

@@ -15,6 +15,7 @@ const CONTEST: Contest = Contest {
     duration_us: 60,
     inside_ns: 0,
     outside_ns: 100,
+    is_steady: false,
     seed: 7,
     disturbance: Disturbance::NONE,
 };

@@ -37,6 +37,7 @@ fn best(machine: &Machine, threads: usize, locks: usize) -> f64 {
         duration_us: 30,
         inside_ns: 0,
         outside_ns: OUTSIDE_NS,
+        is_steady: false,
         seed: 5,
         disturbance: Disturbance::NONE,
     };

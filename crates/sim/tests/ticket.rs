@@ -89,6 +89,7 @@ fn back_off_helps_a_ticket_lock() {
         duration_us: 1000,
         inside_ns: 0,
         outside_ns: 0,
+        is_steady: false,
         seed: 5,
         disturbance: Disturbance::NONE,
     };

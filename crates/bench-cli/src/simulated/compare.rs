@@ -8,7 +8,7 @@ use corecast::Machine;
 use corecast_race::harness::median;
 use corecast_race::{BenchError, Options, Progress};
 use corecast_sim::machine::Machine as Simulated;
-use corecast_sim::{Agreement, BothFigures, Repeated};
+use corecast_sim::{Agreement, BothFigures, PairsInOrder, Repeated};
 use serde::Serialize;
 
 use super::at_hand::{Figures, measure};
@@ -67,6 +67,10 @@ pub(crate) struct Comparison {
     pub(crate) ratios: Option<[f64; 3]>,
     /// Spearman's coefficient of the two orders.
     pub(crate) rank_correlation: Option<f64>,
+    /// The pairs of contenders of which one is above the other in all runs of the measurement, and those of them that have the
+    /// simulated order.
+    pub(crate) pairs_that_differ: usize,
+    pub(crate) pairs_in_order: usize,
     /// By how much the measured figure of the simulated best is worse than the best.
     pub(crate) choice_loss: Option<f64>,
     /// Spearman's coefficient of one run of the measurement and another one, the mean of all pairs.
@@ -168,13 +172,17 @@ fn comparison(
     let by_run: Vec<Vec<f64>> =
         (0..runs.len()).map(|run| measured.iter().map(|(_, figures)| figures[run]).collect()).collect();
     let repeated = Repeated::of(&by_run, what.higher_is_better());
-    let row = |(contender, figures): (String, Vec<f64>)| {
-        let measured = median(&figures).expect("a run at least");
+    let row = |(contender, figures): &(String, Vec<f64>)| {
+        let (contender, measured) = (contender.clone(), median(figures).expect("a run at least"));
         let simulated = simulate(&contender);
         let ratio = simulated.as_ref().ok().map(|simulated| simulated / measured);
         ComparedRow { contender, measured, ratio, failed: simulated.as_ref().err().cloned(), simulated: simulated.ok() }
     };
-    let rows: Vec<ComparedRow> = measured.into_iter().map(row).collect();
+    let rows: Vec<ComparedRow> = measured.iter().map(row).collect();
+    let of_row = |(row, (_, figures)): (&ComparedRow, &'_ (String, Vec<f64>))| Some((row.simulated?, figures.clone()));
+    let both: Vec<(f64, Vec<f64>)> = rows.iter().zip(&measured).filter_map(of_row).collect();
+    let ordered =
+        PairsInOrder::of(&both.iter().map(|(simulated, figures)| (*simulated, &figures[..])).collect::<Vec<_>>());
     let pair = |row: &ComparedRow| {
         let ComparedRow { contender, simulated, measured, .. } = row;
         Some(BothFigures { contender: contender.clone(), simulated: (*simulated)?, measured: *measured })
@@ -188,6 +196,8 @@ fn comparison(
         higher_is_better: what.higher_is_better(),
         ratios: agreement.as_ref().map(|found| [found.median_ratio, found.least_ratio, found.most_ratio]),
         rank_correlation: agreement.as_ref().and_then(|found| found.rank_correlation),
+        pairs_that_differ: ordered.differ,
+        pairs_in_order: ordered.in_order,
         choice_loss: agreement.as_ref().map(|found| found.choice_loss),
         repeated_rank_correlation: repeated.and_then(|found| found.rank_correlation),
         repeated_choice_loss: repeated.map(|found| found.choice_loss),
@@ -209,6 +219,7 @@ mod tests {
         assert_eq!(found.rows.iter().map(|row| row.measured).collect::<Vec<_>>(), [2.0, 4.0]);
         assert_eq!((found.rows[0].ratio, found.rows[1].failed.as_deref()), (Some(2.0), Some("it hung")));
         assert_eq!((found.members, found.ratios), (4, Some([2.0, 2.0, 2.0])));
+        assert_eq!((found.pairs_that_differ, found.pairs_in_order), (0, 0), "b has no simulated figure");
         // Two pairs of the six have the same order.
         assert!(found.repeated_rank_correlation.is_some_and(|found| (found + 1.0 / 3.0).abs() < 1e-9));
         let lacking = [run([1.0, 4.0]), vec![("a".to_owned(), 2.0)]];

@@ -1,5 +1,6 @@
 //! The benchmarks of the machine at hand, played on the simulated one.
 
+use corecast_race::harness::median;
 use corecast_sim::machine::Machine;
 use corecast_sim::{
     Algorithm, AtomicLoad, AtomicOperation, Barrier, Channel, Collective, CollectiveOutcome, Contest, Disturbance,
@@ -8,13 +9,13 @@ use corecast_sim::{
 
 use super::compare::Compared;
 
+/// Runs of threads at a lock.
+const RUNS: u64 = 5;
 /// Virtual microseconds before acquisitions count, and in which they do.
 const WARM_UP_US: u64 = 200;
 const DURATION_US: u64 = 1000;
-/// The time for which a thread of `bench locks` computes between two acquisitions, in nanoseconds. A simulated one does up to
-/// half more.
-const OUTSIDE_NS: f64 = 200.0;
-const MEAN_OF_SIMULATED: f64 = 1.25;
+/// The time for which a thread of `bench locks` computes between two acquisitions, in nanoseconds.
+const OUTSIDE_NS: u64 = 200;
 /// The pause after each atomic operation, in nanoseconds.
 pub(super) const PAUSE_NS: u64 = 100;
 /// A message of six words, which fills a line with its header.
@@ -56,7 +57,7 @@ pub(super) fn simulate(
 ) -> Result<f64, String> {
     let outcome = match what {
         Compared::LocksAlone => contend(machine, contender, 1, 0, seed).map(|mops| 1000.0 / mops),
-        Compared::Locks => contend(machine, contender, members, (OUTSIDE_NS / MEAN_OF_SIMULATED) as u64, seed),
+        Compared::Locks => contend_again(machine, contender, members, seed),
         Compared::Barriers => {
             let barrier: Barrier = contender.parse().map_err(|_| "it is not simulated".to_owned())?;
             // Those that are measured have no pause between two.
@@ -77,7 +78,8 @@ pub(super) fn simulate(
                 words: 1,
                 warm_up_us: WARM_UP_US,
                 duration_us: DURATION_US,
-                pause_ns: (PAUSE_NS as f64 / MEAN_OF_SIMULATED) as u64,
+                pause_ns: PAUSE_NS,
+                is_steady: true,
                 seed,
                 disturbance: Disturbance::NONE,
             };
@@ -125,6 +127,13 @@ fn message_ns(machine: &Machine, contender: &str, seed: u64) -> Result<f64, SimE
     Ok(if contender == ROUND_TRIP { times.round_trip_ns } else { times.stream_ns })
 }
 
+/// The median of threads that begin at different times: two of them may miss each other in one run, and meet each time in another.
+fn contend_again(machine: &Machine, contender: &str, threads: usize, seed: u64) -> Result<f64, SimError> {
+    let one = |run| contend(machine, contender, threads, OUTSIDE_NS, seed.wrapping_add(run));
+    let rates: Vec<f64> = (0..RUNS).map(one).collect::<Result<_, _>>()?;
+    Ok(median(&rates).expect("there are runs"))
+}
+
 /// Millions of acquisitions in a second.
 fn contend(machine: &Machine, contender: &str, threads: usize, outside_ns: u64, seed: u64) -> Result<f64, SimError> {
     // The names of the measured locks are those of the simulated ones.
@@ -136,6 +145,7 @@ fn contend(machine: &Machine, contender: &str, threads: usize, outside_ns: u64, 
         duration_us: DURATION_US,
         inside_ns: 0,
         outside_ns,
+        is_steady: outside_ns > 0,
         seed,
         disturbance: Disturbance::NONE,
     };

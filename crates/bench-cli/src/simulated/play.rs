@@ -37,11 +37,22 @@ impl Point {
         let loaded = self.described.load()?;
         let Self { contender, step, seed, disturbance, .. } = self;
         let (machine, threads, seed, disturbance) = (loaded.machine(), *step, *seed, *disturbance);
+        // Threads that do not differ might miss each other for ever, or meet each time.
+        let is_steady = false;
         match self.program {
             Program::Locks { locks, warm_up_us, duration_us, inside_ns, outside_ns } => {
                 let algorithm: Algorithm = contender.parse().map_err(Failure::input)?;
-                let asked =
-                    Contest { threads, locks, warm_up_us, duration_us, inside_ns, outside_ns, seed, disturbance };
+                let asked = Contest {
+                    threads,
+                    locks,
+                    warm_up_us,
+                    duration_us,
+                    inside_ns,
+                    outside_ns,
+                    is_steady,
+                    seed,
+                    disturbance,
+                };
                 Ok(Played::of(contest(machine, algorithm, asked), |outcome| {
                     of_rates(outcome.mops(), outcome.jain(), outcome.transfers(), outcome.disturbed)
                 }))
@@ -52,7 +63,8 @@ impl Point {
             }
             Program::Atomics { words, pause_ns, warm_up_us, duration_us } => {
                 let operation: AtomicOperation = contender.parse().map_err(Failure::input)?;
-                let asked = AtomicLoad { threads, words, warm_up_us, duration_us, pause_ns, seed, disturbance };
+                let asked =
+                    AtomicLoad { threads, words, warm_up_us, duration_us, pause_ns, is_steady, seed, disturbance };
                 Ok(Played::of(atomics(machine, operation, asked), |outcome| {
                     of_rates(outcome.mops(), outcome.jain(), outcome.transfers(), outcome.disturbed)
                 }))

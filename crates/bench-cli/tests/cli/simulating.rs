@@ -294,6 +294,8 @@ fn what_is_simulated_is_compared_with_what_is_measured() {
         }
         assert_eq!(comparison["holds"].is_boolean(), !rows.is_empty(), "{comparison}");
         assert_eq!(comparison["repeated_choice_loss"].is_number(), !rows.is_empty(), "{comparison}");
+        let [in_order, differ] = ["pairs_in_order", "pairs_that_differ"].map(|name| comparison[name].as_u64());
+        assert!(in_order.is_some() && in_order <= differ, "{comparison}");
     }
     program.run(&["sim", "compare", "--members", "1"]).failed(2, "expected a whole number from 2 to 64");
     program.run(&["sim", "compare", "--runs", "0"]).failed(2, "expected a whole number from 1 to 100");

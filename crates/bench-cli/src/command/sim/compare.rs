@@ -139,9 +139,11 @@ fn describe_one(comparison: &Comparison) -> String {
             100.0 * loss
         )
     });
+    let Comparison { pairs_in_order, pairs_that_differ, .. } = comparison;
     format!(
         "{} of {members}, {unit}\n{}{}{verdict}ratio {median} in the median, {least} to {most}; rank correlation {}; \
-         the simulated best is {loss} % worse than the best\n{repeated}",
+         the simulated best is {loss} % worse than the best\n\
+         {pairs_in_order} of {pairs_that_differ} pairs that differ in all runs are in order\n{repeated}",
         what.name(),
         table::text(&lines),
         failed.collect::<String>(),
@@ -172,6 +174,8 @@ mod tests {
             rows: vec![row("mcs", Some(5.0)), row("tas", None)],
             ratios: Some([2.5, 2.5, 2.5]),
             rank_correlation: None,
+            pairs_that_differ: 9,
+            pairs_in_order: 7,
             choice_loss: Some(0.0),
             holds: Some(false),
         });
@@ -182,6 +186,7 @@ mod tests {
             "NO OUTCOME: tas",
             "DOES NOT AGREE: ratio 2.50",
             "0 % worse",
+            "7 of 9 pairs that differ in all runs are in order",
             "another one: rank correlation 0.25; the best of one is 12 % worse",
         ] {
             assert!(text.contains(words), "'{words}' is not in\n{text}");
