@@ -151,13 +151,13 @@ impl LastYield {
     fn hand_over(&self, rank: u32) -> Option<u64> {
         // ORDERING: Relaxed, both threads are on one CPU
         self.by.store(rank, Ordering::Relaxed);
-        // ORDERING: Relaxed, as above
+        // ORDERING: Relaxed, both threads are on one CPU
         self.at.store(Clock::get().ticks(), Ordering::Relaxed);
         yield_now();
         let now = Clock::get().ticks();
-        // ORDERING: Relaxed, as above
+        // ORDERING: Relaxed, both threads are on one CPU
         let before = self.at.load(Ordering::Relaxed);
-        // ORDERING: Relaxed, as above
+        // ORDERING: Relaxed, both threads are on one CPU
         (self.by.load(Ordering::Relaxed) != rank).then(|| now.saturating_sub(before))
     }
 }

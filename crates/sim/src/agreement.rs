@@ -2,7 +2,7 @@
 //!
 //! Three questions: how far figures are off ([`Agreement::median_ratio`] and its like), whether the order of the contenders is
 //! right ([`Agreement::rank_correlation`]), and what it costs to take the contender that is best in the simulation
-//! ([`Agreement::choice_loss`]). [`PairsInOrder`] asks for the order of those contenders only that the machine itself tells apart.
+//! ([`Agreement::choice_loss`]). [`PairsInOrder`] asks for the order of those only that the machine tells apart.
 //! [`Repeated`] asks the same of one measurement and another one: where figures hardly differ, or
 //! the machine has other guests, measurements disagree among themselves, and no simulation can agree better with one of them.
 //!

@@ -14,8 +14,8 @@ use crate::fairness::jain;
 use crate::rounds::{Played, Rounds, SetUp, alone};
 use crate::situation;
 
-/// Where threads are steady, one of this many acquisitions is timed as in the benchmark, by this many looks at the clock: else two
-/// threads might miss each other for ever, or meet each time.
+/// Where threads are steady, one of this many acquisitions is timed as in the benchmark, by this many looks at the clock: else
+/// two threads might miss each other for ever, or meet each time.
 const TIMED: u64 = 16;
 const LOOKS: usize = 2;
 

@@ -116,8 +116,8 @@ const BARRIERS: [(&str, f64); 18] = [
 
 /// The gate: the median within 0.8 to 1.25, and none off by more than 2. It is 1.07, from 1.04 to 1.08. It was 0.84, from 0.62 to
 /// 0.94, while simulated threads were outside for up to half more, as then they meet more often, and stores waited for loads; and
-/// 0.46 while the model let a load begin only when the read-modify-write before it had its line, and left a line that was loaded to
-/// its owner: an acquisition takes 112 ns on the machine, with misses of 91 and 83 ns in it.
+/// 0.46 while the model let a load begin only when the read-modify-write before it had its line, and left a line that was loaded
+/// to its owner: an acquisition takes 112 ns on the machine, with misses of 91 and 83 ns in it.
 #[test]
 fn two_threads_at_a_lock() {
     let found = agreement(&pairs(&CONTESTED, |lock| mops(lock, 2, 200)), true);

@@ -172,17 +172,9 @@ fn comparison(
     let by_run: Vec<Vec<f64>> =
         (0..runs.len()).map(|run| measured.iter().map(|(_, figures)| figures[run]).collect()).collect();
     let repeated = Repeated::of(&by_run, what.higher_is_better());
-    let row = |(contender, figures): &(String, Vec<f64>)| {
-        let (contender, measured) = (contender.clone(), median(figures).expect("a run at least"));
-        let simulated = simulate(&contender);
-        let ratio = simulated.as_ref().ok().map(|simulated| simulated / measured);
-        ComparedRow { contender, measured, ratio, failed: simulated.as_ref().err().cloned(), simulated: simulated.ok() }
-    };
+    let row = |(contender, figures): &(String, Vec<f64>)| compared_row(contender, figures, simulate(contender));
     let rows: Vec<ComparedRow> = measured.iter().map(row).collect();
-    let of_row = |(row, (_, figures)): (&ComparedRow, &'_ (String, Vec<f64>))| Some((row.simulated?, figures.clone()));
-    let both: Vec<(f64, Vec<f64>)> = rows.iter().zip(&measured).filter_map(of_row).collect();
-    let ordered =
-        PairsInOrder::of(&both.iter().map(|(simulated, figures)| (*simulated, &figures[..])).collect::<Vec<_>>());
+    let ordered = pairs_in_order(&rows, &measured);
     let pair = |row: &ComparedRow| {
         let ComparedRow { contender, simulated, measured, .. } = row;
         Some(BothFigures { contender: contender.clone(), simulated: (*simulated)?, measured: *measured })
@@ -204,6 +196,18 @@ fn comparison(
         holds: agreement.as_ref().map(Agreement::holds),
         rows,
     }
+}
+
+fn pairs_in_order(rows: &[ComparedRow], measured: &[(String, Vec<f64>)]) -> PairsInOrder {
+    let both = rows.iter().zip(measured).filter_map(|(row, (_, figures))| Some((row.simulated?, &figures[..])));
+    PairsInOrder::of(&both.collect::<Vec<(f64, &[f64])>>())
+}
+
+fn compared_row(contender: &str, figures: &[f64], simulated: Result<f64, String>) -> ComparedRow {
+    let measured = median(figures).expect("a run at least");
+    let ratio = simulated.as_ref().ok().map(|simulated| simulated / measured);
+    let failed = simulated.as_ref().err().cloned();
+    ComparedRow { contender: contender.to_owned(), measured, ratio, failed, simulated: simulated.ok() }
 }
 
 #[cfg(test)]

@@ -127,7 +127,7 @@ fn message_ns(machine: &Machine, contender: &str, seed: u64) -> Result<f64, SimE
     Ok(if contender == ROUND_TRIP { times.round_trip_ns } else { times.stream_ns })
 }
 
-/// The median of threads that begin at different times: two of them may miss each other in one run, and meet each time in another.
+/// The median of threads that begin at different times: two of them may miss each other in one run, and meet in another.
 fn contend_again(machine: &Machine, contender: &str, threads: usize, seed: u64) -> Result<f64, SimError> {
     let one = |run| contend(machine, contender, threads, OUTSIDE_NS, seed.wrapping_add(run));
     let rates: Vec<f64> = (0..RUNS).map(one).collect::<Result<_, _>>()?;

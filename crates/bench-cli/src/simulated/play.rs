@@ -37,32 +37,15 @@ impl Point {
         let loaded = self.described.load()?;
         let Self { contender, step, seed, disturbance, .. } = self;
         let (machine, threads, seed, disturbance) = (loaded.machine(), *step, *seed, *disturbance);
-        // Threads that do not differ might miss each other for ever, or meet each time.
-        let is_steady = false;
         match self.program {
-            Program::Locks { locks, warm_up_us, duration_us, inside_ns, outside_ns } => {
-                let algorithm: Algorithm = contender.parse().map_err(Failure::input)?;
-                let asked = Contest {
-                    threads,
-                    locks,
-                    warm_up_us,
-                    duration_us,
-                    inside_ns,
-                    outside_ns,
-                    is_steady,
-                    seed,
-                    disturbance,
-                };
-                Ok(Played::of(contest(machine, algorithm, asked), |outcome| {
-                    of_rates(outcome.mops(), outcome.jain(), outcome.transfers(), outcome.disturbed)
-                }))
-            }
+            Program::Locks { .. } => self.contest(machine),
             Program::Table { buckets, mean, own_ns, warm_up_us, duration_us } => {
                 let asked = TableLoad { threads, buckets, mean, warm_up_us, duration_us, own_ns, seed, disturbance };
                 self.table(machine, asked)
             }
             Program::Atomics { words, pause_ns, warm_up_us, duration_us } => {
                 let operation: AtomicOperation = contender.parse().map_err(Failure::input)?;
+                let is_steady = false;
                 let asked =
                     AtomicLoad { threads, words, warm_up_us, duration_us, pause_ns, is_steady, seed, disturbance };
                 Ok(Played::of(atomics(machine, operation, asked), |outcome| {
@@ -80,6 +63,28 @@ impl Point {
             Program::Replica { .. } => self.replica(&loaded),
             Program::Messages { figure, messages } => self.messages(&loaded, figure, messages),
         }
+    }
+
+    fn contest(&self, machine: &Machine) -> Result<Played, Failure> {
+        let Self { contender, step: threads, seed, disturbance, .. } = self;
+        let Program::Locks { locks, warm_up_us, duration_us, inside_ns, outside_ns } = self.program else {
+            unreachable!("only locks are contended for");
+        };
+        let algorithm: Algorithm = contender.parse().map_err(Failure::input)?;
+        let asked = Contest {
+            threads: *threads,
+            locks,
+            warm_up_us,
+            duration_us,
+            inside_ns,
+            outside_ns,
+            is_steady: false,
+            seed: *seed,
+            disturbance: *disturbance,
+        };
+        Ok(Played::of(contest(machine, algorithm, asked), |outcome| {
+            of_rates(outcome.mops(), outcome.jain(), outcome.transfers(), outcome.disturbed)
+        }))
     }
 
     fn table(&self, machine: &Machine, asked: TableLoad) -> Result<Played, Failure> {

@@ -132,23 +132,25 @@ fn describe_one(comparison: &Comparison) -> String {
         Some(false) => "DOES NOT AGREE: ",
         None => "",
     };
-    let repeated = comparison.repeated_choice_loss.map_or_else(String::new, |loss| {
-        let correlation = table::number(comparison.repeated_rank_correlation, 2);
-        format!(
-            "one run and another one: rank correlation {correlation}; the best of one is {:.0} % worse\n",
-            100.0 * loss
-        )
-    });
-    let Comparison { pairs_in_order, pairs_that_differ, .. } = comparison;
+    let repeated = describe_repeated(comparison);
     format!(
         "{} of {members}, {unit}\n{}{}{verdict}ratio {median} in the median, {least} to {most}; rank correlation {}; \
          the simulated best is {loss} % worse than the best\n\
-         {pairs_in_order} of {pairs_that_differ} pairs that differ in all runs are in order\n{repeated}",
+         {} of {} pairs that differ in all runs are in order\n{repeated}",
         what.name(),
         table::text(&lines),
         failed.collect::<String>(),
         table::number(*rank_correlation, 2),
+        comparison.pairs_in_order,
+        comparison.pairs_that_differ,
     )
+}
+
+/// How well the measurement agrees with itself; nothing where it was taken once.
+fn describe_repeated(comparison: &Comparison) -> String {
+    let Some(loss) = comparison.repeated_choice_loss else { return String::new() };
+    let correlation = table::number(comparison.repeated_rank_correlation, 2);
+    format!("one run and another one: rank correlation {correlation}; the best of one is {:.0} % worse\n", 100.0 * loss)
 }
 
 #[cfg(test)]
