@@ -10,8 +10,8 @@
 //! - [`messages`] go between two CPUs, [`server`] receives those of many, [`relay`] passes one on;
 //! - [`conformance`] tries locks where threads lose their CPUs and are killed.
 //!
-//! [`of_model`] makes a machine from the model of a real one, [`with_siblings`] lets CPUs of it share cores, [`explain`] says
-//! where each of its parameters comes from, [`corners`] has the same machine at the ends of what is not known of it, and
+//! [`of_model`] makes a machine from the model of a real one, [`with_siblings`] lets CPUs of it share cores, [`spread`] and
+//! [`spread_model`] number its CPUs by turns over its packages, [`explain`] says where each of its parameters comes from, [`corners`] has the same machine at the ends of what is not known of it, and
 //! [`Agreement`] compares figures with measured ones.
 
 mod agreement;
@@ -26,6 +26,7 @@ mod described;
 mod disturbance;
 mod error;
 mod fairness;
+mod fill;
 mod from_model;
 mod locks;
 mod median;
@@ -52,6 +53,7 @@ pub use self::corners::{corners, order_at_all};
 pub use self::described::{Described, Explained, explain};
 pub use self::disturbance::{Disturbance, Disturbed, Stops};
 pub use self::error::SimError;
+pub use self::fill::{spread, spread_model};
 pub use self::from_model::of_model;
 pub use self::locks::{Contest, ContestOutcome, contest};
 pub use self::members::{Episodes, OperationTimes, TreeChoice, shapes};
