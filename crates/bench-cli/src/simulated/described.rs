@@ -4,7 +4,7 @@ use std::path::Path;
 
 use corecast::machine::model_file;
 use corecast_sim::machine::{Machine, published};
-use corecast_sim::{Described as Parameters, Model, corners, of_model, with_siblings};
+use corecast_sim::{Described as Parameters, Model, corners, of_model, spread, spread_model, with_siblings};
 use serde::{Deserialize, Serialize};
 
 use corecast_cli::failure::Failure;
@@ -30,8 +30,21 @@ pub(crate) struct Described {
     pub(crate) interconnect: f64,
     /// CPUs that share a core slow each other down.
     pub(crate) smt: bool,
+    /// The order in which CPUs are taken.
+    pub(crate) fill: Fill,
     /// The corner of what is assumed of the machine; 0 is the machine as given.
     pub(crate) corner: usize,
+}
+
+/// The order in which a program takes the CPUs of a machine.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Fill {
+    /// As the machine numbers them.
+    #[default]
+    Clusters,
+    /// By turns over the packages, and in each of them over the nodes.
+    Spread,
 }
 
 /// A machine that was found.
@@ -61,7 +74,7 @@ impl Described {
         let Loaded { parameters, origin, model } = match preset {
             Some(_) if self.smt => return Err(self.no_siblings()),
             Some(preset) => Loaded {
-                parameters: Parameters::published((preset.make)()),
+                parameters: Parameters::published(self.filled((preset.make)())?),
                 origin: "costs by state and distance as published (David et al. 2013)".to_owned(),
                 model: None,
             },
@@ -80,6 +93,13 @@ impl Described {
         Ok(Loaded { parameters, origin, model })
     }
 
+    fn filled(&self, machine: Machine) -> Result<Machine, Failure> {
+        match self.fill {
+            Fill::Clusters => Ok(machine),
+            Fill::Spread => spread(&machine).map_err(Failure::input),
+        }
+    }
+
     fn no_siblings(&self) -> Failure {
         Failure::input(format!(
             "--smt: no two CPUs of {} share a core; expected a file with `core` of its `cpus`",
@@ -95,6 +115,10 @@ impl Described {
             return Err(Failure::input(words));
         }
         let known = model_file::read(path)?;
+        let known = match self.fill {
+            Fill::Clusters => known,
+            Fill::Spread => spread_model(&known),
+        };
         let parameters = of_model(&known)
             .map_err(|error| Failure::input(format!("{} cannot be simulated: {error}", self.machine)))?;
         let parameters = match self.smt {

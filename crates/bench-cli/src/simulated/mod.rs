@@ -20,7 +20,7 @@ mod sweep;
 
 pub(crate) use self::columns::describe;
 pub(crate) use self::compare::{Asked, Compared, ComparedRow, Comparison, compare};
-pub(crate) use self::described::{Described, Loaded, PRESETS};
+pub(crate) use self::described::{Described, Fill, Loaded, PRESETS};
 pub(crate) use self::explained::parameter_rows;
 pub(crate) use self::kills::Kills;
 pub(crate) use self::outcome::Outcome;

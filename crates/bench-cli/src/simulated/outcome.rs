@@ -3,7 +3,7 @@
 use corecast_sim::{Disturbance, Stops, order_at_all};
 use serde::Serialize;
 
-use super::{Figure, Kills, Program, Row};
+use super::{Figure, Fill, Kills, Program, Row};
 
 /// The outcome of a sweep.
 #[derive(Clone, Debug, Serialize)]
@@ -24,6 +24,8 @@ pub(crate) struct Outcome {
     pub(crate) interconnect: f64,
     /// CPUs that share a core slow each other down.
     pub(crate) smt: bool,
+    /// The order in which CPUs are taken.
+    pub(crate) fill: Fill,
     /// The first seed.
     pub(crate) seed: u64,
     /// The number of seeds.
@@ -41,15 +43,16 @@ pub(crate) struct Outcome {
 impl Outcome {
     /// The machine, in a line that says that it is simulated.
     pub(crate) fn headline(&self) -> String {
-        let Self { machine, cpus, interconnect, smt, seed, runs, version, .. } = self;
+        let Self { machine, cpus, interconnect, smt, fill, seed, runs, version, .. } = self;
         let changed = if *interconnect == 1.0 { String::new() } else { format!(", interconnect x {interconnect}") };
         let shared = if *smt { ", cores shared" } else { "" };
+        let spread = if *fill == Fill::Spread { ", taken by turns over packages and nodes" } else { "" };
         let seeds = if *runs == 1 {
             format!("seed {seed}")
         } else {
             format!("seeds {seed} to {}", seed.wrapping_add(runs - 1))
         };
-        format!("SIMULATED: {machine} with {cpus} CPUs{changed}{shared}, {seeds}, corecast {version}")
+        format!("SIMULATED: {machine} with {cpus} CPUs{changed}{shared}{spread}, {seeds}, corecast {version}")
     }
 
     /// The disturbances in words; `None` without any.

@@ -215,6 +215,17 @@ impl Program {
         }
     }
 
+    /// Why the order in which CPUs are taken means nothing; `None` where it means something.
+    pub(crate) fn chooses_cpus(&self) -> Option<&'static str> {
+        match self {
+            Self::Messages { figure, .. } if !figure.is_of_server() => {
+                Some("a message goes between the first two CPUs at each distance")
+            }
+            Self::Replica { .. } => Some("replicas are placed over the whole machine by its costs"),
+            _ => None,
+        }
+    }
+
     /// Why none of its threads can be killed; `None` where one can.
     pub(crate) fn keeps_lives(&self) -> Option<&'static str> {
         match self {

@@ -87,11 +87,17 @@ mod tests {
     use corecast_sim::Disturbance;
 
     use super::*;
-    use crate::simulated::{Described, Program};
+    use crate::simulated::{Described, Fill, Program};
 
     fn point(contender: &str, seed: u64, corner: usize) -> Point {
         Point {
-            described: Described { machine: "xeon-8x10".to_owned(), interconnect: 1.0, smt: false, corner },
+            described: Described {
+                machine: "xeon-8x10".to_owned(),
+                interconnect: 1.0,
+                smt: false,
+                fill: Fill::Clusters,
+                corner,
+            },
             program: Program::Barriers { warm_up: 1, episodes: 1, plans_quickly: true },
             contender: contender.to_owned(),
             step: 2,

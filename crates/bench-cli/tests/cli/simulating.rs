@@ -167,6 +167,32 @@ fn cpus_that_share_a_core_are_slower_and_their_costs_are_told() {
     assert_eq!((&slowdown["values"][0], &slowdown["origin"]), (&1.6.into(), &"assumed".into()));
 }
 
+/// Two CPUs are of one die, or of two packages; one is the first in any case.
+#[test]
+fn cpus_are_taken_cluster_by_cluster_or_spread() {
+    let program = Program::new();
+    let file = machines::models().into_iter().find(|file| file.path.ends_with("paper-xeon-ivb-2x10-20.json"));
+    let path = file.expect("it is in the repository").path;
+    for machine in ["opteron-4x12", path.to_str().expect("a path")] {
+        for (what, is_time) in
+            [("atomics --operations fai --cpus 1,2", false), ("barriers --barriers ticket --cpus 2", true)]
+        {
+            let arguments: Vec<&str> = ["sim"].into_iter().chain(what.split(' ')).collect();
+            let arguments = [&arguments[..], &["--machine", machine, "--quick", "--json", "--runs", "1"]].concat();
+            let played = |fill: &str| program.json(&[&arguments[..], &["--fill", fill]].concat());
+            let (near, far) = (played("clusters"), played("spread"));
+            assert_eq!((&near["fill"], &far["fill"]), (&"clusters".into(), &"spread".into()));
+            assert_eq!(program.json(&arguments), near, "the order without the option");
+            let last = |report: &Value| rows(report).last().and_then(|row| row["median"].as_f64()).expect("a figure");
+            assert_eq!(last(&near) < last(&far), is_time, "{near} {far}");
+            assert_eq!(rows(&near)[0] == rows(&far)[0], !is_time, "one CPU: {near} {far}");
+        }
+    }
+    let text = program.run(&["sim", "locks", "--quick", "--locks", "mcs", "--cpus", "2", "--fill", "spread"]);
+    let text = text.succeeded().stdout;
+    assert!(text.contains("48 CPUs, taken by turns over packages and nodes, seeds 1 to 5"), "{text}");
+}
+
 #[test]
 fn kills_in_turn_count_the_runs_in_which_the_others_wait() {
     let arguments = ["sim", "locks", "--quick", "--json", "--runs", "1", "--locks", "ticket", "--cpus", "3"];
@@ -247,6 +273,9 @@ fn bad_input_is_named() {
     other(&["messages", "--unpinned"], "--unpinned means nothing for sim messages: a message goes between two CPUs");
     other(&["replica", "--unpinned"], "--unpinned means nothing for sim replica: each replica has a CPU");
     other(&["check", "--unpinned", "--kills"], "cannot be used with");
+    other(&["messages", "--fill", "spread"], "--fill spread means nothing for sim messages: a message goes between");
+    other(&["replica", "--fill", "spread"], "--fill spread means nothing for sim replica: replicas are placed over");
+    fails(&["--fill", "near"], "[possible values: clusters, spread]");
     fails(&["--foreign-load", "0"], "expected a whole number from 1 to 4096");
     fails(&["--foreign-load", "0,1"], "expected a whole number from 1 to 4096");
     fails(&["--smt"], "--smt: no two CPUs of opteron-4x12 share a core; expected a file with `core` of its `cpus`");

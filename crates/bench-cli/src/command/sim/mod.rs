@@ -34,7 +34,7 @@ enum Simulated {
     /// with virtual time: compare locks by it, and count the lines that move; its times are no measurement. With --quick the time
     /// before acquisitions count is too short for auto, which judges windows of 400 us.
     #[command(
-        after_help = "Examples:\n  corecast sim locks --machine opteron-4x12 --cpus 1,6,12,24,48 --quick\n  corecast sim locks --what-if interconnect=0.5 --locks mcs,ticket --json"
+        after_help = "Examples:\n  corecast sim locks --machine opteron-4x12 --cpus 1,6,12,24,48 --quick\n  corecast sim locks --what-if interconnect=0.5 --locks mcs,ticket --json\n  corecast sim locks --cpus 4,8,16 --fill spread"
     )]
     Locks(locks::Locks),
     /// Let members of a group meet at a barrier, each on a CPU of its own.

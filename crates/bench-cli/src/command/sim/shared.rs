@@ -4,7 +4,9 @@ use corecast_sim::Disturbance;
 
 use super::disturbances::Disturbances;
 use crate::html_arg::HtmlArg;
-use crate::simulated::{Described, Loaded, Outcome, PRESETS, Point, Program, describe, explained, render, rows, sweep};
+use crate::simulated::{
+    Described, Fill, Loaded, Outcome, PRESETS, Point, Program, describe, explained, render, rows, sweep,
+};
 use corecast_cli::failure::Failure;
 use corecast_cli::interrupt::Interrupt;
 use corecast_cli::meter::Meter;
@@ -20,6 +22,10 @@ pub(super) struct Shared {
     /// The numbers of CPUs, each with a thread, member or client, from the first CPU on [default: 1, 2, 4 and so on, and all].
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = number_arg::within::<usize>(1..=4096))]
     pub(super) cpus: Vec<usize>,
+    /// The order in which CPUs are taken: as the machine numbers them, which is cluster by cluster on most, or by turns over the
+    /// packages, and in each of them over the nodes.
+    #[arg(long, value_name = "ORDER", value_enum, default_value_t = Fill::Clusters)]
+    fill: Fill,
     /// Change the machine: interconnect=F multiplies the time by which far CPUs and memories take longer than near ones.
     #[arg(long, value_name = "WHAT=FACTOR", value_parser = interconnect)]
     what_if: Option<f64>,
@@ -71,6 +77,7 @@ impl Shared {
             machine: self.machine.clone(),
             interconnect: self.what_if.unwrap_or(1.0),
             smt: self.smt,
+            fill: self.fill,
             corner: 0,
         };
         let loaded = described.load()?;
@@ -93,6 +100,10 @@ impl Shared {
         output: &Output,
     ) -> Result<(), Failure> {
         self.html.check()?;
+        if let (Fill::Spread, Some(reason)) = (self.fill, program.chooses_cpus()) {
+            let program = program.figure().program;
+            return Err(Failure::input(format!("--fill spread means nothing for sim {program}: {reason}")));
+        }
         let disturbance = self.disturbances.of(program)?;
         if self.explain {
             return explained::tell(&loaded, output);
@@ -108,6 +119,7 @@ impl Shared {
             costs: loaded.origin,
             interconnect: described.interconnect,
             smt: described.smt,
+            fill: described.fill,
             seed: self.seed,
             runs: self.runs,
             disturbance,
