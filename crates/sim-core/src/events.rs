@@ -2,6 +2,10 @@
 //!
 //! A heap of four children each, with a place of its own for the event that was announced last, was tried and dropped: 48 CPUs
 //! that add to one word had 7 % fewer accesses a second, and locks between 3 % fewer and 5 % more, which is within the noise.
+//!
+//! So were wheels of 64 places, one for each six bits of the time: 48 and 256 CPUs that work on lines of their own had 20 to 50 %
+//! more accesses a second, but queues of `mcs` up to 10 % and additions to one word 8 to 13 % fewer, as few events wait there. To
+//! compare time and number as one number of 128 bits won less than 10 % everywhere.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
