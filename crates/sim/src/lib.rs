@@ -11,8 +11,9 @@
 //! - [`conformance`] tries locks where threads lose their CPUs and are killed.
 //!
 //! [`of_model`] makes a machine from the model of a real one, [`with_siblings`] lets CPUs of it share cores, [`spread`] and
-//! [`spread_model`] number its CPUs by turns over its packages, [`explain`] says where each of its parameters comes from, [`corners`] has the same machine at the ends of what is not known of it, and
-//! [`Agreement`] compares figures with measured ones.
+//! [`spread_model`] number its CPUs by turns over its packages, [`explain`] says where each of its parameters comes from,
+//! [`corners`] has the same machine at the ends of what is not known of it, and [`Agreement`] compares figures with measured
+//! ones.
 
 mod agreement;
 mod assumed;
