@@ -3,9 +3,10 @@
 //! A heap of four children each, with a place of its own for the event that was announced last, was tried and dropped: 48 CPUs
 //! that add to one word had 7 % fewer accesses a second, and locks between 3 % fewer and 5 % more, which is within the noise.
 //!
-//! So were wheels of 64 places, one for each six bits of the time: 48 and 256 CPUs that work on lines of their own had 20 to 50 %
-//! more accesses a second, but queues of `mcs` up to 10 % and additions to one word 8 to 13 % fewer, as few events wait there. To
-//! compare time and number as one number of 128 bits won less than 10 % everywhere.
+//! So were wheels of 64 places, one for each six bits of the time: by the best of 2 and of 4 runs, 48 and 256 CPUs that work on
+//! lines of their own had 19 to 51 % more accesses a second, but 48 that add to one word 8 and 13 % fewer, and 48 at a queue of
+//! `mcs` 2 and 10 % fewer, as few events wait there. Time and number as one number of 128 bits, in two forms: from 2 % fewer to
+//! 16 % more by the best of 5 and of 8 runs, where runs of one program differed by as much.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
