@@ -55,8 +55,8 @@ fn a_longer_value_takes_longer_and_moves_more_lines() {
     assert!(lines >= 11.0 * 4096.0 / 8.0, "{lines} lines of 11 members with 512 each");
 }
 
-/// The trees of a group have one root: with one of their own each, the value went from the root of the one to that of the other, and
-/// this took 1.33 times as long as along the static tree.
+/// The trees of a group have one root: with one of their own each, the value went from the root of the one to that of the
+/// other, and this took 1.33 times as long as along the static tree.
 #[test]
 fn an_allreduce_along_planned_trees_takes_no_detour() {
     let machine = published::xeon_8x10();
