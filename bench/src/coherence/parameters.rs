@@ -345,7 +345,7 @@ mod tests {
             published: Vec::new(),
         };
         let system = SystemTimes { sleep: Some(700.0), wake: None, hand_over: Some(1500.004), spread: Some(200.0) };
-        let gap = vec![(0, 6.001), (1, 20.0)];
+        let gap = [6.001, 20.0].into_iter().enumerate().take(distance_classes(machine).len()).collect();
         Measured { machine, report: &report, system, look: Some(31.5), gap, ahead: Some(9.6), slowdown: None }
             .coherence()
     }
