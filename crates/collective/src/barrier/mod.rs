@@ -51,6 +51,7 @@ mod tree;
 
 pub(crate) use setup::Setup;
 pub(crate) use ticket::Ticket;
+pub(crate) use times::Times;
 
 use std::fmt;
 use std::str::FromStr;

@@ -1,5 +1,5 @@
 //! The time at which each member reaches a step of a barrier, by the machine model: the part of predictions that families
-//! share.
+//! share, and allreduces by clusters with them.
 //!
 //! The costs are those of pairs, as in `corecast_plan::simulate`: a store that others wait for costs a send, and reading it
 //! a receive. Reads of one released line are counted one after the other, as sends are, for want of a better measure.
@@ -14,12 +14,12 @@ pub(crate) struct Times<'a> {
 }
 
 impl<'a> Times<'a> {
-    pub(super) fn of(problem: &'a Problem) -> Self {
+    pub(crate) fn of(problem: &'a Problem) -> Self {
         Self { problem, at: vec![0.0; problem.len()] }
     }
 
     /// When the last one is done.
-    pub(super) fn last(&self) -> f64 {
+    pub(crate) fn last(&self) -> f64 {
         self.at.iter().copied().fold(0.0, f64::max)
     }
 
@@ -31,7 +31,7 @@ impl<'a> Times<'a> {
     }
 
     /// The leader of each group releases the others, from the last group to the first.
-    pub(super) fn release(&mut self, groups: &[Vec<usize>]) {
+    pub(crate) fn release(&mut self, groups: &[Vec<usize>]) {
         for group in groups.iter().rev() {
             let mut now = self.at[group[0]];
             for &member in &group[1..] {

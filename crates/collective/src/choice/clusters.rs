@@ -5,6 +5,8 @@
 
 use corecast_plan::Problem;
 
+use crate::barrier::Times;
+
 /// From this number of members on there is something to gain: two read each other's values.
 const FEWEST: usize = 3;
 
@@ -32,11 +34,12 @@ impl Clusters {
         let others = |group: &[usize]| group.iter().skip(1).copied().collect::<Vec<_>>();
         let most = |costs: &mut dyn Iterator<Item = f64>| costs.fold(0.0, f64::max);
         let gather = most(&mut groups.iter().map(|group| read_lines(problem, group[0], &others(group))));
-        let release = most(&mut groups.iter().map(|group| read_by_all(problem, group[0], &others(group))));
+        let mut released = Times::of(problem);
+        released.release(&groups);
         let leaders: Vec<usize> = groups.iter().map(|group| group[0]).collect();
         let between = |&a: &usize| most(&mut leaders.iter().filter(|&&b| b != a).map(|&b| problem.message(a, b)));
         let step = most(&mut leaders.iter().map(between));
-        let predicted = gather + rounds(leaders.len()) as f64 * step + release;
+        let predicted = gather + rounds(leaders.len()) as f64 * step + released.last();
         Self { groups, predicted }
     }
 }
@@ -53,16 +56,6 @@ pub(super) fn read_lines(problem: &Problem, reader: usize, others: &[usize]) -> 
     let Some(&last) = others.iter().max_by(|a, b| message(a).total_cmp(&message(b))) else { return 0.0 };
     let busy = others.iter().filter(|&&other| other != last).map(|&other| problem.occupancy(other, reader));
     message(&last) + busy.sum::<f64>()
-}
-
-/// A line of one member is read by some others: one after the other, each as long as a send, as predictions of barriers count it.
-fn read_by_all(problem: &Problem, writer: usize, others: &[usize]) -> f64 {
-    let mut asked = 0.0;
-    let seen = others.iter().map(|&reader| {
-        asked += problem.send(writer, reader);
-        asked + problem.receive(writer, reader)
-    });
-    seen.fold(0.0, f64::max)
 }
 
 /// The members of each cluster of a level.
