@@ -62,7 +62,7 @@ fn an_allreduce_along_planned_trees_takes_no_detour() {
     let machine = published::xeon_8x10();
     let allreduce = Collective { operation: Operation::Allreduce, root: None, words: 1 };
     let median_ns = |tree| {
-        let episodes = Episodes { window_us: 100, ..episodes(40, tree) };
+        let episodes = Episodes { members: 40, tree, window_us: 100, rounds: 1, ..Episodes::default() };
         collectives(&machine, allreduce, &episodes).expect("an outcome").times.median_ns()
     };
     let (planned, adaptive) = (median_ns(TreeChoice::Planned), median_ns(TreeChoice::Shape("adaptive".to_owned())));
