@@ -14,7 +14,7 @@ use corecast_base::sync::{AtomicU32, Ordering, UnsafeCell};
 
 use crate::auto::{Auto, AutoStats, Explanation};
 use crate::patience::Patience;
-use crate::raw::{RawLock, Setup};
+use crate::raw::Setup;
 use crate::registry::Algorithm;
 use crate::this_thread;
 use kind::Kind;
@@ -220,8 +220,7 @@ impl AnyLock {
         // ORDERING: Relaxed, as above; the next holder's store comes after this one, by the lock
         label.store(seen & !THREAD, Ordering::Relaxed);
         match kind {
-            // SAFETY: this thread holds it.
-            None => unsafe { self.auto().unlock(&()) },
+            None => self.auto().free_by_word(),
             // SAFETY: this thread holds it.
             Some(kind) => unsafe { kind.release(self) },
         }

@@ -7,11 +7,11 @@ use corecast_base::sync::{Ordering, Scope, futex_wait, spin_for, spin_hint};
 use corecast_base::wait::{ASSUMED_WAKE_COST, LONGEST_SLEEP, Spinner};
 
 use super::held;
-use super::ledger::FEW_CPUS;
+use super::ledger::{FEW_CPUS, RELUCTANCE, TIMED};
 use super::mode::{LOCKED, Mode, NOBARGE, PARKED, QUEUED};
 use super::params::Params;
 use super::queue::Place;
-use super::{Auto, OVERTAKEN, STARVED};
+use super::{Auto, CROWDED, FREE, OVERTAKEN, STARVED};
 use crate::three_states::IS_MODEL;
 
 /// The longest nap of a thread that has spun in vain while nobody is bound to wake it.
@@ -28,11 +28,18 @@ const YIELDING: Duration = Duration::from_micros(200);
 const LOOK_YIELDS: u32 = 64;
 /// The time of [`YIELDING`] for a thread that has complained of being overtaken meanwhile, as the others may queue by then.
 const COMPLAINED: Duration = Duration::from_micros(400);
+/// After this time a thread that has queued at another lock of late complains of being overtaken at this one: a crowd that polls
+/// makes each hand-over so slow that none of them is served for long.
+const EXPECTED: Duration = Duration::from_micros(1);
 /// The same of a thread in the queue on a CPU that nobody else wants, where there are more than two: 256 threads that each have
 /// the lock for 2 us wait for half a millisecond.
 const QUEUED_ALONE: Duration = Duration::from_millis(2);
 /// A thread that has stayed away this often polls: the lock may be held for long.
 const BACK_OFFS: u32 = 4;
+/// The first looks of a waiting thread try to take the lock, for this time at most. Later ones do not, as each takes the line
+/// from all others; where many wait, an exchange takes longer than that.
+const EXCHANGES: u32 = if IS_MODEL { 1 } else { 8 };
+const EXCHANGING: Duration = Duration::from_nanos(500);
 
 /// A thread at the lock.
 pub(super) struct Comer<'a> {
@@ -42,17 +49,24 @@ pub(super) struct Comer<'a> {
     place: Option<Place>,
     /// Whether it may stay in the queue until it is told something, and while it holds the lock.
     may_stay: bool,
+    /// Whether it frees the lock by the word, too, whatever the thread remembers.
+    is_by_word: bool,
     /// Whether it does, and the name of the node before its own then.
     stays: bool,
     before: u32,
+    /// Whether it came to an empty queue that had the lock, which it has by that.
+    has_come_first: bool,
     has_waited: bool,
+    /// How often it has looked by an exchange, and whether the mode was Spin when it looked last.
+    exchanges: u32,
+    is_spin: bool,
     /// How often it has stayed away for a while.
     back_offs: u32,
     /// How often it has given up its CPU in the place of a sleep.
     yields: u32,
     /// Whether it has complained of being overtaken.
     has_complained: bool,
-    /// When it complains of that next before it has waited for long, in ticks.
+    /// When it complains of that next before it has waited for long, in ticks; 0 for not before it has given up its CPU.
     complains_at: u64,
     /// Whether it has slept on the word: it may have been woken in another thread's place, and others may sleep.
     has_slept: bool,
@@ -72,9 +86,13 @@ impl<'a> Comer<'a> {
             spinner: Spinner::new(),
             place: None,
             may_stay: deadline.is_none(),
+            is_by_word: false,
             stays: false,
             before: 0,
+            has_come_first: false,
             has_waited: false,
+            exchanges: 0,
+            is_spin: true,
             back_offs: 0,
             yields: 0,
             has_complained: false,
@@ -86,10 +104,10 @@ impl<'a> Comer<'a> {
         }
     }
 
-    /// The same, that leaves the queue when it takes the lock.
+    /// The same, that leaves the queue when it takes the lock, and does not remember how it did.
     #[cfg(not(loom))]
-    pub(super) fn that_leaves(lock: &'a Auto) -> Self {
-        Self { may_stay: false, ..Self::new(lock, None) }
+    pub(super) fn by_word(lock: &'a Auto, deadline: Option<Instant>) -> Self {
+        Self { may_stay: false, is_by_word: true, ..Self::new(lock, deadline) }
     }
 
     /// Takes the lock, or gives up at the deadline.
@@ -102,21 +120,29 @@ impl<'a> Comer<'a> {
                 self.begin_as_first(waits);
                 return true;
             }
-            // ORDERING: Relaxed, the exchanges look again
-            let word = self.lock.word.load(Ordering::Relaxed);
+            if self.has_come_first {
+                self.begin_as_found();
+                return true;
+            }
+            // One that is bound to stay need not know the word, on whose line newcomers write.
+            if !self.may_leave() && !self.spinner.is_spent() {
+                self.await_turn();
+                continue;
+            }
+            let Some(word) = self.look() else {
+                self.begin(FREE, false);
+                return true;
+            };
             if self.is_to_enter(word) {
                 self.enter_queue();
-                if !self.is_head() {
-                    self.begin_to_wait();
-                    continue;
-                }
+                continue;
             }
             let stays = self.is_to_stay(word);
             if Mode::of(word) != Mode::Queue {
                 held::forget(self.lock);
             }
             if self.may_take(word) && self.take(word, stays) {
-                self.begin(stays);
+                self.begin(word, stays);
                 return true;
             }
             if !self.wait(word) {
@@ -126,15 +152,35 @@ impl<'a> Comer<'a> {
         }
     }
 
+    /// The word, or `None` if it has taken the lock, as the first looks do where that is free: a look that finds it free, and the
+    /// exchange that takes it then, bring the line twice.
+    fn look(&mut self) -> Option<u32> {
+        if self.is_to_exchange() {
+            self.exchanges += 1;
+            // ORDERING: Acquire, pairs with the Release in unlock; Relaxed where it fails, as nothing was taken [auto-free]
+            let word = self.lock.word.compare_exchange(FREE, LOCKED, Ordering::Acquire, Ordering::Relaxed).err()?;
+            self.is_spin = Mode::of(word) == Mode::Spin;
+            return Some(word);
+        }
+        // ORDERING: Relaxed, the exchanges look again
+        let word = self.lock.word.load(Ordering::Relaxed);
+        self.is_spin = Mode::of(word) == Mode::Spin;
+        Some(word)
+    }
+
+    fn is_to_exchange(&self) -> bool {
+        let may_exchange = self.place.is_none() && self.is_spin && self.exchanges < EXCHANGES;
+        let clock = Clock::get();
+        may_exchange
+            && (IS_MODEL || !self.has_waited || clock.ticks().saturating_sub(self.start) < clock.ticks_in(EXCHANGING))
+    }
+
     /// For one that has been in the queue of late: the word need not be asked.
     fn queue_at_once(&mut self) {
         if !self.may_stay {
             return held::forget(self.lock);
         }
         self.enter_queue();
-        if !self.is_head() {
-            self.begin_to_wait();
-        }
     }
 
     /// How many have had the lock in a row, if it was handed to this one.
@@ -142,15 +188,35 @@ impl<'a> Comer<'a> {
         self.place.as_ref().filter(|_| self.stays).and_then(Place::handed)
     }
 
-    /// It has taken the lock, perhaps to stay in the queue as its first.
-    fn begin(&mut self, stays: bool) {
+    /// It has taken the lock, whose word was this, perhaps to stay in the queue as its first.
+    fn begin(&mut self, word: u32, stays: bool) {
         if stays {
             return self.begin_as_first(0);
         }
         self.leave_queue();
-        if self.has_waited {
-            self.lock.enter_wait(self.start, self.has_yielded_to_others(), self.has_slept);
+        let is_short = word == FREE && self.yields == 0 && !self.has_slept;
+        let is_entered = !is_short || held::stands_for_others();
+        if is_entered && self.has_waited {
+            let now = Clock::get().ticks();
+            let waits = if is_short { TIMED } else { 1 };
+            let waited = now.saturating_sub(self.start);
+            self.lock.enter_waits(waits, waited, now, self.has_yielded_to_others(), self.has_slept);
         }
+        match word {
+            _ if self.is_by_word => {}
+            FREE if is_entered => self.lock.note_wants(),
+            FREE => {}
+            _ => held::begin_by_word(),
+        }
+    }
+
+    /// It has come first, and has the lock.
+    fn begin_as_found(&mut self) {
+        if !self.stays {
+            // ORDERING: Relaxed, only the holder writes it
+            self.lock.hold_by_word(self.lock.word.load(Ordering::Relaxed));
+        }
+        self.begin(Mode::Queue.bits(), self.stays);
     }
 
     /// It has the lock, and stays in the queue as its first. This many have had it in a row before.
@@ -159,12 +225,17 @@ impl<'a> Comer<'a> {
         if !self.has_waited {
             return held::begin(self.lock, place, waits, 0, false);
         }
+        let clock = Clock::get();
+        let now = clock.ticks();
+        let waited = now.saturating_sub(self.start);
+        if waits > 0 {
+            held::expect_crowd(now + clock.ticks_in(RELUCTANCE));
+        }
         let has_yielded = self.has_yielded_to_others();
         let is_due = has_yielded || self.has_slept;
         if is_due {
-            self.lock.enter_wait(self.start, has_yielded, self.has_slept);
+            self.lock.enter_waits(1, waited, now, has_yielded, self.has_slept);
         }
-        let waited = Clock::get().ticks().saturating_sub(self.start);
         held::begin(self.lock, place, waits + u32::from(!is_due), waited, is_due);
     }
 
@@ -231,6 +302,9 @@ impl<'a> Comer<'a> {
         self.has_waited = true;
         self.start = Clock::get().ticks();
         self.since = self.start;
+        if held::expects_crowd(self.start) {
+            self.complains_at = self.start + Clock::get().ticks_in(EXPECTED);
+        }
     }
 
     /// For one that [may](Self::may_leave), or has the lock.
@@ -258,8 +332,13 @@ impl<'a> Comer<'a> {
             futex_wait(&self.lock.word, word, left.min(LONGEST_UNCALLED_NAP), Scope::Process);
             return true;
         }
-        let back_off =
-            if word & LOCKED != 0 && self.back_offs < BACK_OFFS { self.lock.back_off() } else { Duration::ZERO };
+        let back_off = if word & LOCKED == 0 || self.back_offs == BACK_OFFS {
+            Duration::ZERO
+        } else if self.is_to_exchange() {
+            held::away(self.lock)
+        } else {
+            self.lock.back_off()
+        };
         if back_off.is_zero() {
             self.spinner.pause();
         } else {
@@ -279,16 +358,17 @@ impl<'a> Comer<'a> {
         true
     }
 
-    /// Complains where a yield has shown that nobody else wants this CPU, and again after twice the time: the holder that hears
-    /// the first of those who have come together may have seen nothing yet.
+    /// Complains where a yield has shown that nobody else wants this CPU, or where the thread expects a crowd, and again after
+    /// twice the time: the holder that hears the first of those who have come together may have seen nothing yet.
     fn complain_early(&mut self) {
-        if self.yields == 0 || self.place.is_some() || !self.has_cpu_alone() {
+        let is_early = self.yields == 0 && self.complains_at == 0;
+        if is_early || self.place.is_some() || !self.has_cpu_alone() {
             return;
         }
         let now = Clock::get().ticks();
         if now >= self.complains_at {
             self.complains_at = now + now.saturating_sub(self.since);
-            self.lock.complain(OVERTAKEN);
+            self.lock.complain(if held::expects_crowd(now) { CROWDED } else { OVERTAKEN });
         }
     }
 
@@ -321,14 +401,16 @@ impl<'a> Comer<'a> {
     fn queue(&mut self, word: u32) -> bool {
         if self.place.is_none() {
             self.enter_queue();
-            // That it was overtaken before says nothing of the queue.
-            (self.spinner, self.yields, self.has_complained) = (Spinner::new(), 0, false);
-            self.since = Clock::get().ticks();
             return true;
         }
         if self.is_head() {
             return self.poll(word);
         }
+        self.await_turn()
+    }
+
+    /// Polls its own node, and naps where that is no longer worth it; false to give up.
+    fn await_turn(&mut self) -> bool {
         // Those before it would have to wake each other in turn, all asleep, if it slept as soon as it has spun for a wake-up.
         while !self.spinner.is_spent() || !IS_MODEL && !self.has_yielded() {
             if self.left().is_none() {
@@ -348,19 +430,28 @@ impl<'a> Comer<'a> {
         }
         let Some(left) = self.left() else { return false };
         self.lock.ask_to_park();
-        if let Some(place) = &self.place {
-            place.nap(left.min(LONGEST_UNCALLED_NAP));
+        let Some(place) = &self.place else { return true };
+        // The lock is not handed to one that sleeps, which would keep all others waiting meanwhile.
+        self.lock.queue.unbind(place, self.before);
+        place.nap(left.min(LONGEST_UNCALLED_NAP));
+        if self.stays {
+            self.lock.queue.bind(place, self.before);
         }
         true
     }
 
     fn enter_queue(&mut self) {
         self.stays = self.can_stay();
-        if self.stays {
-            let (place, before) = self.lock.queue.enter_to_stay();
-            (self.place, self.before) = (Some(place), before);
-        } else {
-            self.place = Some(self.lock.queue.enter());
+        let (place, before) = self.lock.queue.enter_as(self.stays);
+        (self.place, self.before) = (Some(place), before);
+        // ORDERING: Relaxed, the exchange of the tail has acquired it
+        self.has_come_first = before == 0 && self.lock.word.load(Ordering::Relaxed) & QUEUED != 0;
+        if self.has_waited {
+            // That it was overtaken, or slept, before says nothing of the queue.
+            (self.spinner, self.yields, self.has_complained) = (Spinner::new(), 0, false);
+            self.since = Clock::get().ticks();
+        } else if !self.is_head() {
+            self.begin_to_wait();
         }
     }
 
@@ -442,12 +533,14 @@ mod tests {
     use crate::raw::{RawLock, Setup};
 
     /// One that somebody holds, and at which newcomers are to do this.
-    fn held(manner: Manner) -> Auto {
+    fn held_with(manner: Manner) -> Auto {
         let lock = Auto::new(&Setup::default());
         lock.locked(|_, ledger| {
             ledger.manner = manner;
+            ledger.begin_window(Clock::get().ticks());
             // ORDERING: Relaxed, only this thread has the lock
             lock.want.store(MOVED, Ordering::Relaxed);
+            held::begin_wanted(&lock);
         });
         // SAFETY: there is no node.
         assert!(unsafe { lock.try_lock(&()) });
@@ -456,8 +549,10 @@ mod tests {
 
     #[test]
     fn a_newcomer_stays_away_some_times_and_polls_then() {
-        let lock = held(Manner::BacksOff);
+        let lock = held_with(Manner::BacksOff);
         assert_eq!(lock.back_off(), Duration::from_micros(20));
+        // As the thread has read when it had the lock.
+        held::note_away(&lock, 20_000);
         let mut comer = Comer::new(&lock, None);
         let start = Instant::now();
         let stayed: Vec<u32> = (0..6).map(|_| (comer.poll(LOCKED), comer.back_offs).1).collect();
@@ -469,13 +564,13 @@ mod tests {
     #[test]
     fn a_newcomer_polls_at_once_where_nobody_backs_off_or_its_time_is_over() {
         for manner in [Manner::Polls, Manner::ChecksPolling] {
-            let lock = held(manner);
+            let lock = held_with(manner);
             let mut comer = Comer::new(&lock, None);
             assert!(comer.poll(LOCKED));
             assert_eq!(comer.back_offs, 0, "{manner:?}");
             assert_eq!(lock.free_unwanted(), manner == Manner::Polls, "in a trial each release is counted");
         }
-        let lock = held(Manner::BacksOff);
+        let lock = held_with(Manner::BacksOff);
         assert!(!Comer::new(&lock, Some(Instant::now())).poll(LOCKED));
     }
 }

@@ -1,4 +1,4 @@
-//! The lock that this thread holds as the first of its queue, and its place there.
+//! The lock that this thread holds as the first of its queue and its place there, and what it knows of other locks.
 //!
 //! An unlock has only the lock to go by, whose line newcomers write to all the time; so the place is kept with the thread, and
 //! the unlock of such a lock reads no word of it. A thread holds at most one lock so: while it does, it waits for others as
@@ -7,14 +7,19 @@
 //! take a lock of many each time: where it remembered the last one alone, 18 threads of a simulated Xeon took 12 locks 11 million
 //! times a second, and 16 million times now.
 //!
+//! Of a lock in Spin it remembers whether somebody wants something of its holder, and for how long to stay away where it is held;
+//! and it counts the locks that it holds by their word in other modes. While it holds none of these, an unlock is a store.
+//!
 //! The thread may be wrong where the owner of a lock has moved it: such a lock is told by [`QUEUED`](super::QUEUED) in its word,
 //! and another one at its old address by being acquired while the thread seems to hold it.
 
 use std::cell::Cell;
+use std::time::Duration;
 
 use corecast_base::LINE_BYTES;
 
 use super::Auto;
+use super::ledger::TIMED;
 use super::queue::Place;
 use crate::three_states::IS_MODEL;
 
@@ -26,10 +31,22 @@ const LOOKS: u32 = 32;
 const REMEMBERED: usize = 64;
 /// No lock.
 const NONE: usize = 0;
+/// Beside the address: it holds others that have to be looked at when they are freed.
+const OTHERS: usize = 2;
 
 corecast_base::per_thread! {
-    /// The address of the lock, with [`HOLDS`] while it is held so; or [`NONE`].
+    /// The address of the lock, with [`HOLDS`] while it is held so; or [`NONE`]. And [`OTHERS`], if there are such.
     static LOCK: Cell<usize> = const { Cell::new(NONE) };
+}
+
+corecast_base::per_thread! {
+    /// The number of locks that it holds by their word alone, in another mode than Spin.
+    static BY_WORD: Cell<u32> = const { Cell::new(0) };
+}
+
+corecast_base::per_thread! {
+    /// The address of a lock that it holds in Spin, of which somebody wants something.
+    static WANTED: Cell<usize> = const { Cell::new(NONE) };
 }
 
 corecast_base::per_thread! {
@@ -38,13 +55,23 @@ corecast_base::per_thread! {
 }
 
 corecast_base::per_thread! {
-    /// Numbers at random, of which [`is_to_look`] takes the upper bits.
+    /// See [`expects_crowd`]: until then, in ticks.
+    static CROWD_UNTIL: Cell<u64> = const { Cell::new(0) };
+}
+
+corecast_base::per_thread! {
+    /// Numbers at random, of which [`draw`] takes the upper bits.
     static DRAWN: Cell<u32> = const { Cell::new(1) };
 }
 
 corecast_base::per_thread! {
     /// The addresses of locks that it holds so, or has held.
     static KNOWN: [Cell<usize>; REMEMBERED] = const { [const { Cell::new(NONE) }; REMEMBERED] };
+}
+
+corecast_base::per_thread! {
+    /// Of a lock that it has taken in Spin: the low half of its address, and above it the nanoseconds to stay away.
+    static AWAY: [Cell<u64>; REMEMBERED] = const { [const { Cell::new(0) }; REMEMBERED] };
 }
 
 /// How the lock is held.
@@ -68,7 +95,48 @@ impl Held {
 /// Whether this thread holds the lock so.
 #[inline]
 pub(super) fn is_of(lock: &Auto) -> bool {
-    LOCK.get() == address(lock) | HOLDS
+    LOCK.get() & !OTHERS == address(lock) | HOLDS
+}
+
+/// Whether all locks that it holds are in Spin, and nobody wants anything of them, so that each is freed by a store.
+#[inline]
+pub(super) fn is_nothing_wanted() -> bool {
+    !IS_MODEL && LOCK.get() == NONE
+}
+
+/// For a thread that holds the lock by its word alone, in another mode than Spin, until it calls [`end_by_word`].
+pub(super) fn begin_by_word() {
+    BY_WORD.set(BY_WORD.get() + 1);
+    mark_others();
+}
+
+/// See [`begin_by_word`].
+pub(super) fn end_by_word() {
+    BY_WORD.set(BY_WORD.get().saturating_sub(1));
+    mark_others();
+}
+
+/// For a thread that holds the lock in Spin, where somebody wants something. Of several such locks it remembers the last one:
+/// those who want something say it again.
+#[cold]
+pub(super) fn begin_wanted(lock: &Auto) {
+    WANTED.set(address(lock));
+    mark_others();
+}
+
+/// Whether [`begin_wanted`] was called, as far as it remembers.
+pub(super) fn end_wanted(lock: &Auto) -> bool {
+    let is_wanted = WANTED.get() == address(lock);
+    if is_wanted {
+        WANTED.set(NONE);
+        mark_others();
+    }
+    is_wanted || IS_MODEL
+}
+
+fn mark_others() {
+    let others = if BY_WORD.get() > 0 || WANTED.get() != NONE { OTHERS } else { NONE };
+    LOCK.set(LOCK.get() & !OTHERS | others);
 }
 
 /// Whether it does, or has done so of late, as far as it remembers.
@@ -87,6 +155,25 @@ fn place_of(lock: &Auto) -> usize {
     address(lock) / LINE_BYTES % REMEMBERED
 }
 
+/// For a thread that has taken the lock in Spin, and has read for how long those that find it held stay away.
+pub(super) fn note_away(lock: &Auto, ns: u32) {
+    if !IS_MODEL {
+        AWAY.with(|away| away[place_of(lock)].set(u64::from(ns) << u32::BITS | low_half(lock)));
+    }
+}
+
+/// For a thread that finds the lock held: for how long it stays away, as far as it remembers. To look at the lock would take
+/// its line once more.
+pub(super) fn away(lock: &Auto) -> Duration {
+    let away = AWAY.with(|away| away[place_of(lock)].get());
+    let is_known = away & u64::from(u32::MAX) == low_half(lock);
+    Duration::from_nanos(if is_known { away >> u32::BITS } else { 0 })
+}
+
+fn low_half(lock: &Auto) -> u64 {
+    u64::from(address(lock) as u32)
+}
+
 /// For a thread that comes for the lock: whether it goes to the queue first.
 pub(super) fn is_queued_at(lock: &Auto) -> bool {
     settle(lock);
@@ -97,7 +184,7 @@ pub(super) fn is_queued_at(lock: &Auto) -> bool {
 #[inline]
 pub(super) fn settle(lock: &Auto) {
     if is_of(lock) {
-        LOCK.set(HOLDS);
+        LOCK.set(HOLDS | LOCK.get() & OTHERS);
     }
 }
 
@@ -116,7 +203,7 @@ pub(super) fn is_free() -> bool {
 /// For a thread that holds the lock from now on.
 pub(super) fn begin(lock: &Auto, place: &Place, waits: u32, waited: u64, is_due: bool) {
     HELD.set(Held { number: place.number(), waits, waited, is_due });
-    LOCK.set(address(lock) | HOLDS);
+    LOCK.set(address(lock) | HOLDS | LOCK.get() & OTHERS);
     remember(lock, address(lock));
 }
 
@@ -125,16 +212,44 @@ pub(super) fn end(lock: &Auto) -> Held {
     if IS_MODEL {
         remember(lock, NONE);
     }
-    LOCK.set(NONE);
+    LOCK.set(LOCK.get() & OTHERS);
     HELD.get()
 }
 
-/// Whether a holder behind which nobody waits looks at the ledger: one in [`LOOKS`] does. At random, as a thread may take several
-/// locks by turns. In a model none does.
-pub(super) fn is_to_look() -> bool {
+/// Whether a holder behind which nobody waits looks at the ledger, after this number of acquisitions in a row that have waited:
+/// one in [`LOOKS`] does, and one in [`TIMED`] for each of these. At random, as a thread may take several locks by turns. In a
+/// model none does without a wait.
+pub(super) fn is_to_look(waits: u32) -> bool {
+    if IS_MODEL {
+        return waits > 0;
+    }
+    draw(LOOKS) <= waits.saturating_mul(LOOKS / TIMED)
+}
+
+/// Whether an acquisition in Spin that has waited for a short time, if at all, stands for others: one in [`TIMED`], at random. It
+/// is entered, and asks for what others want.
+#[inline]
+pub(super) fn stands_for_others() -> bool {
+    IS_MODEL || draw(TIMED) == 0
+}
+
+/// A number at random below this power of two.
+#[inline]
+fn draw(below: u32) -> u32 {
     let next = DRAWN.get().wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
     DRAWN.set(next);
-    !IS_MODEL && next >> (u32::BITS - LOOKS.ilog2()) == 0
+    next >> (u32::BITS - below.ilog2())
+}
+
+/// For a thread that has been handed a lock by another one of its queue: it expects a crowd at other locks, too, until then.
+pub(super) fn expect_crowd(until: u64) {
+    CROWD_UNTIL.set(until);
+}
+
+/// Whether this thread has queued for a lock of late. Where threads take several locks by turns, the crowd of one that is slow is
+/// soon at the next one.
+pub(super) fn expects_crowd(now: u64) -> bool {
+    now < CROWD_UNTIL.get()
 }
 
 /// Has the ledger of the lock looked at when it is freed.
@@ -161,7 +276,7 @@ mod tests {
     fn held_as_first() -> Auto {
         let lock = Auto::new(&Setup::default());
         lock.pin_mode(Some(Mode::Queue));
-        let (place, before) = lock.queue.enter_to_stay();
+        let (place, before) = lock.queue.enter_as(true);
         assert!(place.is_head() && before == 0);
         // SAFETY: there is no node.
         assert!(unsafe { lock.try_lock(&()) }, "nobody has it");
@@ -175,7 +290,7 @@ mod tests {
     fn a_lock_is_handed_to_one_that_stays() {
         let lock = held_as_first();
         begin(&lock, &held(), 1, 0, false);
-        let (next, _) = lock.queue.enter_to_stay();
+        let (next, _) = lock.queue.enter_as(true);
         assert_eq!(next.handed(), None);
         // SAFETY: held above.
         unsafe { lock.unlock(&()) };
@@ -231,7 +346,7 @@ mod tests {
         let locks = [(); 4].map(|()| CacheLine::new(Auto::new(&Setup::default())));
         for lock in &locks {
             lock.pin_mode(Some(Mode::Queue));
-            let (place, _) = lock.queue.enter_to_stay();
+            let (place, _) = lock.queue.enter_as(true);
             // SAFETY: there is no node.
             assert!(unsafe { lock.try_lock(&()) }, "nobody has it");
             // ORDERING: Relaxed, only this thread has the lock

@@ -20,7 +20,7 @@ use crate::raw::RawConst;
 use crate::raw::{LineAligned, NodeMoves, RawLock, RawTimed, Setup};
 use compete::Comer;
 pub use explanation::{Explanation, Why};
-use ledger::Ledger;
+use ledger::{Ledger, TIMED};
 pub use mode::Mode;
 use mode::{KEPT, LOCKED, PARKED, QUEUED};
 pub use params::Params;
@@ -41,7 +41,9 @@ const OVERDUE: u32 = 3;
 const STARVED: u32 = 4;
 /// As [`STARVED`], of one that has not waited for long yet: sections may take as long.
 const OVERTAKEN: u32 = 5;
-/// The bits of these six.
+/// As [`OVERTAKEN`], of one that has been in a crowd at another lock of late.
+const CROWDED: u32 = 6;
+/// The bits of these seven.
 const WANTS: u32 = 7;
 /// The bits above them: for how many nanoseconds a thread that finds the lock held stays away.
 const BACK_OFF_SHIFT: u32 = 8;
@@ -57,6 +59,8 @@ const BACK_OFF_SHIFT: u32 = 8;
 /// holder hands it. All else only says how to wait, and may be late or wrong.
 ///
 /// 1. The exchange that sets LOCKED makes the holder, and in Queue the store by which the first of the queue hands the lock over.
+///    While QUEUED is set the first of the queue is the holder: the thread that comes to an empty one has the lock. Its holder
+///    takes QUEUED back before it leaves the queue to others than the next holder.
 /// 2. While the lock is held and the mode is not Park only the holder writes the word, so it frees it by a plain store.
 /// 3. The mode changes only when the holder frees the lock.
 /// 4. In Park others set PARKED and NOBARGE, by exchanges of the whole word, and only while it is held.
@@ -69,10 +73,11 @@ const BACK_OFF_SHIFT: u32 = 8;
 /// machine of more than two CPUs ([`Params::set_for_process`]), a thread that has a CPU to itself stays there instead while it
 /// holds the lock, and hands it to the one behind by a store to the line that this one polls, as in `mcs`: the word stays as it
 /// is, and neither thread looks at the lock's own line, to which newcomers write all the time. Each such hand-over saved six
-/// moved lines of 16 on simulated machines, and 8 to 256 threads took one lock 2.5 times as often. What an unlock needs is kept
-/// with the thread (`held.rs`): so it is this thread that has to unlock. Threads that may not run (their CPU is wanted by others)
-/// are made heads as before; those behind a head that does not take a free lock take it themselves after a while. In Park an
-/// unlock wakes one sleeper, which competes. Nothing is handed to a thread that is known to sleep; one that naps while it is
+/// moved lines of 16 on simulated machines, and 8 to 256 threads took one lock 2.5 times as often. One with nobody behind leaves
+/// the queue empty, and the word as it is: so 18 threads take 12 locks with two exchanges each, as in `mcs`. What an unlock needs
+/// is kept with the thread (`held.rs`): so it is this thread that has to unlock. Threads that may not run (their CPU is wanted by
+/// others) are made heads as before; those behind a head that does not take a free lock take it themselves after a while. In Park
+/// an unlock wakes one sleeper, which competes. Nothing is handed to a thread that is known to sleep; one that naps while it is
 /// bound to stay does so for a millisecond at most.
 ///
 /// `tests/locks/auto_states.rs` looks at every state of three threads, with arbitrary changes of mode: from each all can finish,
@@ -84,13 +89,20 @@ const BACK_OFF_SHIFT: u32 = 8;
 /// times a second asleep, 2.9 M times in a queue. A window in which somebody slept favours Park, one in which somebody gave up
 /// its CPU Spin, as not all of them run. Where more than two CPUs are there for all that wait in Park, and they have it in quick
 /// succession, a queue is tried: on simulated machines 12 to 48 threads that had gone to sleep, as each waited for longer than a
-/// wake-up is assumed to take, took the lock up to ten times as often in a queue. There four that poll are enough for a try, too.
+/// wake-up is assumed to take, took the lock up to ten times as often in a queue. There more
+/// than two and a half that poll are enough for a try, too.
 /// Else the number of waiters follows from how often and for how long they did, and the cost of a hand-over to one of them,
 /// in Spin and in Queue, from [`Params`]. A mode that makes the time from one acquisition that waits to the next a fifth
 /// shorter, three windows running, is the next one. So long sections, beside which no hand-over matters, do not move it. The
 /// estimate is then compared with the observation: a mode that has not made the time shorter is left again, and not tried for
 /// a second. Acquisitions that find the lock free are not counted, as that would cost each a store: where one mode lets more
 /// of them by than the other, that comparison may be wrong about which has more acquisitions in all.
+///
+/// In Spin a thread that waits exchanges the word with each of its first looks, as a look that finds it free brings the line
+/// twice; and a holder touches the lock's line only to take it and to free it, as the waiting threads take that away at once. So
+/// one acquisition in eight looks whether others want something, and stands for eight in the ledger; those that gave up their CPU,
+/// slept or stayed away all do. The thread remembers what is wanted, and that it holds locks in other modes; while there is
+/// nothing of that, an unlock is a store.
 ///
 /// In Spin the lock tries now and then whether a thread that finds it held should stay away for 20 us, four times at most
 /// (`ledger/trial.rs`): that can only be seen in how many acquisitions there are in all, which are counted for the time of the
@@ -123,10 +135,9 @@ const BACK_OFF_SHIFT: u32 = 8;
 pub struct Auto {
     /// LOCKED, PARKED, NOBARGE, QUEUED and the mode. Written by every thread that wants the lock, and by its holder.
     word: AtomicU32,
-    /// [`NOTHING`], [`MOVED`], [`LOOK`], [`OVERDUE`], [`STARVED`] or [`OVERTAKEN`], and for how long to
+    /// [`NOTHING`], [`MOVED`], [`LOOK`], [`OVERDUE`], [`STARVED`], [`OVERTAKEN`] or [`CROWDED`], and for how long to
     /// [back off](BACK_OFF_SHIFT). Written by those who wait, and by the holder; only the holder writes [`NOTHING`], and only
-    /// when it leaves the lock in Spin. So an unlock need not read the word that its lock has just exchanged: on an Intel Xeon
-    /// that read alone costs 5 ns of 11, as no store is forwarded from an exchange.
+    /// when it leaves the lock in Spin. Read by one acquisition in [`TIMED`], and by each that has waited for long.
     want: AtomicU32,
     queue: Queue,
     /// Read and written by the holder.
@@ -148,8 +159,8 @@ unsafe impl Sync for Auto {}
 pub struct AutoStats {
     /// How its threads wait now.
     pub mode: Mode,
-    /// How often a thread had to wait for it, from 0 again after `u32::MAX`. Acquisitions are not counted: to do so costs a store
-    /// each.
+    /// About how often a thread had to wait for it, from 0 again after `u32::MAX`: one short wait in eight counts for as many.
+    /// Acquisitions are not counted: to do so costs a store each.
     pub waits: u32,
     /// How often the mode has changed: 65,535 stands for more as well.
     pub switches: u32,
@@ -195,10 +206,16 @@ impl Auto {
         result
     }
 
-    /// For the holder: it has waited since `start`.
-    fn enter_wait(&self, start: u64, has_yielded: bool, has_slept: bool) {
-        // SAFETY: the caller holds the lock.
-        if self.ledger.with_mut(|ledger| unsafe { &mut *ledger }.enter_wait(start, has_yielded, has_slept)) {
+    /// For the holder: this many acquisitions have waited, the last of them for `waited` ticks.
+    fn enter_waits(&self, waits: u32, waited: u64, now: u64, has_yielded: bool, has_slept: bool) {
+        let is_to_look = self.ledger.with_mut(|ledger| {
+            // SAFETY: the caller holds the lock.
+            let ledger = unsafe { &mut *ledger };
+            ledger.enter_unrun(has_yielded, has_slept);
+            let waited = waited.min(ledger.ticks_of_window(now));
+            ledger.enter_waits(waits, waited)
+        });
+        if is_to_look {
             self.want_look();
         }
     }
@@ -207,6 +224,8 @@ impl Auto {
     fn want_look(&self) {
         if held::is_of(self) {
             held::want_look();
+        } else {
+            held::begin_wanted(self);
         }
         // ORDERING: Relaxed, it publishes nothing
         self.want.store(LOOK, Ordering::Relaxed);
@@ -226,12 +245,17 @@ impl Auto {
 
     /// For one that has done so on a CPU that nobody else wants: [`STARVED`] or [`OVERTAKEN`].
     fn complain(&self, of: u32) {
+        // Each store takes the line from all that poll.
+        // ORDERING: Relaxed, it publishes nothing
+        if self.want.load(Ordering::Relaxed) & WANTS == of {
+            return;
+        }
         // ORDERING: Relaxed, it publishes nothing
         self.want.store(of, Ordering::Relaxed);
     }
 
-    /// For the holder that has found the word like this: the next mode.
-    fn decide(&self, word: u32) -> Mode {
+    /// For the holder that has found the word like this, and whose acquisition stands for this number of them: the next mode.
+    fn decide(&self, word: u32, stands_for: u32) -> Mode {
         // ORDERING: Relaxed, it publishes nothing
         let want = self.want.load(Ordering::Relaxed);
         let asked = want & WANTS;
@@ -242,12 +266,12 @@ impl Auto {
                 ledger.enter_sleeper();
             }
             let next = match asked {
-                STARVED | OVERTAKEN => ledger.relieve(Mode::of(word), asked == STARVED),
-                _ => ledger.decide(Mode::of(word), asked == LOOK, asked == OVERDUE),
+                STARVED | OVERTAKEN | CROWDED => ledger.relieve(Mode::of(word), asked == STARVED, asked == CROWDED),
+                _ => ledger.decide(Mode::of(word), asked == LOOK, asked == OVERDUE, stands_for),
             };
             (next, ledger.manner.is_trial(), ledger.back_off_ns())
         });
-        // In a trial each release is counted.
+        // In a trial releases are counted.
         let rest = if next == Mode::Spin && !is_trial { NOTHING } else { MOVED };
         let rest = rest | back_off_ns << BACK_OFF_SHIFT;
         if want != rest {
@@ -263,8 +287,14 @@ impl Auto {
         if !held::is_of(self) {
             // ORDERING: Relaxed, nobody but the holder changes the mode
             let word = self.word.load(Ordering::Relaxed);
+            if word == LOCKED && !held::end_wanted(self) {
+                return self.free_in_spin();
+            }
             if word & QUEUED == 0 {
-                return self.free(word);
+                if word != LOCKED {
+                    held::end_by_word();
+                }
+                return self.free(word, TIMED);
             }
             // It has been moved, and another lock may have been told of what was asked of this one.
             held::want_look();
@@ -272,52 +302,85 @@ impl Auto {
         self.free_as_first();
     }
 
-    /// Hands the lock, which this thread holds as the first of the queue, to the next one, or leaves the queue and frees it.
+    /// Hands the lock, which this thread holds as the first of the queue, to the next one, or leaves the queue empty: then the
+    /// next to come has the lock.
     fn free_as_first(&self) {
         let held = held::end(self);
-        let is_due = held.is_due || held.waits >= MOST_IN_A_ROW;
-        if is_due {
-            return self.free_judged(held.waits, held.waited, Some(held.place()));
+        let place = held.place();
+        if held.is_due || held.waits >= MOST_IN_A_ROW {
+            return self.free_judged(held.waits, held.waited, place);
         }
-        match self.queue.hand_over(held.place(), held.waits) {
-            HandOver::Done => {}
-            HandOver::NobodyBehind if held.waits == 0 && !held::is_to_look() => {
-                // ORDERING: Release, pairs with the Acquire in lock, try_lock and take [auto-free]
-                self.word.store(Mode::Queue.bits(), Ordering::Release);
+        let end = if held::is_to_look(held.waits) {
+            self.queue.hand_over_unless_last(place, held.waits)
+        } else {
+            self.queue.hand_over(place, held.waits)
+        };
+        match end {
+            // A short row that is entered stands for others that are not.
+            HandOver::NobodyBehind(place) if held.waits > 0 => {
+                self.free_judged(held.waits.max(TIMED), held.waited, place);
             }
-            HandOver::NobodyBehind => self.free_judged(held.waits, held.waited, None),
-            HandOver::NotTo(place) => self.free_judged(held.waits, held.waited, Some(place)),
+            HandOver::NobodyBehind(place) | HandOver::NotTo(place) => {
+                self.free_judged(held.waits, held.waited, place);
+            }
+            HandOver::Done | HandOver::Left => {}
         }
     }
 
-    /// The same, once the ledger has this number of waits in a row. `place` is where the thread still is in the queue.
-    fn free_judged(&self, waits: u32, waited: u64, place: Option<Place>) {
+    /// The same, once the ledger has this number of waits in a row.
+    fn free_judged(&self, waits: u32, waited: u64, place: Place) {
         // SAFETY: this thread holds the lock.
-        if self.ledger.with_mut(|ledger| unsafe { &mut *ledger }.enter_row(waits, waited)) || waits == 0 {
+        if self.ledger.with_mut(|ledger| unsafe { &mut *ledger }.enter_waits(waits, waited)) || waits == 0 {
             self.want_look();
         }
         // ORDERING: Relaxed, nobody but the holder changes the mode
         let word = self.word.load(Ordering::Relaxed);
-        let next = self.decide(word);
-        if let Some(place) = place {
-            let place = match next {
-                Mode::Queue => match self.queue.hand_over(place, 0) {
-                    HandOver::Done => return,
-                    HandOver::NobodyBehind => None,
-                    HandOver::NotTo(place) => Some(place),
-                },
-                _ => Some(place),
-            };
-            if let Some(place) = place {
-                self.queue.pass_on(place);
-            }
-        }
+        let next = self.decide(word, 1);
+        let place = match next {
+            Mode::Queue => match self.queue.hand_over(place, 0) {
+                HandOver::NotTo(place) | HandOver::NobodyBehind(place) => place,
+                HandOver::Done | HandOver::Left => return,
+            },
+            _ => place,
+        };
+        self.hold_by_word(word);
+        self.queue.pass_on(place);
         self.free_to(word, next);
     }
 
-    /// Frees the lock, of which the holder has found the word like this.
-    fn free(&self, word: u32) {
-        self.free_to(word, self.decide(word));
+    /// For the first of the queue, which holds the lock and has found the word like this: from now on that is held by the word
+    /// alone. Only then may it leave the queue otherwise than to the next holder.
+    fn hold_by_word(&self, word: u32) {
+        // ORDERING: Relaxed, released by what it leaves the queue with
+        self.word.store(word & !QUEUED, Ordering::Relaxed);
+    }
+
+    /// For a try that has found the lock with the queue: takes it if nobody is there, and holds it by the word.
+    #[cold]
+    fn try_as_first(&self) -> Option<u32> {
+        let place = self.queue.try_enter()?;
+        // ORDERING: Relaxed, the exchange of the tail has acquired it
+        let word = self.word.load(Ordering::Relaxed);
+        let taken = match word {
+            _ if word & QUEUED != 0 => {
+                self.hold_by_word(word);
+                Some(Mode::Queue.bits())
+            }
+            _ if word & LOCKED != 0 => None,
+            _ => self.take_by_word(word),
+        };
+        self.queue.pass_on(place);
+        taken
+    }
+
+    fn take_by_word(&self, word: u32) -> Option<u32> {
+        // ORDERING: Acquire, pairs with the Release in unlock; Relaxed where it fails, as nothing was taken [auto-free]
+        self.word.compare_exchange(word, word | LOCKED, Ordering::Acquire, Ordering::Relaxed).ok()
+    }
+
+    /// Frees the lock, of which the holder has found the word like this. Its acquisition stands for this number of them.
+    fn free(&self, word: u32, stands_for: u32) {
+        self.free_to(word, self.decide(word, stands_for));
     }
 
     /// Frees the lock, with the word like this, to the next mode.
@@ -350,19 +413,50 @@ impl Auto {
         !held::knows(self) && self.word.compare_exchange(FREE, LOCKED, Ordering::Acquire, Ordering::Relaxed).is_ok()
     }
 
-    /// For the holder: frees the lock if there is nothing to decide and nobody to wake; false if not.
+    /// For one in some acquisitions, which has just taken it in Spin: remembers whether it is to be looked at when it is freed.
+    /// Not for each, as those who poll take the line away at once.
+    #[cold]
+    fn note_wants(&self) {
+        // ORDERING: Relaxed, the last holder's writes came with the lock
+        let want = self.want.load(Ordering::Relaxed);
+        held::note_away(self, want >> BACK_OFF_SHIFT);
+        if want & WANTS != NOTHING {
+            held::begin_wanted(self);
+        }
+    }
+
+    #[inline]
+    fn free_in_spin(&self) {
+        // ORDERING: Release, pairs with the Acquire in lock, try_lock and take [auto-free]
+        self.word.store(FREE, Ordering::Release);
+    }
+
+    /// For one that holds it by its word: frees the lock if there is nothing to decide and nobody to wake; false if not.
+    #[cfg(not(loom))]
     #[inline]
     pub(crate) fn free_unwanted(&self) -> bool {
-        if held::is_of(self) {
-            return false;
-        }
         // ORDERING: Relaxed, the last holder's writes came with the lock
         let is_unwanted = self.want.load(Ordering::Relaxed) & WANTS == NOTHING;
         if is_unwanted {
-            // ORDERING: Release, pairs with the Acquire in lock, try_lock and take [auto-free]
-            self.word.store(FREE, Ordering::Release);
+            self.free_in_spin();
         }
         is_unwanted
+    }
+
+    /// For one that [took it by its word](Self::acquire_by_word): frees it.
+    #[cfg(not(loom))]
+    #[inline]
+    pub(crate) fn free_by_word(&self) {
+        if !self.free_unwanted() {
+            self.free_by_word_slow();
+        }
+    }
+
+    #[cfg(not(loom))]
+    #[inline(never)]
+    fn free_by_word_slow(&self) {
+        // ORDERING: Relaxed, nobody but the holder changes the mode
+        self.free(self.word.load(Ordering::Relaxed), 1);
     }
 
     /// Takes it, if patience suffices, so that its word alone says that it is held: a child of `fork` can free it, too.
@@ -370,16 +464,31 @@ impl Auto {
     #[inline]
     pub(crate) fn acquire_by_word(&self, patience: Patience) -> bool {
         match patience {
-            Patience::Endless => self.take_unwanted() || self.lock_slow_by_word(),
-            // SAFETY: there is no node.
-            _ => unsafe { patience.acquire(self, &()) },
+            Patience::None => self.try_take().is_some(),
+            Patience::Endless => self.take_unwanted() || self.lock_slow_by_word(None),
+            Patience::Until(deadline) => {
+                self.take_unwanted() || self.lock_slow_by_word(Some(deadline)) || self.try_take().is_some()
+            }
         }
     }
 
     #[cfg(not(loom))]
     #[cold]
-    fn lock_slow_by_word(&self) -> bool {
-        Comer::that_leaves(self).compete()
+    fn lock_slow_by_word(&self, deadline: Option<Instant>) -> bool {
+        Comer::by_word(self, deadline).compete()
+    }
+
+    /// Takes it if it is free, and returns the word that it had.
+    #[inline]
+    fn try_take(&self) -> Option<u32> {
+        held::settle(self);
+        // ORDERING: Acquire, as in lock; Relaxed where it fails, as nothing was taken [auto-free]
+        match self.word.compare_exchange(FREE, LOCKED, Ordering::Acquire, Ordering::Relaxed) {
+            Ok(_) => Some(FREE),
+            Err(word) if word & QUEUED != 0 => self.try_as_first(),
+            Err(word) if word & LOCKED != 0 => None,
+            Err(word) => self.take_by_word(word),
+        }
     }
 
     #[cold]
@@ -411,24 +520,27 @@ unsafe impl RawLock for Auto {
     unsafe fn lock(&self, (): &()) {
         if !self.take_unwanted() {
             self.lock_slow(None);
+        } else if held::stands_for_others() {
+            self.note_wants();
         }
     }
 
     #[inline]
     unsafe fn try_lock(&self, (): &()) -> bool {
-        held::settle(self);
-        // ORDERING: Acquire, as in lock; Relaxed where it fails, as nothing was taken [auto-free]
-        match self.word.compare_exchange(FREE, LOCKED, Ordering::Acquire, Ordering::Relaxed) {
-            Ok(_) => true,
-            Err(word) if word & LOCKED != 0 => false,
-            // ORDERING: Acquire, as in lock; Relaxed where it fails, as nothing was taken [auto-free]
-            Err(word) => self.word.compare_exchange(word, word | LOCKED, Ordering::Acquire, Ordering::Relaxed).is_ok(),
+        match self.try_take() {
+            Some(FREE) if held::stands_for_others() => self.note_wants(),
+            Some(FREE) => {}
+            Some(_) => held::begin_by_word(),
+            None => return false,
         }
+        true
     }
 
     #[inline]
     unsafe fn unlock(&self, (): &()) {
-        if !self.free_unwanted() {
+        if held::is_nothing_wanted() {
+            self.free_in_spin();
+        } else {
             self.unlock_slow();
         }
     }
@@ -438,7 +550,7 @@ unsafe impl RawLock for Auto {
 unsafe impl RawTimed for Auto {
     unsafe fn lock_until(&self, node: &(), deadline: Instant) -> bool {
         // SAFETY: the caller's promise.
-        unsafe { self.take_unwanted() || self.lock_slow(Some(deadline)) || self.try_lock(node) }
+        self.take_unwanted() || self.lock_slow(Some(deadline)) || unsafe { self.try_lock(node) }
     }
 }
 

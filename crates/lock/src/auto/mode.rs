@@ -8,7 +8,8 @@ pub(super) const LOCKED: u32 = 1;
 pub(super) const PARKED: u32 = 1 << 1;
 /// While the mode is [`Mode::Park`]: a thread has slept for long, so newcomers hold back for a moment and let it go first.
 pub(super) const NOBARGE: u32 = 1 << 2;
-/// While the mode is [`Mode::Queue`] and it is held: the holder is the first in the queue, and may hand it to the one behind.
+/// While the mode is [`Mode::Queue`] and [`LOCKED`] is set: the holder is the first in the queue, and may hand it to the one
+/// behind. While the queue is empty nobody holds it: the next to come there does.
 pub(super) const QUEUED: u32 = 1 << 3;
 /// The mode: 0 is [`Mode::Spin`], and 2 is kept for queues by cache domain.
 const MODE: u32 = 3 << 4;

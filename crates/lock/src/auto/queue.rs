@@ -43,8 +43,10 @@ pub(crate) struct Place {
 pub(crate) enum HandOver {
     /// The one behind has it.
     Done,
-    /// The queue is empty, and the lock has to be freed.
-    NobodyBehind,
+    /// The queue is empty, so the next to enter it has the lock.
+    Left,
+    /// Nobody is behind this place.
+    NobodyBehind(Place),
     /// The one behind of this place does not stay until it is told something: the lock has to be freed.
     NotTo(Place),
 }
@@ -77,20 +79,18 @@ impl Queue {
         self.enter_with(0).0
     }
 
-    /// Enters at the end, and tells the thread before, whose node is named, too, that this one stays until it is told something.
-    pub(crate) fn enter_to_stay(&self) -> (Place, u32) {
-        self.enter_with(STAYS)
+    /// Enters at the end, and tells the thread before, whose node is named, too, whether this one stays until it is told
+    /// something. Where that is 0 nobody was there.
+    pub(crate) fn enter_as(&self, stays: bool) -> (Place, u32) {
+        self.enter_with(if stays { STAYS } else { 0 })
     }
 
     #[inline]
     fn enter_with(&self, mark: u32) -> (Place, u32) {
         let place = Place { number: pool::take() };
-        let own = pool::node(place.number);
-        // ORDERING: Relaxed, released by the swap
-        own.next.store(NONE, Ordering::Relaxed);
-        // ORDERING: Relaxed, released by the swap and by the link
-        own.state.store(WAITS, Ordering::Relaxed);
-        // ORDERING: AcqRel, pairs with itself: a thread links itself behind a node that was prepared before [auto-tail]
+        let own = place.prepare(WAITS);
+        // ORDERING: AcqRel, pairs with itself: a thread links itself behind a node that was prepared before; and with the Release
+        // in is_emptied_by: one that finds the queue empty may have the lock by that [auto-tail]
         let before = self.0.swap(place.name(), Ordering::AcqRel);
         if before == NONE {
             // ORDERING: Relaxed, its own thread reads it
@@ -135,14 +135,24 @@ impl Queue {
         }
     }
 
-    /// For one that holds the lock and is bound to stay, behind the node of this name: it may leave now. Nobody hands it the lock
-    /// before it has freed that, and whoever has it later finds the link like this.
+    /// For one that is bound to stay, behind the node of this name: from now on it is made the head and not handed the lock, unless
+    /// the thread before has looked at its link already. It may do so before it sleeps; or while it holds the lock, to leave: nobody
+    /// hands it the lock before it has freed that, and a later holder finds the link like this.
     pub(crate) fn unbind(&self, place: &Place, before: u32) {
         if before != NONE {
             let link = &pool::node(before - 1).next;
             // A node that is in another place has another link.
             // ORDERING: Relaxed, released with the lock, and an exchange passes on what the link has released
             let _ = link.compare_exchange(place.name() | STAYS, place.name(), Ordering::Relaxed, Ordering::Relaxed);
+        }
+    }
+
+    /// Takes an [`unbind`](Self::unbind) back. Where the thread has been told something since, that changes nothing.
+    pub(crate) fn bind(&self, place: &Place, before: u32) {
+        if before != NONE {
+            let link = &pool::node_before(before - 1).next;
+            // ORDERING: Relaxed, an exchange passes on what the link has released
+            let _ = link.compare_exchange(place.name(), place.name() | STAYS, Ordering::Relaxed, Ordering::Relaxed);
         }
     }
 
@@ -162,16 +172,50 @@ impl Queue {
         pool::give(place.number);
     }
 
+    /// Enters, if nobody is there; the place is the first then.
+    pub(crate) fn try_enter(&self) -> Option<Place> {
+        if !self.is_empty() {
+            return None;
+        }
+        let place = Place { number: pool::take() };
+        place.prepare(HEAD);
+        // ORDERING: AcqRel, as the swap in enter, and pairs with the Release in is_emptied_by; Relaxed where it fails, as nothing
+        // was taken [auto-tail]
+        if self.0.compare_exchange(NONE, place.name(), Ordering::AcqRel, Ordering::Relaxed).is_ok() {
+            return Some(place);
+        }
+        pool::give(place.number);
+        None
+    }
+
     /// For the first, which holds the lock: hands it to the one behind, if that stays, or leaves the queue as its last.
     pub(crate) fn hand_over(&self, place: Place, waits: u32) -> HandOver {
         let mut link = place.behind();
         if link == NONE {
             if self.is_emptied_by(&place) {
                 pool::give(place.number);
-                return HandOver::NobodyBehind;
+                return HandOver::Left;
             }
             link = place.await_behind();
         }
+        self.hand_to(link, place, waits)
+    }
+
+    /// The same, where the last stays.
+    pub(crate) fn hand_over_unless_last(&self, place: Place, waits: u32) -> HandOver {
+        let mut link = place.behind();
+        if link == NONE {
+            // ORDERING: Relaxed, only what is done before it leaves depends on it
+            if self.0.load(Ordering::Relaxed) == place.name() {
+                return HandOver::NobodyBehind(place);
+            }
+            link = place.await_behind();
+        }
+        self.hand_to(link, place, waits)
+    }
+
+    #[inline]
+    fn hand_to(&self, link: u32, place: Place, waits: u32) -> HandOver {
         if link & STAYS == 0 {
             return HandOver::NotTo(place);
         }
@@ -193,8 +237,9 @@ impl Queue {
 
     /// Empties the queue, if this is its only place.
     fn is_emptied_by(&self, place: &Place) -> bool {
-        // ORDERING: Relaxed, a thread that finds the queue empty looks at no node
-        self.0.compare_exchange(place.name(), NONE, Ordering::Relaxed, Ordering::Relaxed).is_ok()
+        // ORDERING: Release, pairs with the Acquire in enter and try_enter: the next to come sees how the lock was left; Relaxed
+        // where it fails, as somebody has come [auto-tail]
+        self.0.compare_exchange(place.name(), NONE, Ordering::Release, Ordering::Relaxed).is_ok()
     }
 }
 
@@ -216,6 +261,17 @@ impl Place {
 
     fn name(&self) -> u32 {
         self.number + 1
+    }
+
+    /// Makes its node one that goes into a queue.
+    #[inline]
+    fn prepare(&self, state: u32) -> &'static pool::PoolNode {
+        let own = pool::node(self.number);
+        // ORDERING: Relaxed, released by the exchange of the tail
+        own.next.store(NONE, Ordering::Relaxed);
+        // ORDERING: Relaxed, released by the exchange of the tail, and by the link
+        own.state.store(state, Ordering::Relaxed);
+        own
     }
 
     /// The node behind, as far as it has hung itself in.
@@ -280,6 +336,18 @@ mod tests {
         assert!(third.is_head());
         queue.leave(third);
         assert!(queue.is_empty());
+    }
+
+    #[test]
+    fn one_that_is_about_to_sleep_is_not_handed_the_lock() {
+        let queue = Queue::new();
+        let ((first, _), (second, before)) = (queue.enter_as(true), queue.enter_as(true));
+        queue.unbind(&second, before);
+        let HandOver::NotTo(first) = queue.hand_over(first, 0) else { panic!("it is about to sleep") };
+        queue.bind(&second, before);
+        assert!(matches!(queue.hand_over(first, 3), HandOver::Done));
+        assert_eq!(second.handed(), Some(3));
+        assert!(matches!(queue.hand_over(second, 0), HandOver::Left) && queue.is_empty());
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Every state that three threads can reach at the lock that moves between ways to wait, under sequential consistency.
 //!
-//! In none two threads hold the lock, and from each all can still finish: 470,000 states, each for up to six of threads
+//! In none two threads hold the lock, and from each all can still finish: 530,000 states, each for up to six of threads
 //! that have changed places. The orderings are for the models in `tests/loom`; here is what they cannot reach: arbitrary
 //! changes of mode, waits that end, wake-ups that somebody else gets.
 
@@ -72,6 +72,12 @@ fn those_behind_the_head_may_take_a_lock_that_is_free() {
 }
 
 #[test]
+fn one_that_naps_in_the_queue_says_so_and_takes_it_back() {
+    let found = search([1, 1, 2], Mutation::Unbinds);
+    assert!(found.fault.is_none(), "{:#?}", found.fault);
+}
+
+#[test]
 fn a_mode_left_without_waking_those_who_are_not_marked_loses_a_sleeper() {
     assert!(search([1, 2, 2], Mutation::WakesOnlyWhereMarked).fault.is_some());
 }
@@ -94,4 +100,9 @@ fn a_node_that_is_used_again_before_its_thread_was_told_of_may_be_told_of_anothe
 #[test]
 fn one_that_is_handed_the_lock_and_does_not_stay_loses_it() {
     assert!(search([1, 1, 2], Mutation::HandsToAnybody).fault.is_some());
+}
+
+#[test]
+fn a_queue_that_is_left_to_others_with_the_lock_has_two_holders() {
+    assert!(search([1, 1, 2], Mutation::LeavesTheWord).fault.is_some());
 }

@@ -105,15 +105,45 @@ fn a_node_is_used_again() {
     });
 }
 
+/// Two tries in this mode, of a lock that somebody has had before.
+fn two_try(mode: Mode) {
+    loom::model(move || {
+        let mutex = pinned(mode);
+        let theirs = Arc::clone(&mutex);
+        let other = thread::spawn(move || {
+            theirs.with(|value| *value += 1);
+            theirs.try_with(|value| *value += 1).is_some()
+        });
+        let added = u32::from(mutex.try_with(|value| *value += 1).is_some());
+        let added = 1 + added + u32::from(other.join().expect("it tries"));
+        assert_eq!(mutex.with(|value| *value), added);
+    });
+}
+
 /// A try that succeeds in a mode whose free word is not zero has seen what the last holder did.
 #[test]
 fn a_try_in_another_mode() {
+    two_try(Mode::Park);
+}
+
+/// One that finds the lock with an empty queue has seen it, too.
+#[test]
+fn a_try_at_a_queue_that_has_the_lock() {
+    two_try(Mode::Queue);
+}
+
+/// Threads that come to an empty queue take the lock by that, and those that come by a limit leave the queue with it.
+#[test]
+fn a_queue_that_has_the_lock_gives_it_to_the_next_to_come() {
     loom::model(|| {
-        let mutex = pinned(Mode::Park);
+        let mutex = pinned(Mode::Queue);
         let theirs = Arc::clone(&mutex);
-        let other = thread::spawn(move || theirs.try_with(|value| *value += 1).is_some());
-        let added = u32::from(mutex.try_with(|value| *value += 1).is_some());
-        let added = added + u32::from(other.join().expect("it tries"));
-        assert_eq!(mutex.with(|value| *value), added);
+        let other = thread::spawn(move || {
+            theirs.with(|value| *value += 1);
+            assert!(theirs.with_timeout(LIMIT, |value| *value += 1).is_some(), "no limit is reached");
+        });
+        (0..2).for_each(|_| mutex.with(|value| *value += 1));
+        other.join().expect("it adds");
+        assert_eq!(mutex.with(|value| *value), 4);
     });
 }

@@ -24,12 +24,12 @@ pub(super) use trial::Manner;
 const WINDOW: Duration = Duration::from_micros(400);
 /// The number of windows in turn that have to favour another mode.
 const AGREEING: u8 = 3;
-/// One wait in this number is timed: the clock is read while the lock is held.
-const TIMED: u32 = 8;
+/// In Spin one short acquisition in this number stands for as many.
+pub(super) const TIMED: u32 = 8;
 /// One in this number of waits, or of releases that look at the ledger anyway, asks whether the window is over.
 const LOOK_EVERY: u8 = 64;
 /// After a change that has not paid the mode stays for this time, whatever its costs seem to be.
-const RELUCTANCE: Duration = Duration::from_secs(1);
+pub(super) const RELUCTANCE: Duration = Duration::from_secs(1);
 /// When the window began is known to 2^8 ticks: 85 ns where a tick is a cycle of 3 GHz, 10 us, or 3 % of a window, where the
 /// counter has 25 MHz. 32 bits count minutes then, or hours. A window that seems to be longer than half of that is not judged:
 /// nobody has come for so long, or the clock of this CPU is behind that of the one that began it. One that is longer than all of
@@ -37,11 +37,12 @@ const RELUCTANCE: Duration = Duration::from_secs(1);
 const GRAIN: u32 = 8;
 /// The time of a change of mode is kept in units of this number of milliseconds: 32 bits count months then.
 const MOMENT_MS: u32 = 4;
-/// The lock is passed on if acquisitions that waited came this often on average, and this many in a window so far.
+/// A queue is tried in Park if acquisitions that waited came this often, on average.
 const PASSED_ON: Duration = ASSUMED_WAKE_COST;
-const FEWEST_PASSED_ON: u16 = 8;
-/// And this many where a thread that has a CPU to itself has spun for a wake-up: on a simulated Xeon of eight packages, 36
-/// threads that poll one word pass it on in 10 us.
+/// A thread that complains was overtaken if they came this often, and this many in the window so far: on a simulated Xeon of
+/// eight packages, 36 threads that poll one word pass it on in 10 to 40 us. One that queues in vain, as sections take so long,
+/// has its CPU to itself.
+const OVERTOOK: Duration = PASSED_ON.saturating_mul(3);
 const FEWEST_OVERTOOK: u16 = 2;
 /// Where fewer wait, on average, the lock is free now and then: hand-overs are not all there is to its period, and a queue
 /// is for nobody.
@@ -49,9 +50,10 @@ const FEWEST: f64 = 1.0;
 
 /// Where at least this many wait in Park, on more than [`FEW_CPUS`] CPUs, a queue is worth a try.
 const MANY: f64 = 2.0;
-/// Where at least this many poll: their hand-overs cost more than is reckoned. 8 threads of a simulated Kunpeng 920 took the lock
-/// 3.0 M times a second so, and 7.9 M times in a queue; 4 threads are as fast, as some come by while others wait.
-const CROWD: f64 = 4.0;
+/// Where at least this many poll: their hand-overs cost more than is reckoned. 4 and 8 threads of a simulated Kunpeng 920 took
+/// the lock 7 and 3 M times a second so, and 9.6 and 7.9 M times in a queue; 3 threads are faster so, as some come by while
+/// others wait.
+const CROWD: f64 = 2.5;
 /// On this number of CPUs nothing is known of a lock but what its threads have seen.
 pub(super) const FEW_CPUS: usize = 2;
 /// The number of waiters is reckoned from some waits of a window; more than this multiple of the CPUs are surely more.
@@ -66,7 +68,7 @@ pub(super) struct Ledger {
     pub(super) waits: u32,
     /// When the window, or the slice of a trial, began, in [grains](GRAIN).
     window: u32,
-    /// In a window: ticks that the timed waits took. In a slice of a trial: acquisitions.
+    /// In a window: ticks that all waits took, as far as they are known. In a slice of a trial: acquisitions.
     tally: f32,
     /// When the mode changed last, in units of [`MOMENT_MS`].
     switched: u32,
@@ -143,27 +145,22 @@ impl Ledger {
         self.switches.into()
     }
 
-    /// Enters that this acquisition has waited since `start`; true if it is time to look at the window.
-    pub(super) fn enter_wait(&mut self, start: u64, has_yielded: bool, has_slept: bool) -> bool {
-        self.waits = self.waits.wrapping_add(1);
-        self.window_waits = self.window_waits.saturating_add(1);
-        self.yields = self.yields.saturating_add(has_yielded.into());
-        self.sleeps = self.sleeps.saturating_add(has_slept.into());
-        if self.waits % TIMED == 0 && !self.manner.is_trial() {
-            self.tally += Clock::get().ticks().saturating_sub(start) as f32;
-        }
-        self.waits % u32::from(LOOK_EVERY) == 0
-    }
-
-    /// Enters that this many acquisitions in a row have waited, the last of them for `waited` ticks; true if it is time to look
-    /// at the window.
-    pub(super) fn enter_row(&mut self, waits: u32, waited: u64) -> bool {
-        let passes = |multiple: u32| (self.waits % multiple + waits) / multiple;
-        let (timed, looks) = (passes(TIMED), passes(LOOK_EVERY.into()));
+    /// Enters that this many acquisitions have waited, as many as [`TIMED`] where one stands for those, the last of them for
+    /// `waited` ticks; true if it is time to look at the window.
+    pub(super) fn enter_waits(&mut self, waits: u32, waited: u64) -> bool {
+        let looks = self.waits % u32::from(LOOK_EVERY) + waits >= LOOK_EVERY.into();
         self.waits = self.waits.wrapping_add(waits);
         self.window_waits = self.window_waits.saturating_add(waits.try_into().unwrap_or(u16::MAX));
-        self.tally += timed as f32 * waited as f32;
-        looks > 0
+        if !self.manner.is_trial() {
+            self.tally += waits as f32 * waited as f32;
+        }
+        looks
+    }
+
+    /// Enters that one of them gave up its CPU to others, or slept.
+    pub(super) fn enter_unrun(&mut self, has_yielded: bool, has_slept: bool) {
+        self.yields = self.yields.saturating_add(has_yielded.into());
+        self.sleeps = self.sleeps.saturating_add(has_slept.into());
     }
 
     /// Enters that somebody sleeps while the lock is held. Its wait is counted when it is over.
@@ -172,8 +169,9 @@ impl Ledger {
     }
 
     /// The mode from now on. `is_asked` tells that somebody wants the window looked at, `is_overdue` that a waiting thread has
-    /// spun in vain: then sleeping is cheaper from now on, whatever the window says.
-    pub(super) fn decide(&mut self, mode: Mode, is_asked: bool, is_overdue: bool) -> Mode {
+    /// spun in vain: then sleeping is cheaper from now on, whatever the window says. In a trial this release stands for a number
+    /// of them.
+    pub(super) fn decide(&mut self, mode: Mode, is_asked: bool, is_overdue: bool, stands_for: u32) -> Mode {
         self.releases = (self.releases + 1) % LOOK_EVERY;
         let (is_asked, kept) = (is_asked || self.releases == 0, self.kept());
         let look = |ledger: &mut Self| ledger.look(mode, Clock::get().ticks(), Params::of_process());
@@ -188,7 +186,7 @@ impl Ledger {
             }
             None if is_overdue => (Mode::Park, Why::Overdue),
             None if self.manner.is_trial() => {
-                self.count(|| Clock::get().ticks());
+                self.count(stands_for, || Clock::get().ticks());
                 (mode, self.why)
             }
             None if is_asked => look(self),
@@ -203,30 +201,30 @@ impl Ledger {
     /// The mode from now on, where a thread has spun in vain on a CPU that nobody else wants. If the lock was passed on
     /// meanwhile, others have overtaken it, which they cannot do in a queue. Else sections are long, and it should sleep. Out
     /// of Spin it comes too late: the mode has changed while it was said. One that has not waited for long yet says nothing of
-    /// sections: if the lock was not passed on, the others' complaints are judged by a window that begins now.
-    pub(super) fn relieve(&mut self, mode: Mode, is_overdue: bool) -> Mode {
+    /// sections: if the lock was not passed on, the others' complaints are judged by a window that begins now. It says nothing of a
+    /// crowd either, unless it comes from one: of two threads that take the lock by turns one may be overtaken for 20 us, and both
+    /// took it half as often in a queue.
+    pub(super) fn relieve(&mut self, mode: Mode, is_overdue: bool, is_expected: bool) -> Mode {
         if mode != Mode::Spin || self.kept().is_some() {
-            return self.decide(mode, false, false);
+            return self.decide(mode, false, false, 1);
         }
         let now = Clock::get().ticks();
-        let is_passed_on = self.is_passed_on(now);
-        if !is_passed_on && !is_overdue && !self.manner.is_trial() {
-            // It may have begun long before all this.
-            self.begin_window(now);
-        }
-        let fewest = if is_overdue { FEWEST_PASSED_ON } else { FEWEST_OVERTOOK };
-        if !is_passed_on || self.window_waits < fewest {
-            return self.decide(mode, false, is_overdue);
+        let ticks = self.ticks_of_window(now);
+        let most = Clock::get().ticks_in(OVERTOOK * self.window_waits.into());
+        let is_passed_on = ticks < most && self.window_waits >= FEWEST_OVERTOOK;
+        let is_crowd = is_overdue || is_expected || f64::from(self.tally) >= CROWD * ticks as f64;
+        if !(is_passed_on && is_crowd) {
+            // A window that has just begun says nothing either.
+            let is_certain = ticks >= Clock::get().ticks_in(OVERTOOK * FEWEST_OVERTOOK.into());
+            if ticks >= most && !is_overdue && !self.manner.is_trial() {
+                // It may have begun long before all this.
+                self.begin_window(now);
+            }
+            return self.decide(mode, false, is_overdue && is_certain, 1);
         }
         self.enter_switch(Why::Overtaken, now);
         self.begin_window(now);
         Mode::Queue
-    }
-
-    /// Whether acquisitions that wait have come in quick succession in this window.
-    fn is_passed_on(&mut self, now: u64) -> bool {
-        let most = Clock::get().ticks_in(PASSED_ON * self.window_waits.into());
-        self.ticks_of_window(now) < most
     }
 
     fn enter_switch(&mut self, why: Why, now: u64) {
@@ -261,7 +259,7 @@ impl Ledger {
     }
 
     /// How long the window lasts by now; 0 where nobody can tell, and another one begins.
-    fn ticks_of_window(&mut self, now: u64) -> u64 {
+    pub(super) fn ticks_of_window(&mut self, now: u64) -> u64 {
         let passed = grains(now).wrapping_sub(self.window);
         if passed > u32::MAX / 2 {
             self.begin_window(now);
@@ -270,7 +268,7 @@ impl Ledger {
         u64::from(passed) << GRAIN
     }
 
-    fn begin_window(&mut self, now: u64) {
+    pub(super) fn begin_window(&mut self, now: u64) {
         (self.window, self.tally) = (grains(now), 0.0);
         (self.window_waits, self.yields, self.sleeps) = (0, 0, 0);
     }
@@ -339,12 +337,9 @@ impl Ledger {
     /// A window that lasted for `ticks`.
     fn seen(&self, mode: Mode, ticks: u64) -> Seen {
         let waits = f64::from(self.window_waits.max(1));
-        // Of the last waits, those whose number is a multiple, also where the numbers began anew meanwhile.
-        let timed = (u32::from(self.window_waits) + (TIMED - 1) - self.waits % TIMED) / TIMED;
-        let mean = f64::from(self.tally) / f64::from(timed.max(1));
         Seen {
             mode,
-            waiting: f64::from(self.window_waits) * mean / ticks as f64,
+            waiting: f64::from(self.tally) / ticks as f64,
             period_ns: Clock::get().ns(ticks) / waits,
             asleep: (f64::from(self.sleeps) / waits).min(1.0),
         }

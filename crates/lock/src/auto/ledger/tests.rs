@@ -9,8 +9,8 @@ use super::*;
 
 /// A window of 1000 ticks in which `waits` threads waited for 100 each.
 fn window(waits: u16, sleeps: u16) -> Ledger {
-    let (tally, waits) = (100.0 * f32::from(waits / 8), u32::from(waits));
-    Ledger { waits, window_waits: waits as u16, tally, sleeps, ..Ledger::EMPTY }
+    let tally = 100.0 * f32::from(waits);
+    Ledger { waits: waits.into(), window_waits: waits, tally, sleeps, ..Ledger::EMPTY }
 }
 
 /// Ticks that are over two windows, of any counter.
@@ -39,8 +39,6 @@ fn how_many_wait_follows_from_how_often_and_how_long() {
     let seen = window(40, 10).seen(Mode::Spin, 1000);
     assert_eq!((seen.waiting, seen.asleep), (4.0, 0.25));
     assert_eq!(seen.period_ns, Clock::get().ns(1000) / 40.0);
-    let later = Ledger { waits: 1003, window_waits: 40, tally: 500.0, ..Ledger::EMPTY }.seen(Mode::Spin, 1000);
-    assert_eq!(later.waiting, 4.0, "5 of the waits up to 1003 are timed, as of those up to 40");
     assert_eq!(Ledger::EMPTY.seen(Mode::Spin, 1000).waiting, 0.0);
 }
 
@@ -81,9 +79,9 @@ fn an_explanation_tells_the_last_window_and_the_last_change() {
     let quiet = ledger.explain(Mode::Spin, &Params::ASSUMED);
     assert_eq!((quiet.periods_ns.len(), quiet.last_switch, quiet.is_measured), (0, None, false));
     let long = two_windows();
-    ledger = Ledger { waits: 800, window_waits: 800, tally: 100.0 * (long / 100) as f32, ..ledger };
+    ledger = Ledger { waits: 800, window_waits: 800, tally: 8.0 * long as f32, ..ledger };
     assert_eq!(ledger.look(Mode::Spin, long, &Params::ASSUMED), (Mode::Spin, Why::Cheaper));
-    assert_eq!(ledger.decide(Mode::Spin, false, true), Mode::Park);
+    assert_eq!(ledger.decide(Mode::Spin, false, true, 1), Mode::Park);
     ledger.pin(Some(Mode::Park));
     let told = ledger.explain(Mode::Park, &Params::ASSUMED);
     assert!(told.is_pinned, "{told}");
@@ -129,9 +127,9 @@ fn a_crowd_that_polls_tries_a_queue_where_each_has_a_cpu_and_nothing_was_measure
         ledger.favours(&seen, Clock::get().ticks(), &params_of(cpus)).0
     };
     let at = |seen, cpus| favours(&Ledger::EMPTY, seen, cpus);
-    assert_eq!(at([4.0, 2e3], 64), Mode::Queue, "its reckoned cost is too much for the sections to tell");
+    assert_eq!(at([2.5, 2e3], 64), Mode::Queue, "its reckoned cost is too much for the sections to tell");
     assert_eq!(at([4.0, 2e3], 2), Mode::Spin, "nothing is tried on two CPUs");
-    assert_eq!(at([3.9, 2e3], 64), Mode::Spin, "few");
+    assert_eq!(at([2.4, 2e3], 64), Mode::Spin, "few");
     assert_eq!(at([4.0, 3e4], 64), Mode::Spin, "sections are long");
     let stays_away = Ledger { manner: Manner::BacksOff, ..Ledger::EMPTY };
     assert_eq!(favours(&stays_away, [4.0, 2e3], 64), Mode::Spin);
@@ -140,11 +138,11 @@ fn a_crowd_that_polls_tries_a_queue_where_each_has_a_cpu_and_nothing_was_measure
 #[test]
 fn acquisitions_in_a_row_are_entered_as_one_by_one() {
     let (mut row, mut single) = (Ledger { waits: 60, ..Ledger::EMPTY }, Ledger { waits: 60, ..Ledger::EMPTY });
-    let asks = [row.enter_row(3, 10), row.enter_row(32, 10), row.enter_row(0, 10)];
+    let asks = [row.enter_waits(3, 10), row.enter_waits(32, 10), row.enter_waits(0, 10)];
     assert_eq!(asks, [false, true, false], "the 64th asks");
-    (0..35).for_each(|_| _ = single.enter_wait(0, false, false));
+    (0..35).for_each(|_| _ = single.enter_waits(1, 0));
     assert_eq!((row.waits, row.window_waits), (single.waits, single.window_waits));
-    assert_eq!(row.tally, 40.0, "4 of them are multiples of 8");
+    assert_eq!(row.tally, 350.0);
 }
 
 #[test]
@@ -160,7 +158,7 @@ fn a_mode_changes_when_three_windows_agree() {
     let mut ledger = Ledger::EMPTY;
     let long = two_windows();
     let mut at = |waiting: u64, number: u64| {
-        (ledger.waits, ledger.window_waits, ledger.tally) = (4000, 4000, (waiting * long) as f32 / 8.0);
+        (ledger.waits, ledger.window_waits, ledger.tally) = (4000, 4000, (waiting * long) as f32);
         ledger.look(Mode::Spin, number * long, &Params::ASSUMED).0
     };
     assert_eq!([at(9, 1), at(9, 2), at(9, 3)], [Mode::Spin, Mode::Spin, Mode::Queue]);
@@ -173,7 +171,7 @@ fn a_mode_changes_when_three_windows_agree() {
 fn a_window_that_favours_spin_begins_a_trial_of_back_off_and_one_that_favours_a_queue_does_not() {
     let long = two_windows();
     let manner = |waiting: f64| {
-        let tally = (waiting * long as f64 / 8.0) as f32;
+        let tally = (waiting * long as f64) as f32;
         let mut ledger = Ledger { waits: 4000, window_waits: 4000, tally, ..Ledger::EMPTY };
         assert_eq!(ledger.look(Mode::Spin, long, &Params::ASSUMED).0, Mode::Spin);
         ledger.manner
@@ -190,7 +188,7 @@ fn windows(ledger: &mut Ledger, now: &mut u64, mode: Mode, period_ns: f64, most:
     for count in 1..=most {
         *now += ticks;
         (ledger.waits, ledger.window_waits) = (waits.into(), waits);
-        ledger.tally = (20.0 * ticks as f64 / 8.0) as f32;
+        ledger.tally = (20.0 * ticks as f64) as f32;
         let (next, why) = ledger.look(mode, *now, &Params::ASSUMED);
         if next != mode {
             ledger.enter_switch(why, *now);
@@ -240,8 +238,8 @@ fn a_sleeper_is_counted_once() {
     let mut ledger = Ledger::EMPTY;
     for _ in 0..100 {
         ledger.enter_sleeper();
-        ledger.enter_wait(0, false, true);
-        ledger.enter_wait(0, false, false);
+        ledger.enter_waits(2, 0);
+        ledger.enter_unrun(false, true);
     }
     let asleep = ledger.seen(Mode::Park, 1000).asleep;
     assert!((0.5..0.51).contains(&asleep), "{asleep}, and one more for a sleeper that is there at first");
@@ -263,11 +261,11 @@ fn a_mode_that_has_proved_cheaper_stays_though_sections_get_longer() {
 fn a_wait_in_vain_parks_at_once_and_a_pin_goes_before_all() {
     let before = Clock::get().ticks() - two_windows();
     let mut ledger = Ledger { window: (before >> GRAIN) as u32, ..Ledger::EMPTY };
-    assert_eq!(ledger.decide(Mode::Spin, false, false), Mode::Spin);
-    assert_eq!((ledger.decide(Mode::Spin, true, true), ledger.switches), (Mode::Park, 1));
+    assert_eq!(ledger.decide(Mode::Spin, false, false, 1), Mode::Spin);
+    assert_eq!((ledger.decide(Mode::Spin, true, true, 1), ledger.switches), (Mode::Park, 1));
     ledger.pin(Some(Mode::Queue));
-    assert_eq!((ledger.decide(Mode::Park, true, true), ledger.switches), (Mode::Queue, 2));
-    assert_eq!((ledger.decide(Mode::Queue, false, true), ledger.switches), (Mode::Queue, 2));
+    assert_eq!((ledger.decide(Mode::Park, true, true, 1), ledger.switches), (Mode::Queue, 2));
+    assert_eq!((ledger.decide(Mode::Queue, false, true, 1), ledger.switches), (Mode::Queue, 2));
     assert_eq!(
         (ledger.judged, ledger.why),
         (Mode::Park, Why::Pinned),
@@ -278,22 +276,38 @@ fn a_wait_in_vain_parks_at_once_and_a_pin_goes_before_all() {
 #[test]
 fn one_that_is_overtaken_makes_the_others_queue_and_one_that_waits_for_long_sections_sleeps() {
     let clock = Clock::get();
-    let relieved_by = |is_overdue, mode, waits: u16, us: u64, kept| {
+    let relieved_by = |is_overdue: bool, mode, waits: u16, us: u64, kept| {
         let began = clock.ticks() - clock.ticks_in(Duration::from_micros(us));
         let mut ledger = Ledger { window: (began >> GRAIN) as u32, ..window(waits, 0) };
         ledger.pin(kept);
-        (ledger.relieve(mode, is_overdue), ledger.why)
+        (ledger.relieve(mode, is_overdue, !is_overdue), ledger.why)
     };
     let relieved = |mode, waits, us, kept| relieved_by(true, mode, waits, us, kept);
     assert_eq!(relieved(Mode::Spin, 4000, 400, None), (Mode::Queue, Why::Overtaken));
-    assert_eq!(relieved(Mode::Spin, 8, 400, None), (Mode::Park, Why::Overdue), "every 50 us");
-    assert_eq!(relieved(Mode::Spin, 7, 0, None), (Mode::Park, Why::Overdue), "too few to tell");
+    assert_eq!(relieved(Mode::Spin, 8, 800, None), (Mode::Park, Why::Overdue), "every 100 us");
+    assert_eq!(relieved(Mode::Spin, 1, 200, None), (Mode::Park, Why::Overdue), "few");
+    assert_eq!(relieved(Mode::Spin, 1, 0, None), (Mode::Spin, Why::FewWait), "too early to tell");
     let late = [Mode::Queue, Mode::Park].map(|mode| relieved(mode, 4000, 400, None));
     assert_eq!(late, [(Mode::Queue, Why::FewWait), (Mode::Park, Why::FewWait)], "nothing changes");
     assert_eq!(relieved(Mode::Spin, 4000, 400, Some(Mode::Spin)).0, Mode::Spin);
     let early = |waits, us| relieved_by(false, Mode::Spin, waits, us, None);
     assert_eq!(early(2, 20), (Mode::Queue, Why::Overtaken));
-    assert_eq!([early(1, 0), early(8, 400)], [(Mode::Spin, Why::FewWait); 2], "it has not waited for long itself");
+    assert_eq!(early(8, 400), (Mode::Queue, Why::Overtaken), "every 50 us");
+    assert_eq!([early(1, 0), early(8, 800)], [(Mode::Spin, Why::FewWait); 2], "it has not waited for long itself");
+}
+
+#[test]
+fn two_threads_that_overtake_each_other_are_no_crowd() {
+    let clock = Clock::get();
+    let relieved = |waiting: f32, is_expected| {
+        let ticks = clock.ticks_in(Duration::from_micros(100));
+        let window = ((clock.ticks() - ticks) >> GRAIN) as u32;
+        let mut ledger = Ledger { window, window_waits: 100, tally: waiting * ticks as f32, ..Ledger::EMPTY };
+        ledger.relieve(Mode::Spin, false, is_expected)
+    };
+    assert_eq!(relieved(1.0, false), Mode::Spin);
+    assert_eq!(relieved(1.0, true), Mode::Queue, "the complaining thread comes from a crowd");
+    assert_eq!(relieved(1000.0, false), Mode::Queue, "also if the test is stopped for 10 ms meanwhile");
 }
 
 #[test]
@@ -301,10 +315,10 @@ fn a_window_that_began_long_before_the_crowd_is_begun_again() {
     let clock = Clock::get();
     let began = clock.ticks() - clock.ticks_in(Duration::from_millis(2));
     let mut ledger = Ledger { window: (began >> GRAIN) as u32, ..window(8, 0) };
-    assert_eq!(ledger.relieve(Mode::Spin, false), Mode::Spin);
+    assert_eq!(ledger.relieve(Mode::Spin, false, true), Mode::Spin);
     assert_eq!(ledger.window_waits, 0);
-    (0..3).for_each(|_| _ = ledger.enter_wait(clock.ticks(), false, false));
-    assert_eq!(ledger.relieve(Mode::Spin, false), Mode::Queue);
+    (0..3).for_each(|_| _ = ledger.enter_waits(1, 0));
+    assert_eq!(ledger.relieve(Mode::Spin, false, true), Mode::Queue);
 }
 
 #[test]
@@ -327,7 +341,7 @@ fn the_queue_of_a_crowd_stays_for_a_while_when_that_is_gone() {
 #[test]
 fn every_sixty_fourth_wait_asks() {
     let mut ledger = Ledger::EMPTY;
-    let asked: Vec<u64> = (1..=128).filter(|_| ledger.enter_wait(0, false, false)).collect();
+    let asked: Vec<u64> = (1..=128).filter(|_| ledger.enter_waits(1, 0)).collect();
     assert_eq!(asked, [64, 128]);
     assert_eq!((ledger.waits, ledger.window_waits), (128, 128));
 }

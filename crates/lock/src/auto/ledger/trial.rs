@@ -14,7 +14,7 @@ use std::time::Duration;
 use corecast_base::Clock;
 
 use super::seen::Seen;
-use super::{AGREEING, LOOK_EVERY, Ledger};
+use super::{AGREEING, Ledger};
 
 /// In the first trial a thread that finds the lock held stays away for this multiple of the others' average wait: nobody
 /// is kept waiting for much longer before it is known to pay.
@@ -23,9 +23,13 @@ const TRIED: f32 = 12.0;
 const LONGEST_NS: f32 = 20e3;
 /// The acquisitions of one slice are counted for this time.
 const SLICE: Duration = Duration::from_micros(400);
+/// A slice lasts until this many are counted, and up to this many times as long: with fewer, chances would be compared.
+const FEWEST: f32 = 512.0;
+const MOST_SLICES: u64 = 8;
+/// After this part of it back-off that does not pay so far is given up.
+const CERTAIN: u32 = 8;
 /// One release in this number asks whether the slice is over.
-const COUNTED: u8 = 8;
-const _: () = assert!(LOOK_EVERY % COUNTED == 0);
+const COUNTED: u32 = 8;
 /// Back-off has to let this multiple of acquisitions by.
 const GAIN: f32 = 1.1;
 /// Longer waits are those of long sections.
@@ -104,18 +108,26 @@ impl Ledger {
         }
     }
 
-    /// Counts an acquisition of a trial, and goes on to the next slice when this one is over.
-    pub(super) fn count(&mut self, now: impl FnOnce() -> u64) {
-        self.tally += 1.0;
-        if self.releases % COUNTED != 0 {
+    /// Counts acquisitions of a trial, and goes on to the next slice when this one is over.
+    pub(super) fn count(&mut self, acquisitions: u32, now: impl FnOnce() -> u64) {
+        let before = self.tally as u32 / COUNTED;
+        self.tally += acquisitions as f32;
+        if self.tally as u32 / COUNTED == before {
             return;
         }
         let now = now();
         let ticks = self.ticks_of_window(now);
-        if ticks < Clock::get().ticks_in(SLICE).max(1) {
+        let each_ns = (Clock::get().ns(ticks) / f64::from(self.tally)) as f32;
+        let is_vain = || {
+            let is_certain = ticks >= Clock::get().ticks_in(SLICE / CERTAIN).max(1);
+            is_certain && self.manner == Manner::TriesBackOff && GAIN * each_ns > self.before_ns
+        };
+        let slices = ticks / Clock::get().ticks_in(SLICE).max(1);
+        let is_over = slices > 0 && self.tally >= FEWEST || slices >= MOST_SLICES;
+        if !is_over && !is_vain() {
             return;
         }
-        self.end_slice((Clock::get().ns(ticks) / f64::from(self.tally)) as f32, now);
+        self.end_slice(each_ns, now);
         self.begin_window(now);
     }
 
@@ -197,11 +209,11 @@ mod tests {
         (0..20)
             .take_while(|_| {
                 let each_ns = if ledger.back_off_ns() > 0 { backing_off_ns } else { polling_ns };
-                // All but one are counted at once.
-                ledger.tally = (Clock::get().ns(ticks) / each_ns) as f32 - 1.0;
+                // All but some are counted at once.
+                ledger.tally = (Clock::get().ns(ticks) / each_ns) as f32 - 8.0;
                 *now += ticks + 1000;
                 let is_trial = ledger.manner.is_trial();
-                ledger.count(|| *now);
+                ledger.count(8, || *now);
                 is_trial
             })
             .count()
@@ -278,14 +290,14 @@ mod tests {
         let mut ledger = Ledger { manner: Manner::TriesPolling, ..Ledger::EMPTY };
         ledger.begin_window(Clock::get().ticks());
         for _ in 0..5 {
-            ledger.enter_wait(0, false, false);
-            assert_eq!(ledger.decide(Mode::Spin, true, false), Mode::Spin);
+            ledger.enter_waits(1, 0);
+            assert_eq!(ledger.decide(Mode::Spin, true, false, 1), Mode::Spin);
         }
         assert_eq!(ledger.tally, 5.0, "no time of waits");
-        assert_eq!(ledger.decide(Mode::Spin, false, true), Mode::Park);
+        assert_eq!(ledger.decide(Mode::Spin, false, true, 1), Mode::Park);
         assert!(ledger.manner == Manner::Polls && ledger.tried != 0 && ledger.tally == 0.0, "not tried again at once");
         (ledger.manner, ledger.tried) = (Manner::BacksOff, 7);
-        assert_eq!(ledger.decide(Mode::Spin, false, true), Mode::Park);
+        assert_eq!(ledger.decide(Mode::Spin, false, true, 1), Mode::Park);
         assert_eq!((ledger.manner, ledger.tried), (Manner::Polls, 0), "it was not found wanting");
     }
 
@@ -293,12 +305,12 @@ mod tests {
     fn a_pinned_mode_is_bare_and_later_windows_are_judged_as_if_nothing_had_been_tried() {
         let mut ledger = Ledger { manner: Manner::ChecksBackOff, before_ns: 15.0, tally: 900.0, ..Ledger::EMPTY };
         ledger.pin(Some(Mode::Spin));
-        assert_eq!(ledger.decide(Mode::Spin, true, false), Mode::Spin);
+        assert_eq!(ledger.decide(Mode::Spin, true, false, 1), Mode::Spin);
         assert_eq!((ledger.manner, ledger.before_ns, ledger.tally), (Manner::Polls, 0.0, 0.0));
         // A window of the pinned mode begins no trial.
         ledger.begin_window(Clock::get().ticks() - 2 * Clock::get().ticks_in(SLICE));
         (ledger.waits, ledger.window_waits) = (4000, 4000);
-        ledger.decide(Mode::Spin, true, false);
+        ledger.decide(Mode::Spin, true, false, 1);
         assert!(ledger.window_waits == 0 && ledger.manner == Manner::Polls, "it was judged");
     }
 }

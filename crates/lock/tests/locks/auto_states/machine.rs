@@ -25,8 +25,12 @@ pub(crate) enum Mutation {
     TakesItsNode,
     /// No mistake: one behind the head may find the lock free in Queue and take it.
     TriesBehind,
+    /// No mistake: one that stays may say that it is not handed the lock meanwhile, as before a nap, and take that back.
+    Unbinds,
     /// The lock is handed to one that does not stay.
     HandsToAnybody,
+    /// The holder leaves the queue to others while the word says that the queue has the lock.
+    LeavesTheWord,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -43,6 +47,8 @@ const MODES: [Mode; 3] = [Mode::Spin, Mode::Queue, Mode::Park];
 pub(crate) struct Word {
     is_locked: bool,
     is_parked: bool,
+    /// Whether the first of the queue has the lock: nobody, while the queue is empty.
+    is_queued: bool,
     mode: Mode,
 }
 
@@ -68,6 +74,10 @@ enum Step {
         stays: bool,
     },
     Link(u8),
+    /// It has come to an empty queue: looks whether it has the lock by that.
+    Come,
+    /// Takes the lock from the queue to the word, which it leaves then.
+    Unqueue(After),
     Leave(After),
     PassOn(After, u8),
     Empty(After, u8),
@@ -79,8 +89,10 @@ enum Step {
     Sleep(Word),
     Sleeping,
     Hold,
-    /// Hands the lock over, or leaves the queue and frees it: it is the first.
+    /// Hands the lock over, or leaves the queue: it is the first.
     End(Mode),
+    /// Leaves the queue empty, if it is the last, too.
+    EndAsLast,
     Free(Word, Mode),
     WakeOne,
     WakeAll,
@@ -126,8 +138,9 @@ impl Thread {
     /// Whether it has the lock and knows it.
     fn holds(&self) -> bool {
         match self.step {
-            Step::Hold | Step::End(_) | Step::Free(..) => true,
-            Step::Leave(after)
+            Step::Hold | Step::End(_) | Step::EndAsLast | Step::Free(..) => true,
+            Step::Unqueue(after)
+            | Step::Leave(after)
             | Step::PassOn(after, _)
             | Step::Empty(after, _)
             | Step::AwaitLink(after, _)
@@ -166,10 +179,13 @@ impl State {
     /// Whether two threads hold the lock, or one that holds it finds the word otherwise.
     pub(crate) fn is_broken(&self) -> bool {
         let is_handed = |thread: &Thread| !thread.holds() && self.told(thread) == Some(Told::Holds);
-        let holders = self.threads.iter().filter(|thread| thread.holds() || is_handed(thread)).count();
+        let has_come = |thread: &Thread| thread.step == Step::Come && self.word.is_queued;
+        let holds = |thread: &&Thread| thread.holds() || is_handed(thread) || has_come(thread);
+        let holders = self.threads.iter().filter(holds).count();
+        let is_held = self.word.is_locked && !(self.word.is_queued && self.tail.is_none());
         // In Spin and Queue a holder frees the lock by a plain store: nobody else may have written the word.
         let overwritten = |thread: &Thread| matches!(thread.step, Step::Free(word, _) if word.mode != Mode::Park && word != self.word);
-        holders != usize::from(self.word.is_locked) || self.threads.iter().any(overwritten)
+        holders != usize::from(is_held) || self.threads.iter().any(overwritten)
     }
 
     /// The message that it got, if it is in the queue.
@@ -188,6 +204,10 @@ impl State {
                 late.is_given_up = true;
                 found.push(late);
             }
+            let is_untold = thread.stays && self.told(thread) == Some(Told::Nothing);
+            if mutation == Mutation::Unbinds && thread.step == Step::Look && is_untold {
+                found.extend(self.unbound_or_bound(me));
+            }
             match thread.step {
                 Step::Hold if thread.node.is_some() => found.extend(MODES.map(|next| self.at(me, Step::End(next)))),
                 Step::Hold => found.extend(MODES.map(|next| self.at(me, Step::Free(self.word, next)))),
@@ -202,6 +222,14 @@ impl State {
         }
     }
 
+    /// Says in the link before it that it is not handed the lock, or that it is.
+    fn unbound_or_bound(&self, me: usize) -> Option<Self> {
+        let mut next = *self;
+        let node = next.nodes.of_mut(self.threads[me].node?);
+        node.stays = !node.stays;
+        Some(next)
+    }
+
     fn at(&self, me: usize, step: Step) -> Self {
         let mut next = *self;
         next.threads[me].step = step;
@@ -214,7 +242,7 @@ impl State {
         let node = next.nodes.take(stays, if self.tail.is_none() { Told::Head } else { Told::Nothing })?;
         let thread = &mut next.threads[me];
         (thread.node, thread.stays) = (Some(node), stays);
-        thread.step = self.tail.map_or(Step::Look, Step::Link);
+        thread.step = self.tail.map_or(Step::Come, Step::Link);
         next.tail = Some(node);
         Some(next)
     }
@@ -229,6 +257,13 @@ impl State {
             Step::Link(before) => {
                 thread.step = Step::Look;
                 next.nodes.of_mut(before).next = thread.node;
+            }
+            Step::Come if !self.word.is_queued => thread.step = Step::Look,
+            Step::Come if thread.stays => thread.step = Step::Hold,
+            Step::Come => thread.step = Step::Unqueue(After::Hold),
+            Step::Unqueue(after) => {
+                thread.step = Step::Leave(after);
+                next.word.is_queued &= mutation == Mutation::LeavesTheWord;
             }
             Step::Leave(after) => return Some(self.quit(me, after, mutation)),
             Step::PassOn(after, left) => {
@@ -262,6 +297,13 @@ impl State {
                 next.sleep_or_give_up(me, marked);
             }
             Step::End(mode) => return Some(self.end_as_first(me, mode, mutation)),
+            Step::EndAsLast if self.tail == thread.node => {
+                next.tail = None;
+                next.nodes.give(thread.node.take()?);
+                thread.stays = false;
+                next.end(me);
+            }
+            Step::EndAsLast => thread.step = Step::End(Mode::Queue),
             Step::Free(seen, mode) => return Some(self.free(me, seen, mode, mutation)),
             Step::WakeAll => {
                 let asleep = |thread: &&mut Thread| matches!(thread.step, Step::Sleeping | Step::Napping);
@@ -315,7 +357,7 @@ impl State {
         let thread = &mut next.threads[me];
         let marks = thread.has_slept && seen.mode == Mode::Park && mutation != Mutation::DropsTheMark;
         thread.step = if thread.node.is_some() && !stays { Step::Leave(After::Hold) } else { Step::Hold };
-        next.word = Word { is_locked: true, is_parked: seen.is_parked || marks, mode: seen.mode };
+        next.word = Word { is_locked: true, is_parked: seen.is_parked || marks, is_queued: stays, mode: seen.mode };
         next
     }
 
@@ -369,20 +411,22 @@ impl State {
         }
     }
 
-    /// The first ends its acquisition: it hands the lock to the one behind if that stays, or leaves the queue and frees it.
+    /// The first ends its acquisition: it hands the lock to the one behind if that stays, or leaves the queue, as its last or to
+    /// others.
     fn end_as_first(&self, me: usize, mode: Mode, mutation: Mutation) -> Self {
         let mut next = *self;
         let thread = &mut next.threads[me];
-        let node = thread.node.take().expect("it is in the queue");
-        thread.stays = false;
-        let stays = |behind: &u8| self.nodes.of(*behind).stays || mutation == Mutation::HandsToAnybody;
-        match self.nodes.of(node).next.filter(stays) {
-            Some(behind) if mode == Mode::Queue => {
+        let node = thread.node.expect("it is in the queue");
+        let stays = |behind: u8| self.nodes.of(behind).stays || mutation == Mutation::HandsToAnybody;
+        match self.nodes.of(node).next {
+            Some(behind) if mode == Mode::Queue && stays(behind) => {
+                (thread.node, thread.stays) = (None, false);
                 next.nodes.of_mut(behind).told = Told::Holds;
                 next.nodes.give(node);
                 next.end(me);
             }
-            _ => thread.step = Step::PassOn(After::Free(self.word, mode), node),
+            None if mode == Mode::Queue => thread.step = Step::EndAsLast,
+            _ => thread.step = Step::Unqueue(After::Free(Word { is_queued: false, ..self.word }, mode)),
         }
         next
     }
@@ -390,7 +434,7 @@ impl State {
     fn free(&self, me: usize, seen: Word, mode: Mode, mutation: Mutation) -> Self {
         let was_marked = self.word.is_parked;
         let mut next = *self;
-        next.word = Word { is_locked: false, is_parked: false, mode };
+        next.word = Word { mode, ..Word::default() };
         match (seen.mode, mode) {
             (Mode::Park, Mode::Park) if was_marked => next.threads[me].step = Step::WakeOne,
             (Mode::Park, Mode::Park) => next.end(me),
