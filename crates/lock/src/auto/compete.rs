@@ -194,7 +194,7 @@ impl<'a> Comer<'a> {
             return self.begin_as_first(0);
         }
         self.leave_queue();
-        let is_short = word == FREE && self.yields == 0 && !self.has_slept;
+        let is_short = word == FREE && self.yields == 0 && !self.has_slept && self.back_offs == 0;
         let is_entered = !is_short || held::stands_for_others();
         if is_entered && self.has_waited {
             let now = Clock::get().ticks();
