@@ -63,30 +63,32 @@ fn locks_beat_servers_where_buckets_are_many() {
     }
 }
 
-/// Threads of three dies or of two packages come together at one bucket after another, so each lock has few most of the time:
-/// `auto` keeps its queue nevertheless, and threads remember which locks have one.
+/// H2, which demands 0.6 of the best lock in each cell, and a geometric mean of 0.95 over all; `docs/design/simulation.md` has
+/// them. Threads come together at one bucket after another, so each lock has few most of the time: `auto` keeps its queue
+/// nevertheless, and threads that have queued at one lock have the next one queue, too. With some seeds that takes 2 ms.
 #[test]
-fn auto_keeps_its_queues_where_crowds_go_from_bucket_to_bucket() {
-    let few = TableLoad { threads: 18, warm_up_us: 3000, duration_us: 200, ..LOAD };
-    for ((machine, load), demanded) in machines(few, [7.76, 11.56]).into_iter().zip([0.8, 0.6]) {
-        let best = best(&machine, TableLoad { warm_up_us: 150, ..load });
-        let auto = rate(&machine, Algorithm::Auto, load);
-        assert!(auto > demanded * best, "{}: {auto} and {best} Mops/s", machine.name());
+fn auto_is_near_the_best_lock_where_buckets_are_few() {
+    for (threads, demanded) in [(6, [0.8, 0.8]), (36, [0.9, 0.75])] {
+        let few = TableLoad { threads, warm_up_us: 3000, duration_us: 200, ..LOAD };
+        for ((machine, load), demanded) in machines(few, [7.76, 11.56]).into_iter().zip(demanded) {
+            let best = best(&machine, TableLoad { warm_up_us: 150, ..load });
+            let auto = rate(&machine, Algorithm::Auto, load);
+            assert!(auto > demanded * best, "{}, {threads} threads: {auto} and {best} Mops/s", machine.name());
+        }
     }
 }
 
-/// H2, which demands 0.6 of the best lock in each cell, and a geometric mean of 0.95. Held by the cells with 512 buckets;
-/// `docs/design/simulation.md` has those with 12, where it is missed.
+/// The same where waits are rare.
 #[test]
 fn auto_is_near_the_best_lock_where_buckets_are_many() {
     let many = TableLoad { buckets: 512, threads: 18, warm_up_us: 1000, ..LOAD };
     for (machine, load) in machines(many, [6.56, 9.82]) {
         let (auto, best) = (rate(&machine, Algorithm::Auto, load), best(&machine, load));
-        assert!(auto > 0.9 * best, "{}: {auto} and {best} Mops/s", machine.name());
+        assert!(auto > 0.95 * best, "{}: {auto} and {best} Mops/s", machine.name());
     }
 }
 
-/// H6, which demands 0.9, and is missed by 0.7: four threads on each of four CPUs. The mutex of the C library is not simulated;
+/// H6, which demands 0.9, and is missed by 0.86 and 0.79: four threads on each of four CPUs. The mutex of the C library is not simulated;
 /// `word` stands for it, whose waiters spin for a moment and sleep on the lock's word.
 #[test]
 fn auto_does_not_collapse_where_threads_outnumber_cpus() {
@@ -94,5 +96,5 @@ fn auto_does_not_collapse_where_threads_outnumber_cpus() {
     let crowd = TableLoad { threads: 16, own_ns: 100, warm_up_us: 6_000, duration_us: 18_000, disturbance, ..LOAD };
     let machine = published::opteron_4x12();
     let [auto, word] = [Algorithm::Auto, Algorithm::Word].map(|lock| rate(&machine, lock, crowd));
-    assert!(auto >= 0.5 * word, "{auto} and {word} Mops/s");
+    assert!(auto >= 0.75 * word, "{auto} and {word} Mops/s");
 }
