@@ -100,8 +100,8 @@ const BACK_OFF_SHIFT: u32 = 8;
 ///
 /// In Spin a thread that waits exchanges the word with each of its first looks, as a look that finds it free brings the line
 /// twice; and a holder touches the lock's line only to take it and to free it, as the waiting threads take that away at once. So
-/// one acquisition in eight looks whether others want something, and stands for eight in the ledger; those that gave up their CPU,
-/// slept or stayed away all do. The thread remembers what is wanted, and that it holds locks in other modes; while there is
+/// one acquisition in eight looks whether others want something, and stands for eight in the ledger; those that gave up their
+/// CPU, slept or stayed away all do. The thread remembers what is wanted, and that it holds locks in other modes; while there is
 /// nothing of that, an unlock is a store.
 ///
 /// In Spin the lock tries now and then whether a thread that finds it held should stay away for 20 us, four times at most

@@ -135,9 +135,9 @@ impl Queue {
         }
     }
 
-    /// For one that is bound to stay, behind the node of this name: from now on it is made the head and not handed the lock, unless
-    /// the thread before has looked at its link already. It may do so before it sleeps; or while it holds the lock, to leave: nobody
-    /// hands it the lock before it has freed that, and a later holder finds the link like this.
+    /// For one that is bound to stay, behind the node of this name: from now on it is made the head and not handed the lock,
+    /// unless the thread before has looked at its link already. It may do so before it sleeps; or while it holds the lock, to
+    /// leave: nobody hands it the lock before it has freed that, and a later holder finds the link like this.
     pub(crate) fn unbind(&self, place: &Place, before: u32) {
         if before != NONE {
             let link = &pool::node(before - 1).next;

@@ -201,9 +201,9 @@ impl Ledger {
     /// The mode from now on, where a thread has spun in vain on a CPU that nobody else wants. If the lock was passed on
     /// meanwhile, others have overtaken it, which they cannot do in a queue. Else sections are long, and it should sleep. Out
     /// of Spin it comes too late: the mode has changed while it was said. One that has not waited for long yet says nothing of
-    /// sections: if the lock was not passed on, the others' complaints are judged by a window that begins now. It says nothing of a
-    /// crowd either, unless it comes from one: of two threads that take the lock by turns one may be overtaken for 20 us, and both
-    /// took it half as often in a queue.
+    /// sections: if the lock was not passed on, the others' complaints are judged by a window that begins now. It says nothing of
+    /// a crowd either, unless it comes from one: of two threads that take the lock by turns one may be overtaken for 20 us, and
+    /// both took it half as often in a queue.
     pub(super) fn relieve(&mut self, mode: Mode, is_overdue: bool, is_expected: bool) -> Mode {
         if mode != Mode::Spin || self.kept().is_some() {
             return self.decide(mode, false, false, 1);

@@ -16,8 +16,8 @@ use corecast_base::Clock;
 use super::seen::Seen;
 use super::{AGREEING, Ledger};
 
-/// For how long a thread stays away that finds the lock held. Less made less of a difference with 16 locks and more. A trial is of
-/// this time, as less says nothing of it: two threads of a simulated Xeon took one lock 5.6 M times a second when they polled,
+/// For how long a thread stays away that finds the lock held. Less made less of a difference with 16 locks and more. A trial is
+/// of this time, as less says nothing of it: two threads of a simulated Xeon took one lock 5.6 M times a second when they polled,
 /// 5.5 M when they stayed away for 1.4 us, and 7.2 M for 20 us; those of a Threadripper 11.3 M polling, and 9.0 M with 20 us.
 const AWAY_NS: u32 = 20_000;
 /// The acquisitions of one slice are counted for this time.
@@ -29,14 +29,14 @@ const MOST_SLICES: u64 = 8;
 /// lost as much as it should gain.
 const CERTAIN: u32 = 8;
 /// Where this many wait at a time a thread has the lock so seldom that a slice is well under way before all stay away: when its
-/// trial had to gain from the first moments on, two to four threads of five simulated machines took one lock 0.75 to 0.93 times as
-/// often. Where fewer wait a trial costs more than it finds: 6 threads took 12 locks 0.6 times as often while these had theirs.
+/// trial had to gain from the first moments on, two to four threads of five simulated machines took one lock 0.75 to 0.93 times
+/// as often. Where fewer wait a trial costs more than it finds: 6 threads took 12 locks 0.6 times as often while these had theirs.
 const BUSY: f32 = 0.25;
 /// One release in this number asks whether the slice is over.
 const COUNTED: u32 = 8;
 /// Back-off has to let this multiple of acquisitions by.
 const GAIN: f32 = 1.1;
-/// Longer waits are those of long sections. Four threads of a simulated Xeon that poll, and do not come by at once, wait for 4 us.
+/// Longer waits are those of long sections. Four threads of a simulated Xeon that poll, and do not come by at once, wait 4 us.
 const SHORT_WAIT_NS: f64 = 5e3;
 /// Where somebody waits less often it makes no difference.
 const OFTEN_NS: f64 = 100e3;

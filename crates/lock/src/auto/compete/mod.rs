@@ -1,5 +1,7 @@
 //! The wait of a thread that has found the lock held.
 
+mod look;
+
 use std::time::{Duration, Instant};
 
 use corecast_base::Clock;
@@ -36,11 +38,6 @@ const EXPECTED: Duration = Duration::from_micros(1);
 const QUEUED_ALONE: Duration = Duration::from_millis(2);
 /// A thread that has stayed away this often polls: the lock may be held for long.
 const BACK_OFFS: u32 = 4;
-/// The first looks of a waiting thread try to take the lock, for this time at most. Later ones do not, as each takes the line
-/// from all others; where many wait, an exchange takes longer than that.
-const EXCHANGES: u32 = if IS_MODEL { 1 } else { 8 };
-const EXCHANGING: Duration = Duration::from_nanos(500);
-
 /// A thread at the lock.
 pub(super) struct Comer<'a> {
     lock: &'a Auto,
@@ -150,29 +147,6 @@ impl<'a> Comer<'a> {
                 return false;
             }
         }
-    }
-
-    /// The word, or `None` if it has taken the lock, as the first looks do where that is free: a look that finds it free, and the
-    /// exchange that takes it then, bring the line twice.
-    fn look(&mut self) -> Option<u32> {
-        if self.is_to_exchange() {
-            self.exchanges += 1;
-            // ORDERING: Acquire, pairs with the Release in unlock; Relaxed where it fails, as nothing was taken [auto-free]
-            let word = self.lock.word.compare_exchange(FREE, LOCKED, Ordering::Acquire, Ordering::Relaxed).err()?;
-            self.is_spin = Mode::of(word) == Mode::Spin;
-            return Some(word);
-        }
-        // ORDERING: Relaxed, the exchanges look again
-        let word = self.lock.word.load(Ordering::Relaxed);
-        self.is_spin = Mode::of(word) == Mode::Spin;
-        Some(word)
-    }
-
-    fn is_to_exchange(&self) -> bool {
-        let may_exchange = self.place.is_none() && self.is_spin && self.exchanges < EXCHANGES;
-        let clock = Clock::get();
-        may_exchange
-            && (IS_MODEL || !self.has_waited || clock.ticks().saturating_sub(self.start) < clock.ticks_in(EXCHANGING))
     }
 
     /// For one that has been in the queue of late: the word need not be asked.
