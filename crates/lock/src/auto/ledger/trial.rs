@@ -30,7 +30,8 @@ const MOST_SLICES: u64 = 8;
 const CERTAIN: u32 = 8;
 /// Where this many wait at a time a thread has the lock so seldom that a slice is well under way before all stay away: when its
 /// trial had to gain from the first moments on, two to four threads of five simulated machines took one lock 0.75 to 0.93 times
-/// as often. Where fewer wait a trial costs more than it finds: 6 threads took 12 locks 0.6 times as often while these had theirs.
+/// as often. Where fewer wait a trial costs more than it finds: 6 threads took 12 locks 0.6 times as often while these had
+/// theirs.
 const BUSY: f32 = 0.25;
 /// One release in this number asks whether the slice is over.
 const COUNTED: u32 = 8;
