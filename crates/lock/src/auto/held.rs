@@ -101,7 +101,7 @@ pub(super) fn is_of(lock: &Auto) -> bool {
 /// Whether all locks that it holds are in Spin, and nobody wants anything of them, so that each is freed by a store.
 #[inline]
 pub(super) fn is_nothing_wanted() -> bool {
-    !IS_MODEL && LOCK.get() == NONE
+    LOCK.get() == NONE
 }
 
 /// For a thread that holds the lock by its word alone, in another mode than Spin, until it calls [`end_by_word`].
@@ -131,7 +131,7 @@ pub(super) fn end_wanted(lock: &Auto) -> bool {
         WANTED.set(NONE);
         mark_others();
     }
-    is_wanted || IS_MODEL
+    is_wanted
 }
 
 fn mark_others() {

@@ -147,3 +147,17 @@ fn a_queue_that_has_the_lock_gives_it_to_the_next_to_come() {
         assert_eq!(mutex.with(|value| *value), 4);
     });
 }
+
+/// A thread that enters behind a try hangs itself into a node that was prepared before.
+#[test]
+fn one_enters_behind_a_try() {
+    loom::model(|| {
+        let mutex = pinned(Mode::Queue);
+        mutex.with(|value| *value += 1);
+        let theirs = Arc::clone(&mutex);
+        let other = thread::spawn(move || theirs.with(|value| *value += 1));
+        let added = u32::from(mutex.try_with(|value| *value += 1).is_some());
+        other.join().expect("it adds");
+        assert_eq!(mutex.with(|value| *value), 2 + added);
+    });
+}
