@@ -19,6 +19,7 @@ use crate::report::Report;
 use crate::run_state::{RunState, Wait};
 use crate::stops::{LastStores, Preemption, Stop};
 use crate::thread::{self, Thread};
+use crate::values::Values;
 
 /// Bytes of a thread's stack. Of these, only pages that the thread touches take memory.
 const STACK: usize = 256 << 10;
@@ -29,6 +30,8 @@ pub const MAX_THREADS: usize = 16_384;
 /// Threads on the CPUs of a machine.
 pub struct Run {
     state: Rc<RefCell<RunState>>,
+    /// The variables of which each run has its own.
+    values: Rc<Values>,
     threads: Vec<Option<Coroutine<(), (), ()>>>,
     /// The stops, which threads are told when they begin.
     preemptions: Vec<Preemption>,
@@ -41,6 +44,7 @@ impl Run {
     pub fn new(machine: &Machine) -> Self {
         Self {
             state: Rc::new(RefCell::new(RunState::new(machine))),
+            values: Rc::default(),
             threads: Vec::new(),
             preemptions: Vec::new(),
             kills: Vec::new(),
@@ -63,7 +67,7 @@ impl Run {
             let words = format!("a simulated run has at most {MAX_THREADS} threads");
             return Err(io::Error::new(io::ErrorKind::OutOfMemory, words));
         }
-        let thread = Thread::new(Rc::clone(&self.state), self.threads.len());
+        let thread = Thread::new(Rc::clone(&self.state), Rc::clone(&self.values), self.threads.len());
         let work = move |yielder: &_, ()| thread.live(yielder, body);
         self.threads.push(Some(Coroutine::with_stack(DefaultStack::new(STACK)?, work)));
         self.state.borrow_mut().add_thread(cpu, begin, false);

@@ -30,12 +30,14 @@ pub struct Thread {
     /// Gives the processor back to the run; `None` before the thread runs.
     yielder: Cell<Option<*const Yielder<(), ()>>>,
     pub(crate) values: Values,
+    pub(crate) of_run: Rc<Values>,
     at_end: RefCell<Vec<fn()>>,
 }
 
 impl Thread {
-    pub(crate) fn new(state: Rc<RefCell<RunState>>, number: usize) -> Self {
-        Self { state, number, yielder: Cell::new(None), values: Values::default(), at_end: RefCell::default() }
+    pub(crate) fn new(state: Rc<RefCell<RunState>>, of_run: Rc<Values>, number: usize) -> Self {
+        let (values, at_end) = (Values::default(), RefCell::default());
+        Self { state, number, yielder: Cell::new(None), values, of_run, at_end }
     }
 
     /// Called by the coroutine itself: runs the thread from its begin to its end.

@@ -1,4 +1,4 @@
-//! The values that a thread has of its own, by name.
+//! The values that a thread, or a run, has of its own, by name.
 
 use std::any::Any;
 use std::cell::{Cell, RefCell};
@@ -7,7 +7,7 @@ use std::cell::{Cell, RefCell};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ended;
 
-/// The variables of a thread that it has asked for, by name.
+/// The variables of a thread or a run that were asked for, by name.
 #[derive(Default)]
 pub(crate) struct Values {
     values: RefCell<Vec<(usize, Box<dyn Any>)>>,
@@ -36,7 +36,7 @@ impl Values {
             self.values.borrow_mut().push((name, fresh));
             place
         });
-        // SAFETY: values stay in their boxes until the thread ends, which its own code does not outlive.
+        // SAFETY: values stay in their boxes until the thread or the run ends, which its own code does not outlive.
         Ok(f(unsafe { &*value }))
     }
 

@@ -6,6 +6,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use corecast_base::CacheLine;
 use corecast_base::sync::{AtomicU64, Ordering, spin_hint, yield_now};
+use corecast_lock::Params;
 use corecast_sim_core::{Counts, Machine, Random, Run, Thread, Ticks};
 
 use crate::disturbance::{Disturbance, Disturbed};
@@ -90,12 +91,14 @@ impl SetUp {
 }
 
 /// The right to play: statics of the protocols belong to one run at a time, as simulated threads change them by accesses that are
-/// no atomics of the host. The programs of this crate take it; a test that makes a [`Run`](crate::machine::Run) of its own
+/// no atomics of the host. Locks know no machine until a run tells them its own. The programs of this crate take it; a test that makes a [`Run`](crate::machine::Run) of its own
 /// does, too, before it makes what the threads share.
 pub fn alone() -> MutexGuard<'static, ()> {
     static ALONE: Mutex<()> = Mutex::new(());
     // A run that panicked leaves no more behind than one that ended.
-    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
+    let alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    Params::ASSUMED.set_for_process();
+    alone
 }
 
 impl Rounds {

@@ -21,3 +21,21 @@ pub(crate) fn setup(machine: &Machine, threads: usize) -> Setup {
     setup.domains = Domains::of_machine(&model);
     setup
 }
+
+#[cfg(test)]
+mod tests {
+    use corecast_sim_core::published;
+
+    use super::*;
+    use crate::rounds::alone;
+
+    #[test]
+    fn locks_of_the_next_run_do_not_know_this_machine() {
+        let playing = alone();
+        setup(&published::opteron_4x12(), 2);
+        assert_ne!(Params::of_process(), &Params::ASSUMED);
+        drop(playing);
+        let _alone = alone();
+        assert_eq!(Params::of_process(), &Params::ASSUMED);
+    }
+}

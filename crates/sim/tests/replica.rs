@@ -97,6 +97,17 @@ fn the_same_options_have_the_same_outcome_wherever_the_allocator_puts_things() {
     }
 }
 
+/// Threads learn for the whole process on which CPUs yields are slow, and until when. That process ends with its run.
+#[test]
+fn a_run_knows_nothing_of_the_one_before() {
+    let machine = published::opteron_4x12();
+    let asked = Replicas { clients: 5, ..FEW };
+    let first = played(&machine, &asked);
+    let disturbance = Disturbance { foreign_cpus: 5, ..Disturbance::NONE };
+    played(&machine, &Replicas { disturbance, duration_us: 3000, pause_ns: 10_000, ..asked.clone() });
+    assert_eq!(played(&machine, &asked), first);
+}
+
 /// Q8 of the notes on replication asks for 2.5 times as much as by one send after another, and for 0.97 of the best static tree.
 /// Both are in the measurements, over longer times; here the demand leaves room for what short ones are off by.
 #[test]

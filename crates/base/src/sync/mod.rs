@@ -52,7 +52,7 @@ pub use self::native::{
 #[cfg(simulated)]
 pub use self::simulated::{
     Arc, AtomicBool, AtomicPtr, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, EventCount, Fences, Mutex, MutexGuard,
-    Ordering, PerThread, UnsafeCell, address_follows, before_free, before_read, before_write, cpu, fence,
+    Ordering, PerRun, PerThread, UnsafeCell, address_follows, before_free, before_read, before_write, cpu, fence,
     fetch_add_and_fence, futex_wait, futex_wake, keep_order, spin_for, spin_hint, thread_id, yield_now,
 };
 #[cfg(simulated)]

@@ -12,7 +12,7 @@ use super::Scope;
 use super::{host, native};
 use crate::LINE_BYTES;
 
-pub use corecast_sim_core::PerThread;
+pub use corecast_sim_core::{PerRun, PerThread};
 pub use std::sync::Arc;
 pub use std::sync::atomic::Ordering;
 

@@ -9,6 +9,8 @@
 use std::time::Duration;
 
 use crate::clock::Clock;
+#[cfg(simulated)]
+use crate::sync::PerRun;
 use crate::sync::{AtomicU64, Ordering};
 use crate::{CacheLine, CpuId};
 
@@ -56,20 +58,36 @@ impl SlowYields {
 /// The number of records. A CPU with a larger number shares the record of a smaller one.
 const CPUS: usize = 1024;
 /// Nothing else is on their lines, as what lies beside a static is by chance.
-static OF_CPUS: CacheLine<[SlowYields; CPUS]> = CacheLine::new([const { SlowYields::new() }; CPUS]);
+type OfCpus = CacheLine<[SlowYields; CPUS]>;
 
-fn here() -> &'static SlowYields {
-    &OF_CPUS[CpuId::of_this_thread().get() as usize % CPUS]
+const UNKNOWN: OfCpus = CacheLine::new([const { SlowYields::new() }; CPUS]);
+
+/// Calls `f` with the record of this CPU.
+#[cfg(not(simulated))]
+fn with_here<R>(f: impl FnOnce(&SlowYields) -> R) -> R {
+    static OF_CPUS: OfCpus = UNKNOWN;
+    f(&OF_CPUS[place_here()])
+}
+
+/// Calls `f` with the record of this CPU. The clock of each run begins anew, and so does what its threads learn by it.
+#[cfg(simulated)]
+fn with_here<R>(f: impl FnOnce(&SlowYields) -> R) -> R {
+    static OF_CPUS: PerRun<OfCpus> = PerRun::new(|| UNKNOWN);
+    OF_CPUS.with(|of_cpus| f(&of_cpus[place_here()]))
+}
+
+fn place_here() -> usize {
+    CpuId::of_this_thread().get() as usize % CPUS
 }
 
 /// True while a yield on this CPU is expected to be slow.
 pub(super) fn are_expected_here(now: u64) -> bool {
-    here().are_expected(now)
+    with_here(|yields| yields.are_expected(now))
 }
 
 /// Takes in a slow yield on this CPU that began at `before` and ended `now`.
 pub(super) fn learn_here(before: u64, now: u64) {
-    here().learn(before, now);
+    with_here(|yields| yields.learn(before, now));
 }
 
 #[cfg(test)]
