@@ -26,7 +26,7 @@ fn locks_exclude_and_lose_no_wake_up_under_preemption() {
 
 /// Three threads, each on its CPU, without stops.
 const KILLS: Trial =
-    Trial { seed: 5, threads: 3, cpus: 4, rounds: 3, one_in: 1, longest_stop_ns: 0, placement: Placement::Pinned };
+    Trial { seed: 2, threads: 3, cpus: 4, rounds: 3, one_in: 1, longest_stop_ns: 0, placement: Placement::Pinned };
 
 #[test]
 fn a_kill_at_any_access_leaves_the_others_with_a_lock_that_excludes() {

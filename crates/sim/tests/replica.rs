@@ -63,12 +63,10 @@ fn replicas_agree_where_their_threads_are_stopped() {
 fn replicas_come_back_that_lose_their_places_beside_another_program() {
     let machine = published::xeon_8x10();
     let disturbance = Disturbance { foreign_cpus: 1, ..Disturbance::NONE };
-    let beside = Replicas { replicas: 2, outstanding: 1, duration_us: 6000, pause_ns: 1000, disturbance, ..FEW };
-    let outcomes = [4, 7].map(|seed| played(&machine, &Replicas { seed, ..beside.clone() }));
-    assert!(outcomes.iter().all(|outcome| outcome.least_commands > 0 && outcome.disturbed.switches > 0));
-    let sum = |count: fn(&ReplicaOutcome) -> u64| outcomes.iter().map(count).sum::<u64>();
-    let counts = [sum(|outcome| outcome.role_changes.into()), sum(|outcome| outcome.rejoins)];
-    assert!(counts.iter().all(|&count| count > 0), "{counts:?} changes of roles, and returns");
+    let beside = Replicas { replicas: 2, clients: 1, outstanding: 1, duration_us: 9000, pause_ns: 4000, ..FEW };
+    let outcome = played(&machine, &Replicas { seed: 2, disturbance, ..beside });
+    assert!(outcome.least_commands > 0 && outcome.disturbed.switches > 0);
+    assert!(outcome.role_changes > 0 && outcome.rejoins > 0, "{outcome:?}");
 }
 
 #[test]
