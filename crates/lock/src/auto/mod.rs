@@ -409,8 +409,18 @@ impl Auto {
     /// Takes the lock if nobody has it, waits for it, or has moved it into another mode.
     #[inline]
     pub(crate) fn take_unwanted(&self) -> bool {
+        self.take_in_spin().is_ok()
+    }
+
+    /// The same; or the mode of the lock, as far as this thread knows.
+    #[inline]
+    fn take_in_spin(&self) -> Result<(), Mode> {
+        if held::knows(self) {
+            return Err(Mode::Queue);
+        }
         // ORDERING: Acquire, pairs with the Release in unlock; Relaxed where it fails, as nothing was taken [auto-free]
-        !held::knows(self) && self.word.compare_exchange(FREE, LOCKED, Ordering::Acquire, Ordering::Relaxed).is_ok()
+        let taken = self.word.compare_exchange(FREE, LOCKED, Ordering::Acquire, Ordering::Relaxed);
+        taken.map(|_| ()).map_err(Mode::of)
     }
 
     /// For one in some acquisitions, which has just taken it in Spin: remembers whether it is to be looked at when it is freed.
@@ -492,8 +502,8 @@ impl Auto {
     }
 
     #[cold]
-    fn lock_slow(&self, deadline: Option<Instant>) -> bool {
-        Comer::new(self, deadline).compete()
+    fn lock_slow(&self, mode: Mode, deadline: Option<Instant>) -> bool {
+        Comer::new(self, mode, deadline).compete()
     }
 }
 
@@ -518,8 +528,8 @@ unsafe impl RawLock for Auto {
 
     #[inline]
     unsafe fn lock(&self, (): &()) {
-        if !self.take_unwanted() {
-            self.lock_slow(None);
+        if let Err(mode) = self.take_in_spin() {
+            self.lock_slow(mode, None);
         } else if held::stands_for_others() {
             self.note_wants();
         }
@@ -549,8 +559,9 @@ unsafe impl RawLock for Auto {
 // SAFETY: it takes the lock as lock does, or leaves the queue, and the word marked where others may sleep.
 unsafe impl RawTimed for Auto {
     unsafe fn lock_until(&self, node: &(), deadline: Instant) -> bool {
+        let Err(mode) = self.take_in_spin() else { return true };
         // SAFETY: the caller's promise.
-        self.take_unwanted() || self.lock_slow(Some(deadline)) || unsafe { self.try_lock(node) }
+        self.lock_slow(mode, Some(deadline)) || unsafe { self.try_lock(node) }
     }
 }
 

@@ -76,7 +76,8 @@ pub(super) struct Comer<'a> {
 }
 
 impl<'a> Comer<'a> {
-    pub(super) fn new(lock: &'a Auto, deadline: Option<Instant>) -> Self {
+    /// One that has just found the lock in this mode, or remembers it so.
+    pub(super) fn new(lock: &'a Auto, mode: Mode, deadline: Option<Instant>) -> Self {
         Self {
             lock,
             deadline,
@@ -89,7 +90,7 @@ impl<'a> Comer<'a> {
             has_come_first: false,
             has_waited: false,
             exchanges: 0,
-            is_spin: true,
+            is_spin: mode == Mode::Spin,
             back_offs: 0,
             yields: 0,
             has_complained: false,
@@ -104,7 +105,7 @@ impl<'a> Comer<'a> {
     /// The same, that leaves the queue when it takes the lock, and does not remember how it did.
     #[cfg(not(loom))]
     pub(super) fn by_word(lock: &'a Auto, deadline: Option<Instant>) -> Self {
-        Self { may_stay: false, is_by_word: true, ..Self::new(lock, deadline) }
+        Self { may_stay: false, is_by_word: true, ..Self::new(lock, Mode::Spin, deadline) }
     }
 
     /// Takes the lock, or gives up at the deadline.
@@ -527,7 +528,7 @@ mod tests {
         assert_eq!(lock.back_off(), Duration::from_micros(20));
         // As the thread has read when it had the lock.
         held::note_away(&lock, 20_000);
-        let mut comer = Comer::new(&lock, None);
+        let mut comer = Comer::new(&lock, Mode::Spin, None);
         let start = Instant::now();
         let stayed: Vec<u32> = (0..6).map(|_| (comer.poll(LOCKED), comer.back_offs).1).collect();
         assert_eq!(stayed, [1, 2, 3, 4, 4, 4]);
@@ -539,12 +540,12 @@ mod tests {
     fn a_newcomer_polls_at_once_where_nobody_backs_off_or_its_time_is_over() {
         for manner in [Manner::Polls, Manner::ChecksPolling] {
             let lock = held_with(manner);
-            let mut comer = Comer::new(&lock, None);
+            let mut comer = Comer::new(&lock, Mode::Spin, None);
             assert!(comer.poll(LOCKED));
             assert_eq!(comer.back_offs, 0, "{manner:?}");
             assert_eq!(lock.free_unwanted(), manner == Manner::Polls, "in a trial each release is counted");
         }
         let lock = held_with(Manner::BacksOff);
-        assert!(!Comer::new(&lock, Some(Instant::now())).poll(LOCKED));
+        assert!(!Comer::new(&lock, Mode::Spin, Some(Instant::now())).poll(LOCKED));
     }
 }
