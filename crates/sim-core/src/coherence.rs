@@ -5,6 +5,7 @@ use crate::events::Event;
 use crate::lines::{Line, Request};
 use crate::run_state::{RunState, ThreadState, Wait};
 use crate::store_buffer::Stage;
+use crate::trace::{Answerer, Granted, Source};
 
 impl RunState {
     /// Asks for a line: the time until it has come, or `None` if the request waits.
@@ -69,10 +70,15 @@ impl RunState {
     /// Gives a line to a request, which takes effect now. The time until the line has come.
     fn grant(&mut self, number: usize, request: Request, now: Ticks) -> Ticks {
         let Request { cpu, access, .. } = request;
+        let before = self.traced_holding(number);
+        let traced = |time, source| before.map(|before| Granted { served: now, time, source, before });
         if self.is_hit(number, cpu, access) {
-            return self.machine.costs().hit;
+            let time = self.machine.costs().hit;
+            traced(time, None).into_iter().for_each(|granted| self.record_request(number, request, granted));
+            return time;
         }
-        let time = self.time_of(number, request, now);
+        let (time, source) = self.time_of(number, request, now);
+        self.counts.transfer(source.distance, source.answerer == Answerer::Memory);
         let has_owned = self.machine.costs().protocol.has_owned;
         let moves = access == Access::Load && self.migrates(number, cpu);
         let line = self.lines.line_mut(number);
@@ -94,6 +100,7 @@ impl RunState {
             self.lines.keep_only(number, cpu);
             self.wake_polls(number, now + time / 2);
         }
+        traced(time, Some(source)).into_iter().for_each(|granted| self.record_request(number, request, granted));
         time
     }
 
@@ -118,13 +125,14 @@ impl RunState {
         }
     }
 
-    /// The time of a request that is served now.
-    fn time_of(&mut self, number: usize, request: Request, now: Ticks) -> Ticks {
+    /// The time of a request that is served now, and the answer.
+    fn time_of(&mut self, number: usize, request: Request, now: Ticks) -> (Ticks, Source) {
         let Request { cpu, access, .. } = request;
-        if let Some(time) = self.time_within_core(number, cpu, access) {
-            return time;
+        if let Some(served) = self.time_within_core(number, cpu, access) {
+            return served;
         }
-        let (distance, from) = self.source(number, cpu, access);
+        let source = self.source(number, cpu, access);
+        let Source { distance, cpu: from, .. } = source;
         let line = self.lines.line(number);
         let costs = self.machine.costs();
         let base = match line.state {
@@ -141,21 +149,24 @@ impl RunState {
             waited = self.homes[home].saturating_sub(now);
             self.homes[home] = self.homes[home].max(now) + service;
         }
-        self.counts.transfer(distance, line.state == LineState::Invalid);
-        base + detour + conflict + waited
+        (base + detour + conflict + waited, source)
     }
 
     /// The distance that decides the time of an access, and the CPU at that distance.
-    pub(crate) fn source(&self, number: usize, cpu: usize, access: Access) -> (usize, usize) {
+    pub(crate) fn source(&self, number: usize, cpu: usize, access: Access) -> Source {
         let (line, machine) = (self.lines.line(number), &self.machine);
-        let of_home = || (machine.distance_of_node(line.home, cpu), machine.first_of(line.home));
-        let of_owner = || (machine.distance(line.owner, cpu), line.owner);
+        let of_home = |answerer| {
+            let distance = machine.distance_of_node(line.home, cpu);
+            Source { distance, cpu: machine.first_of(line.home), answerer }
+        };
+        let of_holder = |(distance, cpu)| Source { distance, cpu, answerer: Answerer::Holder };
+        let of_owner = || of_holder((machine.distance(line.owner, cpu), line.owner));
         match (line.state, access) {
-            (LineState::Invalid, _) => of_home(),
+            (LineState::Invalid, _) => of_home(Answerer::Memory),
             (LineState::Modified | LineState::Exclusive, _) | (LineState::Owned, Access::Load) => of_owner(),
-            (LineState::Shared, Access::Load) if machine.costs().protocol.has_directory => of_home(),
-            (LineState::Shared, Access::Load) => self.nearest(number, cpu).unwrap_or((0, cpu)),
-            (LineState::Shared | LineState::Owned, _) => self.farthest(number, cpu).unwrap_or((0, cpu)),
+            (LineState::Shared, Access::Load) if machine.costs().protocol.has_directory => of_home(Answerer::Home),
+            (LineState::Shared, Access::Load) => of_holder(self.nearest(number, cpu).unwrap_or((0, cpu))),
+            (LineState::Shared | LineState::Owned, _) => of_holder(self.farthest(number, cpu).unwrap_or((0, cpu))),
         }
     }
 

@@ -14,7 +14,7 @@ pub const fn units(number: u64) -> Ticks {
 
 /// An access to a word, as far as costs differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Access {
+pub enum Access {
     /// Reads.
     Load,
     /// Writes, from the store buffer.
@@ -25,7 +25,7 @@ pub(crate) enum Access {
 
 /// The state of a cache line in the machine as a whole.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum LineState {
+pub enum LineState {
     /// In memory only.
     #[default]
     Invalid,

@@ -6,7 +6,7 @@ use std::hash::{BuildHasherDefault, Hasher};
 use crate::costs::{Access, LineState, Ticks};
 
 /// Bytes of a line.
-const LINE_BYTES: usize = 64;
+pub(crate) const LINE_BYTES: usize = 64;
 /// Lines that are found without a look into the table.
 const RECENT: usize = 1024;
 
@@ -19,12 +19,16 @@ pub(crate) struct Request {
     pub(crate) access: Access,
     /// Of a store: its number in the buffer of its CPU.
     pub(crate) store: u64,
+    /// The address that is accessed; `None` where only the line is asked for.
+    pub(crate) address: Option<usize>,
+    /// The time at which it was made.
+    pub(crate) asked: Ticks,
 }
 
 impl Request {
     /// Of a store with this number.
-    pub(crate) fn store(cpu: usize, store: u64) -> Self {
-        Self { cpu, thread: usize::MAX, access: Access::Store, store }
+    pub(crate) fn store(cpu: usize, store: u64, address: Option<usize>, asked: Ticks) -> Self {
+        Self { cpu, thread: usize::MAX, access: Access::Store, store, address, asked }
     }
 }
 
@@ -109,6 +113,11 @@ impl Lines {
             self.copies.resize(self.copies.len() + self.words, 0);
         }
         number
+    }
+
+    /// The address of the first byte of a line that was touched.
+    pub(crate) fn address(&self, number: usize) -> Option<usize> {
+        self.numbers.iter().find(|&(_, &known)| known == number).map(|(line, _)| line * LINE_BYTES)
     }
 
     pub(crate) fn line(&self, number: usize) -> &Line {

@@ -42,7 +42,8 @@ impl Thread {
             own.under_way.order();
         } else {
             drop(state);
-            self.ask_for(line, Request { cpu, thread, access, store: 0 }, now);
+            let request = Request { cpu, thread, access, store: 0, address: Some(address), asked: now };
+            self.ask_for(line, request, now);
             state = self.state.borrow_mut();
             state.waits_quietly(thread);
         }

@@ -1,6 +1,7 @@
 //! The outcome of a run.
 
 use crate::costs::Ticks;
+use crate::trace::Trace;
 
 /// The outcome of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,6 +24,8 @@ pub struct Report {
     pub begun: Vec<u64>,
     /// The threads that were killed.
     pub killed: Vec<usize>,
+    /// The trace, if a thread asked for one.
+    pub trace: Option<Trace>,
 }
 
 /// The accesses of a run.

@@ -4,10 +4,11 @@ use std::any::Any;
 use std::cell::RefCell;
 use std::fmt;
 use std::io;
+use std::ops::Range;
 use std::panic::{self, AssertUnwindSafe};
 use std::rc::Rc;
 
-use corosensei::stack::DefaultStack;
+use corosensei::stack::{DefaultStack, Stack};
 use corosensei::{Coroutine, CoroutineResult};
 
 use crate::costs::Ticks;
@@ -19,6 +20,7 @@ use crate::report::Report;
 use crate::run_state::{RunState, Wait};
 use crate::stops::{LastStores, Preemption, Stop};
 use crate::thread::{self, Thread};
+use crate::trace::{Trace, TracedLine};
 use crate::values::Values;
 
 /// Bytes of a thread's stack. Of these, only pages that the thread touches take memory.
@@ -33,6 +35,8 @@ pub struct Run {
     /// The variables of which each run has its own.
     values: Rc<Values>,
     threads: Vec<Option<Coroutine<(), (), ()>>>,
+    /// Of each thread, the addresses of its stack.
+    stacks: Vec<Range<usize>>,
     /// The stops, which threads are told when they begin.
     preemptions: Vec<Preemption>,
     kills: Vec<(usize, u64, LastStores)>,
@@ -46,6 +50,7 @@ impl Run {
             state: Rc::new(RefCell::new(RunState::new(machine))),
             values: Rc::default(),
             threads: Vec::new(),
+            stacks: Vec::new(),
             preemptions: Vec::new(),
             kills: Vec::new(),
         }
@@ -69,7 +74,9 @@ impl Run {
         }
         let thread = Thread::new(Rc::clone(&self.state), Rc::clone(&self.values), self.threads.len());
         let work = move |yielder: &_, ()| thread.live(yielder, body);
-        self.threads.push(Some(Coroutine::with_stack(DefaultStack::new(STACK)?, work)));
+        let stack = DefaultStack::new(STACK)?;
+        self.stacks.push(stack.limit().get()..stack.base().get());
+        self.threads.push(Some(Coroutine::with_stack(stack, work)));
         self.state.borrow_mut().add_thread(cpu, begin, false);
         Ok(())
     }
@@ -83,6 +90,7 @@ impl Run {
     pub fn foreign(&mut self, cpu: usize, begin: Ticks) {
         self.check_cpu(cpu);
         self.threads.push(None);
+        self.stacks.push(0..0);
         self.state.borrow_mut().add_thread(cpu, begin, true);
     }
 
@@ -232,10 +240,11 @@ impl Run {
         let state = self.state.borrow();
         let numbered = state.threads.iter().enumerate();
         let left = numbered.filter(|(_, own)| own.wait != Wait::Ended && !own.is_foreign);
-        left.map(|(number, own)| own.waiting(number)).collect()
+        left.map(|(number, own)| own.waiting(number, own.wait)).collect()
     }
 
     fn report(&self) -> Result<Report, Stopped> {
+        let trace = self.trace();
         let state = self.state.borrow();
         if state.alive > 0 {
             return Err(Stopped::Deadlock { waiting: self.waiting(), seed: self.seed() });
@@ -249,7 +258,18 @@ impl Run {
         }
         let end = ends.iter().copied().max().unwrap_or(0);
         let RunState { switches, moves, stops, stopped, .. } = *state;
-        Ok(Report { end, ends, counts: state.counts.clone(), switches, moves, stops, stopped, begun, killed })
+        Ok(Report { end, ends, counts: state.counts.clone(), switches, moves, stops, stopped, begun, killed, trace })
+    }
+
+    /// The trace, if a thread asked for one.
+    fn trace(&self) -> Option<Trace> {
+        let recorder = self.state.borrow_mut().recorder.take()?;
+        let state = self.state.borrow();
+        Some(recorder.finish(|number| {
+            let address = state.lines.address(number).expect("lines that were touched have addresses");
+            let stack = self.stacks.iter().position(|stack| stack.contains(&address));
+            TracedLine { number, address, stack }
+        }))
     }
 }
 

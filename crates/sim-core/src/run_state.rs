@@ -13,6 +13,7 @@ use crate::random::Random;
 use crate::report::Counts;
 use crate::sleepers::Sleepers;
 use crate::stops::Stops;
+use crate::trace::Recorder;
 use crate::under_way::UnderWay;
 
 /// The state of a run.
@@ -40,6 +41,8 @@ pub(crate) struct RunState {
     /// Stops of threads, and their time together.
     pub(crate) stops: u64,
     pub(crate) stopped: Ticks,
+    /// The trace that was asked for.
+    pub(crate) recorder: Option<Box<Recorder>>,
     /// Threads that have not ended. Foreign load is not among them.
     pub(crate) alive: usize,
     /// True once the run has ended: threads that are left unwind, and access memory without cost.
@@ -137,9 +140,9 @@ impl ThreadState {
         self.clock = comes.min(now + hit);
     }
 
-    /// The reason for which it has not ended; it has this number.
-    pub(crate) fn waiting(&self, thread: usize) -> Waiting {
-        let reason = match self.wait {
+    /// The reason for which it waits or has waited; it has this number.
+    pub(crate) fn waiting(&self, thread: usize, wait: Wait) -> Waiting {
+        let reason = match wait {
             Wait::No | Wait::Ended => Reason::Runs,
             Wait::Line => Reason::Line,
             Wait::Poll => Reason::Polls,
@@ -171,6 +174,7 @@ impl RunState {
             moves: 0,
             stops: 0,
             stopped: 0,
+            recorder: None,
             alive: 0,
             is_over: false,
             machine: machine.clone(),
@@ -199,7 +203,10 @@ impl RunState {
             return false;
         }
         own.turn += 1;
+        let (wait, begin) = (own.wait, own.clock);
         own.clock = own.clock.max(now);
+        self.trace_wait(thread, wait, begin..now);
+        let own = &mut self.threads[thread];
         if !own.is_on_cpu {
             self.ready(thread, now);
             return false;

@@ -83,7 +83,10 @@ impl RunState {
         on.running = Some(thread);
         on.last = Some(thread);
         on.since = now.max(on.idle_since).max(earliest) + switch;
-        let own = &mut threads[thread];
+        let (begin, end) = (threads[thread].waits_since, on.since);
+        self.trace_wait(thread, Wait::Cpu, begin..end);
+        let Self { cpus, threads, .. } = self;
+        let (on, own) = (&mut cpus[cpu], &mut threads[thread]);
         on.ran = on.ran.max(own.ran);
         own.is_on_cpu = true;
         own.wait = Wait::No;
@@ -126,7 +129,9 @@ impl RunState {
                 return;
             }
         }
-        own.clock = now;
+        let wait = own.wait;
+        let begin = std::mem::replace(&mut own.clock, now);
+        self.trace_wait(thread, wait, begin..now);
         self.give_back(thread);
     }
 
@@ -231,8 +236,9 @@ impl RunState {
         let own = &mut self.threads[thread];
         own.poll.broken();
         if !own.is_sharing {
-            own.quiet = own.clock..own.clock + time;
-            own.clock += time;
+            let stop = own.clock..own.clock + time;
+            (own.quiet, own.clock) = (stop.clone(), stop.end);
+            self.trace_wait(thread, Wait::Stopped, stop);
             return false;
         }
         own.wait = Wait::Stopped;

@@ -6,6 +6,7 @@
 
 use crate::costs::{Access, LineState, Ticks};
 use crate::run_state::{RunState, Wait};
+use crate::trace::{Answerer, Source};
 
 /// The time for which a thread computes until it looks at the other CPUs of its core again, in nanoseconds.
 const LOOK_NS: u64 = 200;
@@ -46,9 +47,9 @@ impl RunState {
         own.quiet = 0..own.clock;
     }
 
-    /// The time of a request for a line that another CPU of the core has; `None` if none has it, or if CPUs of other cores must
-    /// lose their copies.
-    pub(crate) fn time_within_core(&mut self, number: usize, cpu: usize, access: Access) -> Option<Ticks> {
+    /// The time of a request for a line that another CPU of the core has, and the answer; `None` if none has it, or if CPUs of
+    /// other cores must lose their copies.
+    pub(crate) fn time_within_core(&self, number: usize, cpu: usize, access: Access) -> Option<(Ticks, Source)> {
         let time = self.machine.smt()?.line;
         let siblings = self.machine.siblings(cpu);
         let sibling = siblings.iter().copied().find(|&other| self.lines.has_copy(number, other))?;
@@ -57,10 +58,7 @@ impl RunState {
             (Access::Load, _) => true,
             _ => self.lines.holders(number).all(|holder| holder == cpu || siblings.contains(&holder)),
         };
-        if !is_in_core {
-            return None;
-        }
-        self.counts.transfer(self.machine.distance(sibling, cpu), false);
-        Some(time)
+        let distance = self.machine.distance(sibling, cpu);
+        is_in_core.then_some((time, Source { distance, cpu: sibling, answerer: Answerer::Holder }))
     }
 }

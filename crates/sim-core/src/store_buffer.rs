@@ -20,6 +20,13 @@ pub(crate) struct Pending {
     pub(crate) stage: Stage,
 }
 
+impl Pending {
+    /// The address that it writes; `None` where only the line is to be had.
+    pub(crate) fn address(&self) -> Option<usize> {
+        self.value.map(|(word, _)| word.address())
+    }
+}
+
 /// How far a store has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stage {

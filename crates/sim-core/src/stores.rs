@@ -38,12 +38,12 @@ impl RunState {
 
     fn ask_for_next(&mut self, cpu: usize, now: Ticks) {
         let Some((number, store)) = self.cpus[cpu].buffer.next_new() else { return };
-        let line = store.line;
+        let (line, address) = (store.line, store.address());
         let (mut stage, mut gap) = (Stage::Come(now), units(1));
         if !self.lines.is_writable(line, cpu) {
-            let (distance, _) = self.source(line, cpu, Access::Store);
-            gap = self.machine.costs().gap[distance];
-            let time = self.request(line, Request::store(cpu, number), now);
+            let source = self.source(line, cpu, Access::Store);
+            gap = self.machine.costs().gap[source.distance];
+            let time = self.request(line, Request::store(cpu, number, address, now), now);
             stage = time.map_or(Stage::Asked, |time| Stage::Come(now + time));
         }
         let buffer = &mut self.cpus[cpu].buffer;
@@ -71,7 +71,7 @@ impl RunState {
             }
             if !self.lines.is_writable(store.line, cpu) {
                 // Another CPU took the line away while stores in front had none.
-                let time = self.request(store.line, Request::store(cpu, number), now);
+                let time = self.request(store.line, Request::store(cpu, number, store.address(), now), now);
                 let stage = time.map_or(Stage::Asked, |time| Stage::Come(now + time));
                 self.cpus[cpu].buffer.get_mut(number).expect("it is the oldest").stage = stage;
                 continue;
@@ -102,11 +102,12 @@ impl RunState {
             Wait::Room if on.buffer.len() < self.machine.costs().store_buffer => now,
             _ => return,
         };
-        own.wait = Wait::No;
+        let (wait, begin) = (std::mem::take(&mut own.wait), own.clock);
         own.clock = own.clock.max(time);
         if own.is_sharing {
             self.catch_up(thread);
         }
+        self.trace_wait(thread, wait, begin..time);
         self.announce_turn(thread);
     }
 }

@@ -235,7 +235,11 @@ impl Thread {
         let own = &mut threads[self.number];
         let buffer = &cpus[own.cpu].buffer;
         if buffer.is_empty() {
-            own.clock = own.clock.max(buffer.done);
+            let (begin, done) = (own.clock, buffer.done);
+            if done > begin {
+                own.clock = done;
+                state.trace_wait(self.number, Wait::Stores, begin..done);
+            }
             return;
         }
         own.poll.broken();

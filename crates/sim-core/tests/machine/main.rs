@@ -11,3 +11,4 @@ mod smt;
 mod stops;
 mod tables;
 mod threads;
+mod trace;
