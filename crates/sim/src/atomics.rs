@@ -171,7 +171,7 @@ pub fn atomics(machine: &Machine, operation: AtomicOperation, load: AtomicLoad) 
         }
         is_success
     };
-    let rounds = Rounds { threads, warm_up_us, duration_us, seed, disturbance, first: 0 };
+    let rounds = Rounds { threads, warm_up_us, duration_us, seed, disturbance, first: 0, traced: None };
     // SAFETY: threads share words on the heap, and nothing on their stacks.
     let played = unsafe { rounds.play(machine, begin, round) }?;
     check(operation, &words, &sums, &played)?;

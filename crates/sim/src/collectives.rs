@@ -112,7 +112,7 @@ pub fn collectives(
         Operation::Reduce => values.reduce(me, root, number),
         Operation::Allreduce => values.allreduce(me, number),
     };
-    let times = play(machine, &group, episodes, Called { operation, last, end })?;
+    let (times, _) = play(machine, &group, episodes, Called { operation, last, end, traced_us: 0 })?;
     Ok(CollectiveOutcome { planner: plan.planner.clone(), root, tree: plan.tree.clone(), times })
 }
 

@@ -27,6 +27,14 @@ pub enum SimError {
     /// The run has no outcome.
     #[error(transparent)]
     Stopped(#[from] Stopped),
+    /// A trace with more events than are kept.
+    #[error(
+        "a trace has at most {most} events, and there are more in this window: expected a shorter one, or fewer CPUs"
+    )]
+    Events {
+        /// The limit.
+        most: usize,
+    },
     /// No memory for the stack of a thread.
     #[error("there is no memory for the stack of a simulated thread: {reason}")]
     Stack {

@@ -8,6 +8,7 @@
 //! - [`barriers`] has the members of a group meet, [`collectives`] has them broadcast and reduce;
 //! - [`replicas`] agree on the order of commands;
 //! - [`messages`] go between two CPUs, [`server`] receives those of many, [`relay`] passes one on;
+//! - [`trace_contest`] and [`trace_barriers`] tell each event of some microseconds;
 //! - [`conformance`] tries locks where threads lose their CPUs and are killed.
 //!
 //! [`of_model`] makes a machine from the model of a real one, [`with_siblings`] lets CPUs of it share cores, [`spread`] and
@@ -41,13 +42,14 @@ mod siblings;
 mod situation;
 mod table;
 mod tm;
+mod trace;
 
 pub use self::agreement::{
     Agreement, BothFigures, MEDIAN_RATIO, PairsInOrder, Repeated, WORST_FACTOR, rank_correlation,
 };
 pub use self::assumed::{Known, assumed};
 pub use self::atomics::{AtomicLoad, AtomicOperation, AtomicOutcome, UnknownOperation, atomics};
-pub use self::barriers::{BarrierOutcome, barriers};
+pub use self::barriers::{BarrierOutcome, barriers, trace_barriers};
 pub use self::channels::Channel;
 pub use self::collectives::{Collective, CollectiveOutcome, Operation, UnknownCollective, collectives};
 pub use self::corners::{corners, order_at_all};
@@ -56,8 +58,8 @@ pub use self::disturbance::{Disturbance, Disturbed, Stops};
 pub use self::error::SimError;
 pub use self::fill::{spread, spread_model};
 pub use self::from_model::of_model;
-pub use self::locks::{Contest, ContestOutcome, contest};
-pub use self::members::{Episodes, OperationTimes, TreeChoice, shapes};
+pub use self::locks::{ASKS, Contest, ContestOutcome, FREES, HOLDS, contest, trace_contest};
+pub use self::members::{CALLS, Episodes, OperationTimes, TreeChoice, shapes};
 pub use self::messages::{MessageTimes, Pair, Relay, messages, pairs_by_distance, relay};
 pub use self::model::model;
 pub use self::replica::{Learning, MAX_REPLICAS, MOST_OUTSTANDING, ReplicaOutcome, Replicas, replicas};
@@ -66,6 +68,7 @@ pub use self::servers::{Server, ServerOutcome, server};
 pub use self::siblings::with_siblings;
 pub use self::table::{TableLoad, TableOutcome, TableServer, own_work_ns, table, table_by_messages};
 pub use self::tm::{BankLoad, BankOutcome, MemoryKind, UnknownMemory, bank};
+pub use self::trace::{MOST_EVENTS, Place, ProgramTrace, Reach, reach};
 pub use corecast_base::wait::Wait;
 pub use corecast_collective::Barrier;
 pub use corecast_lock::Algorithm;

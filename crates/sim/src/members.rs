@@ -11,12 +11,13 @@ use corecast_base::CpuSet;
 use corecast_collective::{Barrier, Group, Member};
 use corecast_machine::{Cpu, Machine as Model};
 use corecast_plan::{Effort, Tree};
-use corecast_sim_core::{Counts, Machine, Random, Report, Run, Thread, Ticks};
+use corecast_sim_core::{Counts, Machine, Random, Report, Run, Thread, Ticks, Trace};
 
 use crate::disturbance::{Disturbance, Disturbed};
 use crate::error::SimError;
 use crate::median::median;
 use crate::model;
+use crate::trace::MOST_EVENTS;
 
 /// A run is given up after this multiple of its time.
 const PATIENCE: u64 = 100;
@@ -129,7 +130,12 @@ pub(crate) struct Called<F> {
     /// The member that enters last, if it is always the same.
     pub(crate) last: Option<usize>,
     pub(crate) end: EpisodeEnd,
+    /// The time that is traced, from the begin of the first episode that counts, in microseconds; 0 without a trace.
+    pub(crate) traced_us: u64,
 }
+
+/// A member has called the operation, and has not returned.
+pub const CALLS: &str = "calls";
 
 /// The times of one member: when it entered and left.
 type Visit = (Ticks, Ticks);
@@ -150,7 +156,7 @@ pub(crate) fn play<F>(
     group: &Group,
     episodes: &Episodes,
     called: Called<F>,
-) -> Result<OperationTimes, SimError>
+) -> Result<(OperationTimes, Option<Trace>), SimError>
 where
     F: FnMut(&mut Member, usize) + Clone + 'static,
 {
@@ -162,7 +168,12 @@ where
         let mut member = Box::new(group.join(rank).map_err(SimError::group)?);
         let (visits, mut operation) = (Rc::clone(&visits), called.operation.clone());
         let schedule = Schedule::of(machine, episodes, called.last, rank);
+        let begin = machine.ticks(episodes.warm_up as u64 * episodes.window_us * 1000);
+        let traced = begin..begin + machine.ticks(called.traced_us * 1000);
         let body = move |me: &Thread| {
+            if rank == 0 && !traced.is_empty() {
+                me.trace(traced, MOST_EVENTS);
+            }
             let own = schedule.run(me, &mut |number| operation(&mut member, number));
             visits.borrow_mut()[rank] = own;
         };
@@ -170,8 +181,9 @@ where
     }
     episodes.disturbance.apply(&mut run, machine, episodes.seed);
     let windows = (episodes.warm_up + episodes.episodes + episodes.rounds) as u64;
-    let report = run.finish(machine.ticks(PATIENCE * windows * episodes.window_us * 1000))?;
-    times(machine, episodes, called.end, &visits.take(), report)
+    let mut report = run.finish(machine.ticks(PATIENCE * windows * episodes.window_us * 1000))?;
+    let trace = report.trace.take();
+    Ok((times(machine, episodes, called.end, &visits.take(), report)?, trace))
 }
 
 /// The times of the members' visits.
@@ -258,7 +270,9 @@ impl Schedule {
             idle_until(me, number as Ticks * self.window);
             me.work_ns(offset);
             let entered = me.now();
+            let begin = me.clock();
             operation(number);
+            me.trace_phase(CALLS, begin);
             visits.episodes.push((entered, me.now()));
         }
         idle_until(me, self.episodes as Ticks * self.window);

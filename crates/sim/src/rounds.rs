@@ -7,7 +7,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use corecast_base::CacheLine;
 use corecast_base::sync::{AtomicU64, Ordering, spin_hint, yield_now};
 use corecast_lock::Params;
-use corecast_sim_core::{Counts, Machine, Random, Run, Thread, Ticks};
+use corecast_sim_core::{Counts, Machine, Random, Report, Run, Thread, Ticks, Trace};
 
 use crate::disturbance::{Disturbance, Disturbed};
 use crate::error::SimError;
@@ -35,6 +35,8 @@ pub(crate) struct Rounds {
     pub(crate) disturbance: Disturbance,
     /// The thread from whose begin on times count.
     pub(crate) first: usize,
+    /// The most events of a trace of the time in which rounds count; `None` without one.
+    pub(crate) traced: Option<usize>,
 }
 
 /// The rounds of a thread.
@@ -58,6 +60,8 @@ pub(crate) struct Played {
     pub(crate) ns: f64,
     pub(crate) counts: Counts,
     pub(crate) disturbed: Disturbed,
+    /// The trace, if one was asked for.
+    pub(crate) trace: Option<Trace>,
 }
 
 impl Played {
@@ -136,7 +140,7 @@ impl Rounds {
         round: impl Fn(&Thread, &mut S, &mut Random) -> bool + 'static,
         end: impl Fn(&Thread, S) + 'static,
     ) -> Result<Played, SimError> {
-        let Self { threads, seed, disturbance, first, .. } = self;
+        let Self { threads, seed, disturbance, first, traced, .. } = self;
         let cpus = disturbance.cpus_of(machine, threads)?;
         let tallies = Rc::new(RefCell::new(vec![Tally::default(); threads]));
         let window = Rc::new(self.window(machine));
@@ -149,7 +153,7 @@ impl Rounds {
             let body = move |me: &Thread| {
                 let mut state = calls.0(me, thread);
                 if thread == first {
-                    window.first.set(Some(me.now()));
+                    window.begin(me, traced);
                 }
                 window.rounds(me, &tallies, |me| calls.1(me, &mut state, &mut random));
                 calls.2(me, state);
@@ -163,7 +167,8 @@ impl Rounds {
         let patience = if disturbance.kill_at.is_some() { PATIENCE_WITH_KILLS } else { PATIENCE };
         let report = run.finish((machine.ticks(MOST_SET_UP_NS) + warm_up + duration).saturating_mul(patience))?;
         let disturbed = Disturbed::of(machine, &report);
-        Ok(Played { tallies: tallies.take(), ns: machine.ns(duration), counts: report.counts, disturbed })
+        let Report { counts, trace, .. } = report;
+        Ok(Played { tallies: tallies.take(), ns: machine.ns(duration), counts, disturbed, trace })
     }
 
     fn window(&self, machine: &Machine) -> Window {
@@ -181,6 +186,15 @@ struct Window {
 }
 
 impl Window {
+    /// The first thread has begun.
+    fn begin(&self, me: &Thread, traced: Option<usize>) {
+        let now = me.now();
+        self.first.set(Some(now));
+        if let Some(most) = traced {
+            me.trace(now + self.warm_up..now + self.warm_up + self.duration, most);
+        }
+    }
+
     /// Rounds of a thread until the end of the time that counts. Each is entered when it is over: a thread may be killed in the
     /// next one.
     fn rounds(&self, me: &Thread, tallies: &RefCell<Vec<Tally>>, mut round: impl FnMut(&Thread) -> bool) {

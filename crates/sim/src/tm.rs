@@ -263,7 +263,7 @@ fn bank_by<T: Teller>(machine: &Machine, kind: MemoryKind, load: BankLoad) -> Re
         }
     };
     let BankLoad { participants: threads, warm_up_us, duration_us, seed, disturbance, .. } = load;
-    let rounds = Rounds { threads, warm_up_us, duration_us, seed, disturbance, first: 0 };
+    let rounds = Rounds { threads, warm_up_us, duration_us, seed, disturbance, first: 0, traced: None };
     // SAFETY: nobody is killed.
     let played = unsafe { rounds.play_to_end(machine, begin, round, end) };
     match books.wrong.get() {

@@ -160,7 +160,7 @@ fn table_of<L: RawLock + 'static>(machine: &Machine, load: TableLoad) -> Result<
 impl TableLoad {
     fn rounds(&self) -> Rounds {
         let Self { threads, warm_up_us, duration_us, seed, disturbance, .. } = *self;
-        Rounds { threads, warm_up_us, duration_us, seed, disturbance, first: 0 }
+        Rounds { threads, warm_up_us, duration_us, seed, disturbance, first: 0, traced: None }
     }
 
     /// The keys that fall into a bucket, of which half are there.
