@@ -38,7 +38,7 @@ pub mod line_chart;
 mod node_tree;
 pub mod number;
 mod page;
-mod palette;
+pub mod palette;
 mod panels;
 pub mod plain_table;
 mod plan_picture;

@@ -9,7 +9,7 @@ use std::fmt::Write;
 use super::ramp;
 
 /// Name, light and dark colour.
-const COLOURS: [(&str, &str, &str); 16] = [
+const COLOURS: [(&str, &str, &str); 20] = [
     ("ground", "#ffffff", "#14171c"),
     ("surface", "#f4f6f8", "#1e232b"),
     ("ink", "#1a1e24", "#e7eaf0"),
@@ -26,6 +26,10 @@ const COLOURS: [(&str, &str, &str); 16] = [
     ("bad", "#b4231a", "#ff9a8c"),
     ("caution", "#fff3d0", "#3a3015"),
     ("caution-edge", "#c98a00", "#d9a520"),
+    ("near", "#7fb8f0", "#3f78b8"),
+    ("far", "#e8962e", "#d08a30"),
+    ("farthest", "#a5170f", "#ff8a7a"),
+    ("held", "#2f9e5c", "#3fae6c"),
 ];
 
 const PAGE_RULES: &str = include_str!("page.css");
@@ -44,7 +48,7 @@ pub(super) fn page_style() -> String {
 }
 
 /// The style sheet of a picture that stands alone: light, dark where the reader prefers it, without variables.
-pub(super) fn standalone_style() -> String {
+pub fn standalone_style() -> String {
     let light = written_out(|&(_, light, _)| light);
     let dark = written_out(|&(_, _, dark)| dark);
     format!("{light}@media screen and (prefers-color-scheme: dark){{{dark}}}")
