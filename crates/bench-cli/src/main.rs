@@ -20,6 +20,7 @@ mod page;
 mod published_text;
 mod readers_text;
 mod simulated;
+mod svg_arg;
 mod tell;
 mod tm_situation;
 

@@ -17,6 +17,7 @@ mod point;
 mod program;
 mod row;
 mod sweep;
+mod trace;
 
 pub(crate) use self::columns::describe;
 pub(crate) use self::compare::{Asked, Compared, ComparedRow, Comparison, compare};
@@ -25,8 +26,11 @@ pub(crate) use self::explained::parameter_rows;
 pub(crate) use self::kills::Kills;
 pub(crate) use self::outcome::Outcome;
 pub(crate) use self::page::render;
-pub(crate) use self::play::{AUTO, MESSAGE_SERVER, MESSAGES, PLANNED};
+pub(crate) use self::play::{AUTO, MESSAGE_SERVER, MESSAGES, PLANNED, in_windows};
 pub(crate) use self::point::{Played, Point};
 pub(crate) use self::program::{Figure, MessageFigure, Program, ReplicaFigure};
 pub(crate) use self::row::{Row, rows};
 pub(crate) use self::sweep::sweep;
+pub(crate) use self::trace::{
+    TraceOptions, TraceOutcome, events as trace_events, picture as trace_picture, summary as trace_summary,
+};

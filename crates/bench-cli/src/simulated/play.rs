@@ -232,7 +232,7 @@ fn learning(name: &str) -> Learning {
 }
 
 /// Plays episodes in windows that are long enough for them.
-fn in_windows<O>(asked: Episodes, play: impl Fn(&Episodes) -> Result<O, SimError>) -> Result<O, SimError> {
+pub(crate) fn in_windows<O>(asked: Episodes, play: impl Fn(&Episodes) -> Result<O, SimError>) -> Result<O, SimError> {
     let mut window_us = LEAST_WINDOW_US;
     loop {
         match play(&Episodes { window_us, ..asked.clone() }) {

@@ -22,6 +22,7 @@ mod reports;
 mod simulating;
 mod stressing;
 mod tables;
+mod tracing;
 mod transactions;
 
 /// The program that is tested.

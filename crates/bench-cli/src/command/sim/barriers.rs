@@ -35,7 +35,7 @@ impl Barriers {
 }
 
 /// The name of a barrier, or auto.
-fn name(text: &str) -> Result<String, String> {
+pub(super) fn name(text: &str) -> Result<String, String> {
     match text.parse::<Barrier>() {
         _ if text == AUTO => Ok(text.to_owned()),
         Ok(barrier) => Ok(barrier.to_string()),

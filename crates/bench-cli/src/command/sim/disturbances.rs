@@ -77,7 +77,7 @@ impl Disturbances {
 }
 
 /// The stops of `ACCESSES[:US]`.
-fn stops(text: &str) -> Result<Stops, String> {
+pub(super) fn stops(text: &str) -> Result<Stops, String> {
     const MOST_US: u64 = 1_000_000;
     const USUAL_US: &str = "1000";
     let (accesses, us) = text.split_once(':').unwrap_or((text, USUAL_US));

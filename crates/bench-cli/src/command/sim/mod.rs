@@ -12,6 +12,7 @@ mod replica;
 mod shared;
 mod table;
 mod tm;
+mod trace;
 
 use corecast_cli::failure::Failure;
 use corecast_cli::output::Output;
@@ -95,6 +96,12 @@ enum Simulated {
         after_help = "Examples:\n  corecast sim check --seeds 10000 --locks mcs,auto\n  corecast sim check --kills --channels ump,ff --collectives allreduce --seeds 10"
     )]
     Check(check::Check),
+    /// Trace some microseconds of a program: the lines that move, and what each thread does.
+    ///
+    /// The trace has each request for a line, with the CPU that it comes from, and each wait of a thread; hits are not in it. It
+    /// is printed event by event, or drawn as a picture.
+    #[command(after_help = "Example:\n  corecast sim trace locks --lock mcs --cpus 8 --us 3 --svg mcs.svg")]
+    Trace(trace::Trace),
     /// Play one point of a sweep, as the sweep's own process.
     #[command(hide = true)]
     Point {
@@ -115,6 +122,7 @@ pub(super) fn run(arguments: &Arguments, output: &Output) -> Result<(), Failure>
         Simulated::Tm(tm) => tm.run(output),
         Simulated::Check(check) => check.run(output),
         Simulated::Atomics(atomics) => atomics.run(output),
+        Simulated::Trace(trace) => trace.run(output),
         Simulated::Point { point } => {
             let point: Point = serde_json::from_str(point).map_err(Failure::input)?;
             output.json(&point.play()?)
