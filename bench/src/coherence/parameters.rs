@@ -5,8 +5,8 @@
 
 use corecast::base::CpuId;
 use corecast::machine::{
-    ByDistance, Coherence, Curve, MOST_AHEAD, Machine, Origin, Parameter, SmtCosts, StateCosts, SystemCosts, Unit,
-    distance_classes,
+    ByDistance, Coherence, Contended, Curve, MOST_AHEAD, Machine, Origin, Parameter, SmtCosts, StateCosts, SystemCosts,
+    Unit, distance_classes,
 };
 
 use super::home::Home;
@@ -41,6 +41,8 @@ pub(super) const CASES: [&str; 24] = [
     "fai-contended-8",
     "fai-contended-64",
 ];
+/// The increments of all clusters, with their lines.
+const CONTENDED: [(&str, u32); 3] = [("fai-contended-1", 1), ("fai-contended-8", 8), ("fai-contended-64", 64)];
 /// A home is what increments of many lines wait for if they take longer than alone by this factor.
 const SATURATED: f64 = 1.2;
 
@@ -83,12 +85,6 @@ impl Measured<'_> {
             exclusive: self.by_pair(&known, &["load-exclusive"]),
             shared: self.by_sharers(&known, "load-shared-elsewhere", true),
         };
-        let store = StateCosts {
-            modified: self.by_pair(&known, &["store-modified"]),
-            owned: self.by_pair(&known, &["store-owned-there"]),
-            exclusive: self.by_pair(&known, &["store-exclusive"]),
-            shared: self.by_pair(&known, &["store-shared"]),
-        };
         let [service, kappa] = self.contended(&known, &read_modify_write.modified).map(of_time);
         Coherence {
             memory: self.memory(&known),
@@ -103,10 +99,20 @@ impl Measured<'_> {
             kappa,
             system: self.system(),
             smt: SmtCosts { slowdown: of_time(self.slowdown), line: of_time(self.line_of_core()) },
+            contended: self.contended_rows(),
+            store: self.stores(&known),
             load,
-            store,
             read_modify_write,
             ..known
+        }
+    }
+
+    fn stores(&self, known: &Coherence) -> StateCosts {
+        StateCosts {
+            modified: self.by_pair(known, &["store-modified"]),
+            owned: self.by_pair(known, &["store-owned-there"]),
+            exclusive: self.by_pair(known, &["store-exclusive"]),
+            shared: self.by_pair(known, &["store-shared"]),
         }
     }
 
@@ -225,6 +231,20 @@ impl Measured<'_> {
         let (&(few, first), &(many, last)) = (curve.first()?, curve.last()?);
         let one = load.as_ref()?.value.first().copied().filter(|&ns| ns > 0.0)?;
         (many > few).then(|| ((last - first) / f64::from(many - few) / one).clamp(0.0, 1.0))
+    }
+
+    /// The increments of all clusters as they are, to which a simulation can be fitted.
+    fn contended_rows(&self) -> Vec<Contended> {
+        let rows = self.groups(Placement::Clusters).flat_map(|group| {
+            let position = |&cpu: &u32| self.machine.position(CpuId::new(cpu));
+            let cpus: Option<Vec<usize>> = group.cpus.iter().map(position).collect();
+            CONTENDED.map(|(case, lines)| {
+                let found = cell(group, case)?;
+                let (time, handed) = (rounded(time(found)?), found.handed?);
+                Some(Contended { clusters: group.clusters?, cpus: cpus.clone()?, lines, time, handed })
+            })
+        });
+        rows.flatten().collect()
     }
 
     /// The time of a home for a request, and the factor by which requests of other packages take longer while more wait: from
@@ -424,6 +444,7 @@ mod tests {
         let contended = |one, many| {
             let cells = [("fai-contended-1", one), ("fai-contended-64", many)];
             let clusters = group(Placement::Clusters, None, &[0, 1, 2, 3], &cells);
+            let clusters = CoherenceGroup { clusters: Some(2), ..clusters };
             coherence(&machine(), vec![pair(&[0, 1], 60.0), pair(&[0, 2], 150.0), clusters])
         };
         // Of 12 pairs 8 are far: a line moves every 120 ns without contention, and each CPU's increment takes 240 at a half.
@@ -432,6 +453,8 @@ mod tests {
         let found = contended(640.0, 180.0);
         assert_eq!(found.kappa.map(|kappa| kappa.value), Some(2.0));
         assert_eq!(found.service.map(|service| service.value), Some(135.0));
+        let row = |lines, time| Contended { clusters: 2, cpus: vec![0, 1, 2, 3], lines, time, handed: 0.5 };
+        assert_eq!(found.contended, [row(1, 640.0), row(64, 180.0)], "as they were measured");
         let one = Machine::from_topology(&Topology {
             cpus: [0, 1].map(|id| Cpu::flat(CpuId::new(id))).to_vec(),
             ..Topology::default()

@@ -1,7 +1,7 @@
 //! The machine: topology, measurement and model files of `corecast-machine`, and [`detect`].
 
 pub use corecast_machine::{
-    BoundedReadError, ByDistance, Cache, CacheMiss, Coherence, CoherenceProtocol, CoreKind, CostMatrix,
+    BoundedReadError, ByDistance, Cache, CacheMiss, Coherence, CoherenceProtocol, Contended, CoreKind, CostMatrix,
     CostMatrixError, Cpu, Curve, DistanceClass, Extended, Fingerprint, LineProbe, LineReceiver, LineSender, MAX_COST,
     MOST_AHEAD, MOST_RACES, Machine, MachineError, ModelError, ModelFileError, NumaDistances, Origin, Parameter, Probe,
     ProbeReceiver, ProbeSender, Provenance, RaceCheck, SmtCosts, StateCosts, SystemCosts, Topology, TopologyJson, Unit,

@@ -48,7 +48,8 @@ pub use atomic_file::write_atomically;
 pub use bounded_file::{BoundedReadError, read_bounded};
 pub use cache::{Cache, CacheMiss, user_cache_folder};
 pub use coherence::{
-    ByDistance, Coherence, CoherenceProtocol, MOST_AHEAD, Origin, Parameter, SmtCosts, StateCosts, SystemCosts,
+    ByDistance, Coherence, CoherenceProtocol, Contended, MOST_AHEAD, Origin, Parameter, SmtCosts, StateCosts,
+    SystemCosts,
 };
 pub use cost_matrix::{CostMatrix, CostMatrixError, MAX_COST};
 pub use curve::Curve;

@@ -64,7 +64,9 @@ impl Described {
             (None, None) => protocol,
             _ => fresh(name),
         };
-        Self::new(machine, unit, classes, &origin)
+        let described = Self::new(machine, unit, classes, &origin);
+        let (contended, other) = (coherence.contended.clone(), coherence.other.clone());
+        Self { coherence: Coherence { contended, other, ..described.coherence }, ..described }
     }
 
     /// A machine whose parameters come from what `origin` says of their names.

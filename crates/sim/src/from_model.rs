@@ -92,6 +92,7 @@ fn of_coherence(known: &Known, unit: Unit, coherence: &Coherence) -> Result<Desc
         coherence.parameters().into_iter().map(|(name, _, origin)| (name, origin)).chain(protocol).collect();
     let origin = |name: &str| origins.get(name).copied().unwrap_or(Origin::Assumed);
     let mut described = Described::new(machine, coherence.unit, coherence.classes.clone(), &origin);
+    described.coherence.contended.clone_from(&coherence.contended);
     described.coherence.other.clone_from(&coherence.other);
     Ok(described)
 }

@@ -67,6 +67,7 @@ impl Fields {
             kappa: self.take("kappa")?,
             system: self.object("system")?.system()?,
             smt: self.object("smt")?.smt()?,
+            contended: self.take("contended")?.unwrap_or_default(),
             other: self.values,
         })
     }

@@ -3,6 +3,7 @@
 //!
 //! Every parameter is optional and says where it comes from. A program that needs one which is missing assumes it.
 
+mod contended;
 mod fields;
 
 use std::collections::BTreeMap;
@@ -13,6 +14,8 @@ use serde_json::Value;
 
 use crate::machine_error::MachineError;
 use crate::unit::Unit;
+
+pub use self::contended::Contended;
 
 /// The most classes of distance.
 const MOST_CLASSES: usize = 256;
@@ -31,7 +34,9 @@ pub enum Origin {
     Measured,
     /// Published by others, of such a machine.
     Published,
-    /// Neither: a usual value, or one that follows from other parameters.
+    /// Chosen so that a simulation comes near to what was measured on the machine.
+    Fitted,
+    /// None of these: a usual value, or one that follows from other parameters.
     Assumed,
 }
 
@@ -40,6 +45,7 @@ impl fmt::Display for Origin {
         f.write_str(match self {
             Self::Measured => "measured",
             Self::Published => "published",
+            Self::Fitted => "fitted",
             Self::Assumed => "assumed",
         })
     }
@@ -195,6 +201,9 @@ pub struct Coherence {
     /// CPUs that share a core.
     #[serde(skip_serializing_if = "SmtCosts::is_unknown")]
     pub smt: SmtCosts,
+    /// Measurements that no parameter is, to which a simulation can be fitted: increments of contended lines.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub contended: Vec<Contended>,
     /// Fields that this version does not know, kept as they are when it is written again.
     #[serde(flatten)]
     pub other: BTreeMap<String, Value>,
@@ -227,6 +236,7 @@ impl Coherence {
             kappa: None,
             system: SystemCosts::default(),
             smt: SmtCosts::default(),
+            contended: Vec::new(),
             other: BTreeMap::new(),
         }
     }
@@ -304,6 +314,7 @@ impl Coherence {
         if let Some(ahead) = self.ahead.filter(|ahead| ahead.value > MOST_AHEAD) {
             return Err(wrong("ahead", format!("is {}, expected from 0 to {MOST_AHEAD}", ahead.value)));
         }
+        self.contended.iter().enumerate().try_for_each(|(number, row)| row.check(number, cpus))?;
         match self.units_per_us {
             Some(units) if !(1.0..=1e6).contains(&units) => {
                 Err(wrong("units_per_us", format!("is {units}, expected a number from 1 to 1e6")))
@@ -334,10 +345,12 @@ impl Coherence {
         Ok(())
     }
 
-    /// The part of it for the CPUs at these positions.
-    pub(crate) fn restricted_to(&self, kept: &[usize]) -> Self {
+    /// The part of it for the CPUs at these positions, in their order.
+    #[must_use]
+    pub fn restricted_to(&self, kept: &[usize]) -> Self {
         let row = |&i: &usize| kept.iter().map(|&j| self.distances[i][j]).collect();
-        Self { distances: kept.iter().map(row).collect(), ..self.clone() }
+        let contended = self.contended.iter().filter_map(|row| row.restricted_to(kept)).collect();
+        Self { distances: kept.iter().map(row).collect(), contended, ..self.clone() }
     }
 }
 
@@ -361,7 +374,8 @@ mod tests {
         "hit": {"value": 3, "origin": "measured"},
         "store_buffer": {"value": 32, "origin": "assumed"}, "ahead": {"value": 12, "origin": "assumed"},
         "beta": {"value": 1, "origin": "assumed"},
-        "system": {"woken": {"value": 30000, "origin": "assumed"}}, "colour": "grey"}"#;
+        "system": {"woken": {"value": 30000, "origin": "assumed"}},
+        "contended": [{"clusters": 1, "cpus": [0, 1], "lines": 8, "time": 12.5, "handed": 0.5}], "colour": "grey"}"#;
 
     fn parsed(text: &str) -> Result<Coherence, String> {
         let coherence: Coherence = serde_json::from_str(text).map_err(|error| error.to_string())?;
@@ -404,6 +418,22 @@ mod tests {
             ("\"value\": 1,", "\"value\": 1.5,", "`coherence.beta` is 1.5, expected a number from 0 to 1e0"),
             ("\"value\": 30000", "\"value\": null", "`coherence.system.woken`: invalid type: null"),
             ("{\"modified\"", "[{\"modified\"", "expected"),
+            ("\"lines\": 8, ", "", "`coherence.contended`: missing field `lines`"),
+            ("\"lines\": 8", "\"lines\": 0", "`coherence.contended` has 0 lines in row 0, expected from 1 to 65536"),
+            ("\"clusters\": 1", "\"clusters\": 0", "`coherence.contended` has 0 clusters in row 0"),
+            (
+                "\"cpus\": [0, 1]",
+                "\"cpus\": [0, 2]",
+                "`coherence.contended` has CPU 2 in row 0, and there are 2, from 0",
+            ),
+            ("\"cpus\": [0, 1]", "\"cpus\": [0, 0]", "`coherence.contended` has CPU 0 twice in row 0"),
+            ("\"cpus\": [0, 1]", "\"cpus\": []", "`coherence.contended` has no CPUs in row 0"),
+            ("\"time\": 12.5", "\"time\": -1", "`coherence.contended.time` is -1"),
+            (
+                "\"handed\": 0.5",
+                "\"handed\": 1.5",
+                "`coherence.contended.handed` is 1.5, expected a number from 0 to 1e0",
+            ),
         ] {
             let text = TWO.replacen(from, to, 1);
             assert_ne!(text, TWO, "{from}");
@@ -420,5 +450,11 @@ mod tests {
         let part = coherence.restricted_to(&[1]);
         assert_eq!(part.distances, [[3]]);
         assert_eq!(part.load, coherence.load);
+        let row = Contended { clusters: 1, cpus: vec![0, 1], lines: 8, time: 10.0, handed: 0.5 };
+        let coherence =
+            Coherence { contended: vec![row.clone(), Contended { cpus: vec![1], ..row.clone() }], ..coherence };
+        assert_eq!(coherence.restricted_to(&[1]).contended, [Contended { cpus: vec![0], ..row.clone() }]);
+        let turned = coherence.restricted_to(&[1, 0]).contended;
+        assert_eq!([&turned[0].cpus, &turned[1].cpus], [&vec![1, 0], &vec![0]]);
     }
 }
