@@ -14,12 +14,20 @@ use measured_machine::Machine as Model;
 pub fn spread(machine: &Machine) -> Result<Machine, MachineError> {
     let places = (0..machine.cpus()).map(|cpu| machine.location(cpu));
     let order = order(&places.map(|Location { package, node }| (package.into(), node.into())).collect::<Vec<_>>());
+    numbered_anew(machine, &order)
+}
+
+/// The same machine whose CPUs are numbered in this order, which has each of them once.
+///
+/// # Errors
+/// [`MachineError`], which a machine that was made has not.
+pub(crate) fn numbered_anew(machine: &Machine, order: &[usize]) -> Result<Machine, MachineError> {
     let locations = order.iter().map(|&cpu| machine.location(cpu)).collect();
     let distance = |one: usize, other: usize| machine.distance(order[one], order[other]) as u8;
-    let spread = Machine::new(machine.name(), machine.units_per_us(), locations, distance, machine.costs().clone())?;
+    let numbered = Machine::new(machine.name(), machine.units_per_us(), locations, distance, machine.costs().clone())?;
     // A core has the number of its first CPU.
     let core_of = |cpu: usize| machine.siblings(order[cpu]).iter().copied().fold(order[cpu], usize::min);
-    machine.smt().map_or(Ok(spread.clone()), |smt| spread.with_smt(smt, core_of))
+    machine.smt().map_or(Ok(numbered.clone()), |smt| numbered.with_smt(smt, core_of))
 }
 
 /// The model of such a machine. The places of the CPUs keep their ids; races are left out, as they name other CPUs by these.
@@ -37,6 +45,7 @@ pub fn spread_model(model: &Model) -> Model {
     let others = [&mut extended.bounce, &mut extended.send_spread, &mut extended.receive_spread];
     let matrices = others.into_iter().flatten().chain([&mut spread.send, &mut spread.receive]);
     matrices.for_each(|matrix| *matrix = matrix.restricted_to(&order));
+    extended.coherence = extended.coherence.as_ref().map(|coherence| coherence.restricted_to(&order));
     extended.races.clear();
     spread
 }
@@ -103,6 +112,8 @@ mod tests {
                      {"id": 7, "numa": 1, "package": 1}, {"id": 9, "numa": 1, "package": 1}],
             "send": [[0, 1, 2, 3], [10, 0, 12, 13], [20, 21, 0, 23], [30, 31, 32, 0]],
             "receive": [[0, 40, 70, 70], [40, 0, 70, 70], [70, 70, 0, 40], [70, 70, 40, 0]],
+            "coherence": {"unit": "ns", "classes": ["near", "far"],
+                          "distances": [[0, 0, 1, 1], [0, 0, 1, 1], [1, 1, 0, 0], [1, 1, 0, 0]]},
             "provenance": {"kind": "measured"}}"#;
         let model = model_file::parse(text).expect("a model");
         let spread = spread_model(&model);
@@ -110,7 +121,8 @@ mod tests {
         assert_eq!(spread.cpus.iter().map(|cpu| cpu.package).collect::<Vec<_>>(), [Some(0), Some(1), Some(0), Some(1)]);
         assert_eq!((spread.send.get(0, 1), spread.send.get(1, 0), spread.send.get(0, 2)), (2.0, 20.0, 1.0));
         let machines = [&model, &spread].map(|model| of_model(model).expect("a machine").machine);
-        assert_eq!(machines[1].distance(0, 2), machines[0].distance(0, 1));
+        let near = [0, 1, 2, 3].map(|cpu| machines[1].distance(0, cpu) == machines[0].distance(0, 1));
+        assert_eq!(near, [true, false, true, false], "classes of `coherence` go with their CPUs, too");
         assert_eq!(machines[1].costs(), machines[0].costs());
     }
 }
