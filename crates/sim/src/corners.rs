@@ -8,6 +8,8 @@ use std::cmp::Ordering;
 
 use corecast_sim_core::{Costs, Machine, Ticks};
 
+use crate::what_if::with_contention;
+
 /// The machine itself, and at the corners of what is assumed of it, by name: no conflicts or twice as dear ones, homes that need
 /// half or twice the time, lines that serve no other request for half or twice the time of a load, but not for longer than it
 /// takes. Corners that are the same are there once.
@@ -38,12 +40,8 @@ pub fn corners(machine: &Machine) -> Vec<(String, Machine)> {
 }
 
 fn at_corner(costs: &Costs, kappa: f64, service: f64, beta: f64) -> Costs {
-    Costs {
-        kappa: costs.kappa * kappa,
-        service: (costs.service as f64 * service) as Ticks,
-        beta: (costs.beta * beta).min(1.0),
-        ..costs.clone()
-    }
+    let service = (costs.service as f64 * service) as Ticks;
+    with_contention(costs, costs.kappa * kappa, service, (costs.beta * beta).min(1.0))
 }
 
 /// The order of two figures, each over the same corners; `None` if it is not the same at all of them.

@@ -13,8 +13,8 @@
 //!
 //! [`of_model`] makes a machine from the model of a real one, [`with_siblings`] lets CPUs of it share cores, [`spread`] and
 //! [`spread_model`] number its CPUs by turns over its packages, [`explain`] says where each of its parameters comes from,
-//! [`corners`] has the same machine at the ends of what is not known of it, and [`Agreement`] compares figures with measured
-//! ones.
+//! [`corners`] has the same machine at the ends of what is not known of it, [`WhatIf`] one that differs, and [`Agreement`] compares
+//! figures with measured ones.
 
 mod agreement;
 mod assumed;
@@ -43,6 +43,7 @@ mod situation;
 mod table;
 mod tm;
 mod trace;
+mod what_if;
 
 pub use self::agreement::{
     Agreement, BothFigures, MEDIAN_RATIO, PairsInOrder, Repeated, WORST_FACTOR, rank_correlation,
@@ -69,6 +70,7 @@ pub use self::siblings::with_siblings;
 pub use self::table::{TableLoad, TableOutcome, TableServer, own_work_ns, table, table_by_messages};
 pub use self::tm::{BankLoad, BankOutcome, MemoryKind, UnknownMemory, bank};
 pub use self::trace::{MOST_EVENTS, Place, ProgramTrace, Reach, reach};
+pub use self::what_if::{CacheProtocol, Change, WhatIf, WhatIfError};
 pub use corecast_base::wait::Wait;
 pub use corecast_collective::Barrier;
 pub use corecast_lock::Algorithm;

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use corecast::machine::model_file;
 use corecast_sim::machine::{Machine, published};
-use corecast_sim::{Described as Parameters, Model, corners, of_model, spread, spread_model, with_siblings};
+use corecast_sim::{Described as Parameters, Model, WhatIf, corners, of_model, spread, spread_model, with_siblings};
 use serde::{Deserialize, Serialize};
 
 use corecast_cli::failure::Failure;
@@ -26,8 +26,8 @@ pub(crate) struct Preset {
 pub(crate) struct Described {
     /// The name of a published machine, or a file.
     pub(crate) machine: String,
-    /// The factor of the interconnect's times.
-    pub(crate) interconnect: f64,
+    /// The changes of it.
+    pub(crate) what_if: WhatIf,
     /// CPUs that share a core slow each other down.
     pub(crate) smt: bool,
     /// The order in which CPUs are taken.
@@ -80,7 +80,7 @@ impl Described {
             },
             None => self.of_file()?,
         };
-        let costs = parameters.machine.costs().clone().with_interconnect(self.interconnect);
+        let costs = self.what_if.apply(parameters.machine.costs(), parameters.machine.units_per_us());
         let parameters = parameters.with_costs(costs).map_err(Failure::input)?;
         let corner = corners(&parameters.machine).into_iter().nth(self.corner);
         let costs = corner.map(|(_, machine)| machine.costs().clone());
@@ -88,8 +88,8 @@ impl Described {
             Some(costs) => parameters.with_costs(costs).map_err(Failure::input)?,
             None => parameters,
         };
-        // A changed machine is planned for as it is.
-        let model = model.filter(|_| self.interconnect == 1.0);
+        // A machine with other times of transfers is planned for as it is; the other changes are not in a model.
+        let model = model.filter(|_| self.what_if.interconnect.is_none());
         Ok(Loaded { parameters, origin, model })
     }
 

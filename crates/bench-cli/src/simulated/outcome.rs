@@ -1,6 +1,6 @@
 //! The outcome of a sweep, as JSON has it.
 
-use corecast_sim::{Disturbance, Stops, order_at_all};
+use corecast_sim::{Disturbance, Stops, WhatIf, order_at_all};
 use serde::Serialize;
 
 use super::{Figure, Fill, Kills, Program, Row};
@@ -20,8 +20,8 @@ pub(crate) struct Outcome {
     pub(crate) costs: String,
     /// The CPUs of the machine.
     pub(crate) cpus: usize,
-    /// The factor of the interconnect's times.
-    pub(crate) interconnect: f64,
+    /// The changes of the machine.
+    pub(crate) what_if: WhatIf,
     /// CPUs that share a core slow each other down.
     pub(crate) smt: bool,
     /// The order in which CPUs are taken.
@@ -43,8 +43,8 @@ pub(crate) struct Outcome {
 impl Outcome {
     /// The machine, in a line that says that it is simulated.
     pub(crate) fn headline(&self) -> String {
-        let Self { machine, cpus, interconnect, smt, fill, seed, runs, version, .. } = self;
-        let changed = if *interconnect == 1.0 { String::new() } else { format!(", interconnect x {interconnect}") };
+        let Self { machine, cpus, what_if, smt, fill, seed, runs, version, .. } = self;
+        let changed = if *what_if == WhatIf::default() { String::new() } else { format!(", {what_if}") };
         let shared = if *smt { ", cores shared" } else { "" };
         let spread = if *fill == Fill::Spread { ", taken by turns over packages and nodes" } else { "" };
         let seeds = if *runs == 1 {

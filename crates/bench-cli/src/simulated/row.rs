@@ -84,7 +84,7 @@ fn row(all: &[(&Point, &Played)]) -> Row {
 
 #[cfg(test)]
 mod tests {
-    use corecast_sim::Disturbance;
+    use corecast_sim::{Disturbance, WhatIf};
 
     use super::*;
     use crate::simulated::{Described, Fill, Program};
@@ -93,7 +93,7 @@ mod tests {
         Point {
             described: Described {
                 machine: "xeon-8x10".to_owned(),
-                interconnect: 1.0,
+                what_if: WhatIf::default(),
                 smt: false,
                 fill: Fill::Clusters,
                 corner,

@@ -49,6 +49,27 @@ fn a_model_file_is_simulated_and_a_faster_interconnect_is_faster() {
 }
 
 #[test]
+fn several_things_are_changed_at_once_and_told() {
+    let program = Program::new();
+    let arguments = ["sim", "atomics", "--quick", "--operations", "fai", "--cpus", "20", "--machine", "xeon-8x10"];
+    let report = |changes: &[&str]| program.json(&[&arguments[..], &["--runs", "1", "--json"], changes].concat());
+    let rate = |report: &Value| rows(report)[0]["median"].as_f64().expect("a rate");
+    let (given, changed) = (report(&[]), report(&["--what-if", "kappa=0,service=8", "--what-if", "protocol=moesi"]));
+    assert!(rate(&changed) > 1.2 * rate(&given), "requests that meet cost nothing more: {given} {changed}");
+    let fields = ["interconnect", "kappa", "service_ns", "beta", "protocol"];
+    assert_fields(&changed["what_if"], &fields);
+    assert!(fields.iter().all(|field| given["what_if"][field].is_null()), "{given}");
+    let told = ["kappa", "service_ns", "protocol"].map(|field| changed["what_if"][field].clone());
+    assert_eq!(told, [0.0.into(), 8.0.into(), "moesi".into()] as [Value; 3]);
+    let text = program.run(&[&arguments[..], &["--what-if", "beta=0.5,protocol=mesif"]].concat()).succeeded().stdout;
+    assert!(text.contains("80 CPUs, beta 0.5, protocol mesi, seeds 1 to 5"), "{text}");
+    let listed = program.json(&[&arguments[..], &["--what-if", "protocol=moesi", "--explain", "--json"]].concat());
+    let parameters = listed["parameters"].as_array().expect("an array");
+    let owned = parameters.iter().find(|known| known["parameter"] == "load.owned").expect("listed");
+    assert_eq!(owned["origin"], "assumed");
+}
+
+#[test]
 fn seeds_give_a_median_and_a_range_and_the_page_says_that_it_is_simulated() {
     let program = Program::new();
     let page_path = program.path("sim.html");
@@ -256,7 +277,12 @@ fn bad_input_is_named() {
     fails(&["--cpus", "49"], "--cpus 49: the machine has 48 CPUs");
     fails(&["--machine", "nothing"], "no machine is called 'nothing': expected opteron-4x12, xeon-8x10 or a file");
     fails(&["--locks", "nothing"], "unknown lock 'nothing'");
-    fails(&["--what-if", "kappa=1"], "expected interconnect= and a factor from 0.01 to 100");
+    fails(
+        &["--what-if", "far=1"],
+        "expected interconnect=F (a factor from 0.01 to 100), kappa=F (0 to 1000), service=NS",
+    );
+    fails(&["--what-if", "kappa=1,beta=2"], "invalid value 'beta=2'");
+    fails(&["--what-if", "kappa=1,kappa=2"], "--what-if: kappa is changed twice: expected one value");
     let other = |arguments: &[&str], words: &str| {
         program.run(&[&["sim"], arguments].concat()).failed(2, words);
     };
@@ -300,7 +326,7 @@ fn bad_input_is_named() {
     other(&["replica", "--wait", "spin"], "--wait spin: nodes and their clients share CPUs");
     other(&["replica", "--outstanding", "17"], "expected a whole number from 1 to 16");
     fails(&["--runs", "0"], "expected a whole number from 1 to 1000");
-    fails(&["--what-if", "interconnect=0"], "expected interconnect= and a factor from 0.01 to 100");
+    fails(&["--what-if", "interconnect=0"], "expected interconnect=F (a factor from 0.01 to 100)");
     let model = program.file("model.json", "{}");
     fails(&["--machine", &model], "model.json");
 }

@@ -1,6 +1,6 @@
 //! The options that all programs of `corecast sim` have: machine, steps, seeds, and where the outcome goes.
 
-use corecast_sim::Disturbance;
+use corecast_sim::{Change, Disturbance, WhatIf};
 
 use super::disturbances::Disturbances;
 use crate::html_arg::HtmlArg;
@@ -26,9 +26,12 @@ pub(super) struct Shared {
     /// packages, and in each of them over the nodes.
     #[arg(long, value_name = "ORDER", value_enum, default_value_t = Fill::Clusters)]
     fill: Fill,
-    /// Change the machine: interconnect=F multiplies the time by which far CPUs and memories take longer than near ones.
-    #[arg(long, value_name = "WHAT=FACTOR", value_parser = interconnect)]
-    what_if: Option<f64>,
+    /// Change the machine, by one or more of: interconnect=F, which multiplies the time by which far CPUs and memories take
+    /// longer than near ones; kappa=F, the factor by which requests between packages that meet take longer; service=NS, the
+    /// nanoseconds that a home needs for a request; beta=F, the share of a load's time for which its line serves no other;
+    /// protocol=moesi or mesi, whether a written line is shared without being written back (mesif is as mesi here).
+    #[arg(long, value_name = "WHAT=VALUE", value_delimiter = ',')]
+    what_if: Vec<Change>,
     /// Let CPUs that share a core, by the machine's file, slow each other down and find each other's lines in their cache.
     /// Without it each has a core for itself.
     #[arg(long)]
@@ -75,7 +78,7 @@ impl Shared {
     pub(super) fn load(&self) -> Result<(Described, Loaded), Failure> {
         let described = Described {
             machine: self.machine.clone(),
-            interconnect: self.what_if.unwrap_or(1.0),
+            what_if: WhatIf::of(&self.what_if).map_err(|error| Failure::input(format!("--what-if: {error}")))?,
             smt: self.smt,
             fill: self.fill,
             corner: 0,
@@ -117,7 +120,7 @@ impl Shared {
             machine: loaded.machine().name().to_owned(),
             cpus: loaded.machine().cpus(),
             costs: loaded.origin,
-            interconnect: described.interconnect,
+            what_if: described.what_if,
             smt: described.smt,
             fill: described.fill,
             seed: self.seed,
@@ -212,12 +215,4 @@ impl Shared {
         threads.dedup();
         Ok(threads)
     }
-}
-
-/// The factor of `interconnect=F`.
-fn interconnect(text: &str) -> Result<f64, String> {
-    let factor = text.strip_prefix("interconnect=").and_then(|factor| factor.parse().ok());
-    factor
-        .filter(|factor: &f64| (0.01..=100.0).contains(factor))
-        .ok_or_else(|| "expected interconnect= and a factor from 0.01 to 100, such as interconnect=0.5".to_owned())
 }
