@@ -13,8 +13,9 @@
 //!
 //! [`of_model`] makes a machine from the model of a real one, [`with_siblings`] lets CPUs of it share cores, [`spread`] and
 //! [`spread_model`] number its CPUs by turns over its packages, [`explain`] says where each of its parameters comes from,
-//! [`corners`] has the same machine at the ends of what is not known of it, [`WhatIf`] one that differs, and [`Agreement`] compares
-//! figures with measured ones.
+//! [`corners`] has the same machine at the ends of what is not known of it, [`WhatIf`] one that differs, and [`Agreement`]
+//! compares figures with measured ones. [`between_moves_ns`] plays measured increments of contended lines, and [`fit`](fit())
+//! searches the parameters that come nearest to them.
 
 mod agreement;
 mod assumed;
@@ -23,12 +24,14 @@ mod barriers;
 mod channels;
 mod collectives;
 pub mod conformance;
+mod contended;
 mod corners;
 mod described;
 mod disturbance;
 mod error;
 mod fairness;
 mod fill;
+mod fit;
 mod from_model;
 mod locks;
 mod median;
@@ -53,11 +56,13 @@ pub use self::atomics::{AtomicLoad, AtomicOperation, AtomicOutcome, UnknownOpera
 pub use self::barriers::{BarrierOutcome, barriers, trace_barriers};
 pub use self::channels::Channel;
 pub use self::collectives::{Collective, CollectiveOutcome, Operation, UnknownCollective, collectives};
+pub use self::contended::between_moves_ns;
 pub use self::corners::{corners, order_at_all};
 pub use self::described::{Described, Explained, explain};
 pub use self::disturbance::{Disturbance, Disturbed, Stops};
 pub use self::error::SimError;
 pub use self::fill::{spread, spread_model};
+pub use self::fit::{Contention, Figures, Finding, Fit, FitParameter, Verdict, fit};
 pub use self::from_model::of_model;
 pub use self::locks::{ASKS, Contest, ContestOutcome, FREES, HOLDS, contest, trace_contest};
 pub use self::members::{CALLS, Episodes, OperationTimes, TreeChoice, shapes};

@@ -1,10 +1,9 @@
-//! One point of a sweep, which a process of its own plays: the protocols' statics are fresh, so a point gives the same alone and
-//! among others.
+//! One point of a sweep over contenders, steps and seeds.
 
 use corecast_sim::{Disturbance, Disturbed, SimError};
 use serde::{Deserialize, Serialize};
 
-use super::{Described, Program};
+use super::{Described, InProcess, Program};
 
 /// A contender of a program on a machine, at a step of the sweep, with a seed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -16,6 +15,15 @@ pub(crate) struct Point {
     pub(crate) step: usize,
     pub(crate) seed: u64,
     pub(crate) disturbance: Disturbance,
+}
+
+impl InProcess for Point {
+    type Outcome = Played;
+    const COMMAND: &'static str = "point";
+
+    fn words(&self) -> String {
+        format!("{}, {} {}", self.contender, self.program.figure().steps, self.step)
+    }
 }
 
 /// The outcome of a point.

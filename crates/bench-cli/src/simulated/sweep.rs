@@ -1,4 +1,5 @@
-//! The points of a sweep, each in a process of its own, as many at a time as there are CPUs.
+//! The points of a sweep, each in a process of its own, as many at a time as there are CPUs: the protocols' statics are
+//! fresh, and a point gives the same alone and among others.
 
 use std::collections::VecDeque;
 use std::num::NonZeroUsize;
@@ -8,28 +9,40 @@ use std::thread;
 use std::time::Duration;
 
 use corecast_race::Progress;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 
-use super::{Played, Point};
 use corecast_cli::failure::Failure;
 use corecast_cli::interrupt::Interrupt;
 use corecast_cli::own_program;
 
 const LOOK: Duration = Duration::from_millis(2);
 
+/// Something that a process of its own plays.
+pub(crate) trait InProcess: Serialize {
+    /// Its outcome, which the process tells as JSON.
+    type Outcome: DeserializeOwned + Clone;
+    /// The hidden command of `sim` that plays it.
+    const COMMAND: &'static str;
+
+    /// The words for people who wait for it.
+    fn words(&self) -> String;
+}
+
 /// Plays all points, and returns their outcomes in the order of the points. Processes that are left when it fails are killed.
 ///
 /// # Errors
 /// Trouble of the environment, or an interruption.
-pub(crate) fn sweep(
-    points: &[Point],
+pub(crate) fn sweep<P: InProcess>(
+    points: &[P],
     progress: &mut dyn Progress,
     interrupt: &Interrupt,
-) -> Result<Vec<Played>, Failure> {
+) -> Result<Vec<P::Outcome>, Failure> {
     let program = own_program::path()?;
     let most = thread::available_parallelism().map_or(1, NonZeroUsize::get);
     let mut left: VecDeque<usize> = (0..points.len()).collect();
     let mut playing: Vec<Playing> = Vec::new();
-    let mut played: Vec<Option<Played>> = vec![None; points.len()];
+    let mut played: Vec<Option<P::Outcome>> = vec![None; points.len()];
     while !left.is_empty() || !playing.is_empty() {
         if interrupt.is_raised() {
             return Err(Failure::Interrupted);
@@ -48,12 +61,10 @@ pub(crate) fn sweep(
             thread::sleep(LOOK);
         }
         for playing in ended {
-            let Point { contender, step, program, .. } = &points[playing.place];
             let place = playing.place;
             played[place] = Some(playing.outcome()?);
             let done = played.iter().flatten().count();
-            progress
-                .step(done as f64 / points.len() as f64, &format!("{contender}, {} {step}", program.figure().steps));
+            progress.step(done as f64 / points.len() as f64, &points[place].words());
         }
     }
     Ok(played.into_iter().flatten().collect())
@@ -67,7 +78,7 @@ struct Playing {
 
 impl Playing {
     /// The outcome that the process has told, which has ended.
-    fn outcome(mut self) -> Result<Played, Failure> {
+    fn outcome<O: DeserializeOwned>(mut self) -> Result<O, Failure> {
         let mut told = String::new();
         if let Some(mut out) = self.child.stdout.take() {
             std::io::Read::read_to_string(&mut out, &mut told).map_err(trouble)?;
@@ -85,10 +96,10 @@ impl Drop for Playing {
     }
 }
 
-fn start(program: &Path, point: &Point) -> Result<Child, Failure> {
+fn start<P: InProcess>(program: &Path, point: &P) -> Result<Child, Failure> {
     let text = serde_json::to_string(point).map_err(Failure::environment)?;
     let mut command = Command::new(program);
-    command.args(["sim", "point", &text]).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::inherit());
+    command.args(["sim", P::COMMAND, &text]).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::inherit());
     command.spawn().map_err(|error| Failure::environment(format!("cannot start {}: {error}", program.display())))
 }
 

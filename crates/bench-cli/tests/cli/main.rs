@@ -7,6 +7,7 @@ mod channels;
 mod coherence;
 mod collectives;
 mod fields;
+mod fitting;
 mod generated;
 mod interrupted;
 mod locking;

@@ -6,6 +6,7 @@ mod check;
 mod collectives;
 mod compare;
 mod disturbances;
+mod fit;
 mod locks;
 mod messages;
 mod replica;
@@ -17,7 +18,7 @@ mod trace;
 use corecast_cli::failure::Failure;
 use corecast_cli::output::Output;
 
-use crate::simulated::Point;
+use crate::simulated::{FitPoint, Point};
 
 /// Options of `sim`.
 #[derive(Clone, Debug, clap::Args)]
@@ -102,10 +103,22 @@ enum Simulated {
     /// is printed event by event, or drawn as a picture.
     #[command(after_help = "Example:\n  corecast sim trace locks --lock mcs --cpus 8 --us 3 --svg mcs.svg")]
     Trace(trace::Trace),
+    /// Search the parameters of contention that bring a simulation nearest to contended lines as they were measured.
+    ///
+    /// The model file has these rows from `corecast measure coherence`. Rows of CPUs in two packages or more are needed: others
+    /// do not depend on kappa, nor on service where no directory answers. A parameter that the rows do not decide stays as it is.
+    #[command(after_help = "Example:\n  corecast sim fit --machine mine.json --out fitted.json")]
+    Fit(fit::Fit),
     /// Play one point of a sweep, as the sweep's own process.
     #[command(hide = true)]
     Point {
         /// The point, as JSON.
+        point: String,
+    },
+    /// Play the rows of a fit with one set of parameters, as its own process.
+    #[command(hide = true)]
+    FitPoint {
+        /// The set, as JSON.
         point: String,
     },
 }
@@ -123,8 +136,13 @@ pub(super) fn run(arguments: &Arguments, output: &Output) -> Result<(), Failure>
         Simulated::Check(check) => check.run(output),
         Simulated::Atomics(atomics) => atomics.run(output),
         Simulated::Trace(trace) => trace.run(output),
+        Simulated::Fit(fit) => fit.run(output),
         Simulated::Point { point } => {
             let point: Point = serde_json::from_str(point).map_err(Failure::input)?;
+            output.json(&point.play()?)
+        }
+        Simulated::FitPoint { point } => {
+            let point: FitPoint = serde_json::from_str(point).map_err(Failure::input)?;
             output.json(&point.play()?)
         }
     }
