@@ -16,7 +16,18 @@ struct Parameters<'a> {
     machine: &'a str,
     cpus: usize,
     costs: &'a str,
+    /// The distances in words, the nearest first.
+    distances: &'a [String],
+    protocol: Option<Protocol>,
     parameters: Vec<Parameter>,
+}
+
+/// How caches agree.
+#[derive(Debug, Serialize)]
+struct Protocol {
+    directory: bool,
+    owned: bool,
+    origin: String,
 }
 
 /// One of them.
@@ -34,8 +45,20 @@ struct Parameter {
 /// Trouble with the output.
 pub(crate) fn tell(loaded: &Loaded, output: &Output) -> Result<(), Failure> {
     let machine = loaded.machine();
-    let parameters = explain(&loaded.parameters.coherence).into_iter().map(parameter).collect();
-    let listed = Parameters { machine: machine.name(), cpus: machine.cpus(), costs: &loaded.origin, parameters };
+    let coherence = &loaded.parameters.coherence;
+    let protocol = coherence.protocol.map(|known| Protocol {
+        directory: known.value.directory,
+        owned: known.value.owned,
+        origin: known.origin.to_string(),
+    });
+    let listed = Parameters {
+        machine: machine.name(),
+        cpus: machine.cpus(),
+        costs: &loaded.origin,
+        distances: &coherence.classes,
+        protocol,
+        parameters: explain(coherence).into_iter().map(parameter).collect(),
+    };
     if output.is_json() { output.json(&listed) } else { output.text(&text(&listed)) }
 }
 
@@ -46,12 +69,25 @@ fn parameter(explained: Explained) -> Parameter {
 
 fn text(listed: &Parameters<'_>) -> String {
     format!(
-        "{} with {} CPUs\n{}\n{}",
+        "{} with {} CPUs\n{}\ndistances, the nearest first: {}\n{}{}",
         printable::line(listed.machine),
         listed.cpus,
         printable::line(listed.costs),
+        printable::line(&listed.distances.join(", ")),
+        listed.protocol.as_ref().map(protocol_line).unwrap_or_default(),
         rows(&listed.parameters)
     )
+}
+
+fn protocol_line(protocol: &Protocol) -> String {
+    let Protocol { directory, owned, origin } = protocol;
+    let asked = if *directory { "a directory at a line's home answers" } else { "all caches are asked" };
+    let written = if *owned {
+        "a written line can be shared without being written back"
+    } else {
+        "a written line is written back when it is shared"
+    };
+    format!("protocol ({origin}): {asked}; {written}\n")
 }
 
 /// A line for each parameter of a machine.

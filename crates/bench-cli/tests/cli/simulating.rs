@@ -237,6 +237,10 @@ fn what_depends_on_assumptions_is_marked_and_parameters_tell_where_they_come_fro
     let origin =
         |name: &str| parameters.iter().find(|known| known["parameter"] == name).expect("listed")["origin"].clone();
     assert_eq!([origin("load.modified"), origin("kappa")], ["published", "assumed"]);
+    assert_fields(&listed, &["machine", "cpus", "costs", "distances", "protocol", "parameters"]);
+    assert_fields(&listed["protocol"], &["directory", "owned", "origin"]);
+    let text = program.run(&[&arguments[..], &["--explain"]].concat()).succeeded().stdout;
+    assert!(text.contains("all caches are asked; a written line is written back when it is shared"), "{text}");
 }
 
 #[test]

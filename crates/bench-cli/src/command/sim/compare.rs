@@ -1,7 +1,7 @@
 //! `corecast sim compare`: what this machine does beside what its simulation says.
 
 use corecast_race::Options;
-use corecast_sim::of_model;
+use corecast_sim::{MEDIAN_RATIO, WORST_FACTOR, of_model};
 use serde::Serialize;
 
 use corecast_cli::failure::Failure;
@@ -105,7 +105,15 @@ fn runs(text: &str) -> Result<usize, String> {
 
 fn describe(outcome: &Outcome) -> String {
     let comparisons: Vec<String> = outcome.comparisons.iter().map(describe_one).collect();
-    format!("SIMULATED beside measured: {}\n\n{}", printable::line(&outcome.machine), comparisons.join("\n"))
+    let [least, most] = MEDIAN_RATIO;
+    format!(
+        "SIMULATED beside measured: {}\n\
+         ratio: simulated / measured, the median of {}; it agrees where the median ratio is within {least} to {most}, and no ratio \
+         off by more than a factor of {WORST_FACTOR}\n\n{}",
+        printable::line(&outcome.machine),
+        table::many(outcome.runs, "run"),
+        comparisons.join("\n")
+    )
 }
 
 /// A row for each contender, and how well all of them agree.
@@ -135,14 +143,14 @@ fn describe_one(comparison: &Comparison) -> String {
     let repeated = describe_repeated(comparison);
     format!(
         "{} of {members}, {unit}\n{}{}{verdict}ratio {median} in the median, {least} to {most}; rank correlation {}; \
-         the simulated best is {loss} % worse than the best\n\
-         {} of {} pairs that differ in all runs are in order\n{repeated}",
+         the best one of the simulation is measured {loss} % worse than the best one\n\
+         of {} pairs of contenders that differ in all runs, the simulation has {} in the measured order\n{repeated}",
         what.name(),
         table::text(&lines),
         failed.collect::<String>(),
         table::number(*rank_correlation, 2),
-        comparison.pairs_in_order,
         comparison.pairs_that_differ,
+        comparison.pairs_in_order,
     )
 }
 
@@ -150,7 +158,11 @@ fn describe_one(comparison: &Comparison) -> String {
 fn describe_repeated(comparison: &Comparison) -> String {
     let Some(loss) = comparison.repeated_choice_loss else { return String::new() };
     let correlation = table::number(comparison.repeated_rank_correlation, 2);
-    format!("one run and another one: rank correlation {correlation}; the best of one is {:.0} % worse\n", 100.0 * loss)
+    format!(
+        "the measurement beside itself, one run and another: rank correlation {correlation}; the best one of a run is {:.0} % worse \
+         than the best one in another\n",
+        100.0 * loss
+    )
 }
 
 #[cfg(test)]
@@ -187,9 +199,9 @@ mod tests {
             "5.00",
             "NO OUTCOME: tas",
             "DOES NOT AGREE: ratio 2.50",
-            "0 % worse",
-            "7 of 9 pairs that differ in all runs are in order",
-            "another one: rank correlation 0.25; the best of one is 12 % worse",
+            "measured 0 % worse",
+            "of 9 pairs of contenders that differ in all runs, the simulation has 7 in the measured order",
+            "one run and another: rank correlation 0.25; the best one of a run is 12 % worse",
         ] {
             assert!(text.contains(words), "'{words}' is not in\n{text}");
         }
