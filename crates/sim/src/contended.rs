@@ -13,15 +13,17 @@ use crate::error::SimError;
 use crate::fill::numbered_anew;
 
 /// Lines move so often in the time that counts, if they do it as often as on the real machine.
-const MOVES: f64 = 1000.0;
+const MOVES: f64 = 2000.0;
 /// The time that counts, at least and at most, in microseconds.
 const LEAST_US: f64 = 20.0;
 const MOST_US: f64 = 10_000.0;
 /// The time before it, as its share.
-const WARM_UP: u64 = 4;
+const WARM_UP: u64 = 2;
+/// The pause between two increments of a line that all want, as a share of the least time until all have had it.
+const PAUSE: f64 = 0.25;
 
 /// Nanoseconds from one move of a line to the next, for the CPUs and lines of a measured row; `None` if no line moved in the
-/// time that counts, which is a thousand times the measured figure, but from 20 us to 10 ms.
+/// time that counts, which is two thousand times the measured figure, but from 20 us to 10 ms.
 ///
 /// # Errors
 /// As of [`atomics`]; [`SimError::Threads`] if the machine has not these CPUs.
@@ -44,12 +46,19 @@ pub fn between_moves_ns(
         words: row.lines as usize,
         warm_up_us: duration_us.div_ceil(WARM_UP),
         duration_us,
-        pause_ns: 0,
+        pause_ns: if row.lines == 1 { pause_ns(&machine, threads) } else { 0 },
         is_steady: false,
         seed,
         disturbance: Disturbance::NONE,
     };
     Ok(of_outcome(&atomics(&machine, AtomicOperation::Fai, load)?))
+}
+
+/// A line that serves the oldest request would go round in the order of the first requests, which come package by package, so
+/// that it hardly ever left one. Pauses that differ mix the CPUs, and are short enough that some always wait.
+fn pause_ns(machine: &Machine, threads: usize) -> u64 {
+    let nearest = machine.costs().read_modify_write.modified.first().copied().unwrap_or(0);
+    (PAUSE * threads as f64 * machine.ns(nearest)) as u64
 }
 
 fn of_outcome(outcome: &AtomicOutcome) -> Option<f64> {
