@@ -1,6 +1,6 @@
 //! `corecast sim trace`: the events of some microseconds of a program.
 
-use corecast_sim::{Algorithm, Contest, Disturbance, Episodes, Stops, trace_barriers, trace_contest};
+use corecast_sim::{Algorithm, Contest, Disturbance, Episodes, Stops, WhatIf, trace_barriers, trace_contest};
 
 use super::barriers;
 use super::disturbances::stops;
@@ -160,7 +160,8 @@ impl Shared {
     fn load(&self, output: &Output) -> Result<Loaded, Failure> {
         self.svg.check(output)?;
         let Self { machine, fill, cpus, .. } = self;
-        let described = Described { machine: machine.clone(), interconnect: 1.0, smt: false, fill: *fill, corner: 0 };
+        let what_if = WhatIf::default();
+        let described = Described { machine: machine.clone(), what_if, smt: false, fill: *fill, corner: 0 };
         let loaded = described.load()?;
         let all = loaded.machine().cpus();
         match *cpus > all {
