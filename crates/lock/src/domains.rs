@@ -102,9 +102,19 @@ impl Domains {
         match &self.0.place {
             Place::One => 0,
             #[cfg(feature = "machine")]
-            Place::Cpus(domains) => domains.get(CpuId::of_this_thread().get() as usize).copied().unwrap_or(0),
+            Place::Cpus(_) => self.of(CpuId::of_this_thread()),
             // ORDERING: Relaxed, the number is all there is to know
             Place::Dealt(next) => next.fetch_add(1, Ordering::Relaxed) as usize % self.0.count,
+        }
+    }
+
+    /// The domain of this CPU, unless the domains are dealt in turn.
+    #[cfg(feature = "machine")]
+    #[inline]
+    pub(crate) fn of(&self, cpu: CpuId) -> usize {
+        match &self.0.place {
+            Place::Cpus(domains) => domains.get(cpu.get() as usize).copied().unwrap_or(0),
+            Place::One | Place::Dealt(_) => 0,
         }
     }
 

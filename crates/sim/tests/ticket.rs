@@ -13,8 +13,8 @@
 //! waits for 512 cycles for each thread but the first before it, by loads, takes 316,000. Where a release asks for the line
 //! twice, once for its fetch, it is 134,000. So how close the published 140,000 are says little.
 //!
-//! The lock of this project backs off by 100 ns for each thread ahead, and for 20 us: from then on it yields between two looks.
-//! Here each wait is longer, so it is hardly better than without.
+//! The lock of this project backs off by four transfers of a line for each thread ahead but one, by loads: 191,000 cycles, 3.2
+//! times less than without. With 100 ns for each, whatever a line takes, it was hardly better than without.
 
 use corecast_sim::machine::{Run, TICKS, Thread, Word, published, units};
 use corecast_sim::{Algorithm, Contest, Disturbance, contest};
@@ -95,5 +95,5 @@ fn back_off_helps_a_ticket_lock() {
     };
     let ours = contest(&published::opteron_4x12(), Algorithm::Ticket, load).expect("it ends");
     let ours = CPUS as f64 / ours.mops() * 2100.0;
-    assert!((0.9..1.1).contains(&(ours / without)), "{ours} and {without} cycles");
+    assert!((2.5..4.0).contains(&(without / ours)), "{ours} and {without} cycles");
 }

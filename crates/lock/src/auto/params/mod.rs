@@ -40,6 +40,8 @@ pub struct Params {
     line_ns: f64,
     near_ns: f64,
     far_ns: f64,
+    /// The mean of pairs of CPUs of one domain; `None` where no line was told.
+    domain_ns: Option<f64>,
     wake_ns: f64,
     domains: usize,
     /// CPUs; 0 where no machine was told.
@@ -54,6 +56,7 @@ impl Params {
         line_ns: ASSUMED_LINE_NS,
         near_ns: ASSUMED_LINE_NS,
         far_ns: ASSUMED_LINE_NS,
+        domain_ns: None,
         wake_ns: ASSUMED_WAKE_COST.as_nanos() as f64,
         domains: 1,
         cpus: 0,
@@ -83,27 +86,28 @@ impl Params {
         let extended = &machine.extended;
         let curve = |mode: Mode| extended.lock_hand_over_ns.get(mode.name()).cloned().unwrap_or_default();
         let wake_ns = extended.wake_ns.filter(|&ns| ns > 0.0).unwrap_or(Self::ASSUMED.wake_ns);
-        let domains = Domains::of_machine(machine).count();
+        let domains = Domains::of_machine(machine);
+        let lines = Self::of_lines(machine, &domains);
         let cpus = machine.cpus.len();
-        Self { wake_ns, domains, cpus, measured: Mode::ALL.map(curve), ..Self::of_lines(machine) }
+        Self { wake_ns, domains: domains.count(), cpus, measured: Mode::ALL.map(curve), ..lines }
     }
 
     #[cfg(feature = "machine")]
-    fn of_lines(machine: &Machine) -> Self {
+    fn of_lines(machine: &Machine, domains: &Domains) -> Self {
         let between = |i: usize, j: usize| match &machine.extended.bounce {
             Some(bounce) => bounce.get(i, j),
             None => machine.send.get(i, j) + machine.receive.get(i, j),
         };
         let cpus = if machine.unit == Unit::Ns { machine.cpus.len() } else { 0 };
+        let domain = |cpu: usize| domains.of(machine.cpus[cpu].id);
         let pairs = (0..cpus).flat_map(|i| (0..cpus).filter(move |&j| j != i).map(move |j| (i, j)));
-        let lines: Vec<f64> = pairs.map(|(i, j)| between(i, j)).filter(|&ns| ns > 0.0).collect();
-        if lines.is_empty() {
-            return Self::ASSUMED;
-        }
-        let line_ns = lines.iter().sum::<f64>() / lines.len() as f64;
-        let (near_ns, far_ns) =
-            (lines.iter().copied().fold(line_ns, f64::min), lines.into_iter().fold(line_ns, f64::max));
-        Self { line_ns, near_ns, far_ns, ..Self::ASSUMED }
+        let lines = pairs.map(|(i, j)| (between(i, j), domain(i) == domain(j)));
+        let lines: Vec<(f64, bool)> = lines.filter(|&(ns, _)| ns > 0.0).collect();
+        let all = || lines.iter().map(|&(ns, _)| ns);
+        let inside = lines.iter().filter(|(_, is_inside)| *is_inside).map(|&(ns, _)| ns);
+        let Some(line_ns) = mean(all()) else { return Self::ASSUMED };
+        let (near_ns, far_ns) = (all().fold(line_ns, f64::min), all().fold(line_ns, f64::max));
+        Self { line_ns, near_ns, far_ns, domain_ns: mean(inside).or(Some(near_ns)), ..Self::ASSUMED }
     }
 
     /// Nanoseconds to move a line between the two CPUs that are nearest to each other.
@@ -133,6 +137,13 @@ impl Params {
     /// CPUs of the machine; 0 where no machine was told.
     pub(super) fn cpus(&self) -> usize {
         self.cpus
+    }
+
+    /// Nanoseconds to move a line among this number of threads, if each has a CPU: the mean of a domain's pairs where one domain
+    /// has a CPU for each, else that of all pairs. `None` where they are more than the CPUs, or no machine was told.
+    pub(crate) fn line_among_ns(&self, threads: usize) -> Option<f64> {
+        let domain_ns = self.domain_ns.filter(|_| threads <= self.cpus)?;
+        Some(if threads * self.domains <= self.cpus { domain_ns } else { self.line_ns })
     }
 
     /// Whether the hand-overs of this mode were measured.
@@ -176,6 +187,12 @@ impl Default for Params {
     fn default() -> Self {
         Self::ASSUMED
     }
+}
+
+#[cfg(feature = "machine")]
+fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
+    let (sum, count) = values.fold((0.0, 0.0), |(sum, count), value| (sum + value, count + 1.0));
+    (count > 0.0).then(|| sum / count)
 }
 
 /// The y at `x` on straight lines between points of ascending x; that of the nearest one outside of them, and 1 if there is none.
@@ -230,6 +247,18 @@ mod tests {
         let params = Params::of(&machine);
         assert_eq!((params.line_ns, params.wake_ns(), params.domains()), (ASSUMED_LINE_NS, 5000.0, 2));
         assert_eq!(Params::of(&self::machine(1)).line_ns, ASSUMED_LINE_NS, "there is no pair");
+    }
+
+    #[test]
+    fn lines_move_within_a_domain_while_it_has_a_cpu_for_each() {
+        let mut machine = machine(4);
+        let lines = |machine: &Machine| [1, 2, 3, 4, 5].map(|threads| Params::of(machine).line_among_ns(threads));
+        let [near, far] = [Some(45.0), Some(115.0)];
+        assert_eq!(lines(&machine), [near, near, far, far, None]);
+        machine.unit = Unit::Cycles;
+        assert_eq!(lines(&machine), [None; 5]);
+        assert_eq!(lines(&self::machine(1)), [None; 5], "there is no pair");
+        assert_eq!(Params::ASSUMED.line_among_ns(0), None);
     }
 
     #[test]
