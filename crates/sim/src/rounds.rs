@@ -95,8 +95,8 @@ impl SetUp {
 }
 
 /// The right to play: statics of the protocols belong to one run at a time, as simulated threads change them by accesses that are
-/// no atomics of the host. Locks know no machine until a run tells them its own. The programs of this crate take it; a test that makes a [`Run`](crate::machine::Run) of its own
-/// does, too, before it makes what the threads share.
+/// no atomics of the host. Locks know no machine until a run tells them its own. The programs of this crate take it; a test that
+/// makes a [`Run`](crate::machine::Run) of its own does, too, before it makes what the threads share.
 pub fn alone() -> MutexGuard<'static, ()> {
     static ALONE: Mutex<()> = Mutex::new(());
     // A run that panicked leaves no more behind than one that ended.

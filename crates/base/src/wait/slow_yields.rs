@@ -60,19 +60,21 @@ const CPUS: usize = 1024;
 /// Nothing else is on their lines, as what lies beside a static is by chance.
 type OfCpus = CacheLine<[SlowYields; CPUS]>;
 
-const UNKNOWN: OfCpus = CacheLine::new([const { SlowYields::new() }; CPUS]);
+const fn unknown() -> OfCpus {
+    CacheLine::new([const { SlowYields::new() }; CPUS])
+}
 
 /// Calls `f` with the record of this CPU.
 #[cfg(not(simulated))]
 fn with_here<R>(f: impl FnOnce(&SlowYields) -> R) -> R {
-    static OF_CPUS: OfCpus = UNKNOWN;
+    static OF_CPUS: OfCpus = unknown();
     f(&OF_CPUS[place_here()])
 }
 
 /// Calls `f` with the record of this CPU. The clock of each run begins anew, and so does what its threads learn by it.
 #[cfg(simulated)]
 fn with_here<R>(f: impl FnOnce(&SlowYields) -> R) -> R {
-    static OF_CPUS: PerRun<OfCpus> = PerRun::new(|| UNKNOWN);
+    static OF_CPUS: PerRun<OfCpus> = PerRun::new(unknown);
     OF_CPUS.with(|of_cpus| f(&of_cpus[place_here()]))
 }
 
