@@ -84,7 +84,7 @@ fn the_picture_stands_alone_and_says_that_it_is_simulated() {
 #[test]
 fn without_a_picture_each_event_has_a_line() {
     let program = Program::new();
-    let arguments = [&LOCKS[..], &["ticket"]].concat();
+    let arguments = [&LOCKS[..], &["mcs"]].concat();
     let text = program.run(&arguments).succeeded().stdout;
     for words in
         ["came from", "distance 1: same package", "acquisitions began in the window", "holds, until", " polls line "]
