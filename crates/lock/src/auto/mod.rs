@@ -407,12 +407,14 @@ impl Auto {
     }
 
     /// Takes the lock if nobody has it, waits for it, or has moved it into another mode.
+    #[cfg(not(loom))]
     #[inline]
     pub(crate) fn take_unwanted(&self) -> bool {
         self.take_in_spin().is_ok()
     }
 
-    /// The same; or the mode of the lock, as far as this thread knows.
+    /// Takes the lock if nobody has it, waits for it, or has moved it into another mode; or tells its mode, as far as this thread
+    /// knows.
     #[inline]
     fn take_in_spin(&self) -> Result<(), Mode> {
         if held::knows(self) {
