@@ -71,10 +71,12 @@ impl RunState {
     fn grant(&mut self, number: usize, request: Request, now: Ticks) -> Ticks {
         let Request { cpu, access, .. } = request;
         let before = self.traced_holding(number);
-        let traced = |time, source| before.map(|before| Granted { served: now, time, source, before });
+        let granted = |time, source| before.map(|before| Granted { served: now, time, source, before });
         if self.is_hit(number, cpu, access) {
             let time = self.machine.costs().hit;
-            traced(time, None).into_iter().for_each(|granted| self.record_request(number, request, granted));
+            if let Some(granted) = granted(time, None) {
+                self.record_request(number, request, granted);
+            }
             return time;
         }
         let (time, source) = self.time_of(number, request, now);
@@ -100,7 +102,9 @@ impl RunState {
             self.lines.keep_only(number, cpu);
             self.wake_polls(number, now + time / 2);
         }
-        traced(time, Some(source)).into_iter().for_each(|granted| self.record_request(number, request, granted));
+        if let Some(granted) = granted(time, Some(source)) {
+            self.record_request(number, request, granted);
+        }
         time
     }
 

@@ -89,7 +89,7 @@ fn auto_is_near_the_best_lock_where_buckets_are_many() {
     }
 }
 
-/// H6, which demands 0.9, and is missed with 0.86 and 0.79: four threads on each of four CPUs. The mutex of the C library is not
+/// H6, which demands 0.9, and is missed with 0.87 and 0.76: four threads on each of four CPUs. The mutex of the C library is not
 /// simulated; `word` stands for it, whose waiters spin for a moment and sleep on the lock's word.
 #[test]
 fn auto_does_not_collapse_where_threads_outnumber_cpus() {
